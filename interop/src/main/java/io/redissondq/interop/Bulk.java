@@ -1,0 +1,68 @@
+package io.redissondq.interop;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RBlockingQueue;
+import org.redisson.api.RDelayedQueue;
+
+/** Many offers or takes in one request, so that a measurement does not include the pipe to this process. */
+@SuppressWarnings("deprecation")
+final class Bulk {
+    private record Item(Object value, long delayMs) {
+    }
+
+    private Bulk() {
+    }
+
+    /** Returns the nanoseconds it took; the values are built before. */
+    static long offer(RDelayedQueue<Object> queue, JsonNode json, int inFlight) throws Exception {
+        List<Item> items = new ArrayList<>(json.size());
+        for (JsonNode item : json) {
+            items.add(new Item(Values.read(item.get("value")), item.get("delayMs").longValue()));
+        }
+        long start = System.nanoTime();
+        if (inFlight > 1) {
+            offerAsync(queue, items, inFlight);
+        } else {
+            items.forEach(item -> queue.offer(item.value, item.delayMs, TimeUnit.MILLISECONDS));
+        }
+        return System.nanoTime() - start;
+    }
+
+    private static void offerAsync(RDelayedQueue<Object> queue, List<Item> items, int inFlight) throws Exception {
+        Semaphore permits = new Semaphore(inFlight);
+        List<CompletableFuture<Void>> sent = new ArrayList<>(items.size());
+        for (Item item : items) {
+            permits.acquire();
+            sent.add(queue.offerAsync(item.value, item.delayMs, TimeUnit.MILLISECONDS)
+                    .toCompletableFuture()
+                    .whenComplete((nothing, error) -> permits.release()));
+        }
+        CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).get();
+    }
+
+    /** Ends at the count, or when nothing came for the timeout. */
+    static ArrayNode take(RBlockingQueue<Object> queue, long count, long timeoutMs) throws InterruptedException {
+        ArrayNode taken = Json.array();
+        while (taken.size() < count) {
+            Object value = queue.poll(timeoutMs, TimeUnit.MILLISECONDS);
+            double atMs = nowMs();
+            if (value == null) {
+                break;
+            }
+            taken.addObject().put("atMs", atMs).set("value", Values.write(value));
+        }
+        return taken;
+    }
+
+    private static double nowMs() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1e3 + now.getNano() / 1e6;
+    }
+}

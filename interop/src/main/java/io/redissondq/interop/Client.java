@@ -1,0 +1,124 @@
+package io.redissondq.interop;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RBlockingQueue;
+import org.redisson.api.RDelayedQueue;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.Codec;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** One Redisson with the delayed queues it keeps open. */
+@SuppressWarnings("deprecation")
+final class Client implements AutoCloseable {
+    /** What is done with a delayed queue. */
+    interface Use<T> {
+        T of(RDelayedQueue<Object> queue) throws Exception;
+    }
+
+    private final String address;
+    private final String prefix;
+    private final RedissonClient redisson;
+    private final Map<String, RDelayedQueue<Object>> opened = new ConcurrentHashMap<>();
+
+    private Client(String address, String prefix, RedissonClient redisson) {
+        this.address = address;
+        this.prefix = prefix;
+        this.redisson = redisson;
+    }
+
+    /** A null codec means Redisson's own default. */
+    static Client open(String address, Codec codec, String prefix) throws ReflectiveOperationException {
+        return new Client(address, prefix, connect(address, codec, prefix));
+    }
+
+    RBlockingQueue<Object> ready(String queue) {
+        return redisson.getBlockingQueue(queue);
+    }
+
+    /** Runs on the queue kept open, or else on one that lives, with its transfer task, for this call only. */
+    <T> T delayed(String queue, Use<T> use) throws Exception {
+        RDelayedQueue<Object> kept = opened.get(queue);
+        if (kept != null) {
+            return use.of(kept);
+        }
+        RDelayedQueue<Object> passing = redisson.getDelayedQueue(ready(queue));
+        try {
+            return use.of(passing);
+        } finally {
+            passing.destroy();
+        }
+    }
+
+    /** False when the queue was open already. */
+    synchronized boolean openDelayed(String queue) {
+        return opened.putIfAbsent(queue, redisson.getDelayedQueue(ready(queue))) == null;
+    }
+
+    /** False when the queue was not open. */
+    boolean destroyDelayed(String queue) {
+        RDelayedQueue<Object> kept = opened.remove(queue);
+        if (kept != null) {
+            kept.destroy();
+        }
+        return kept != null;
+    }
+
+    ObjectNode dump(String queue) throws ReflectiveOperationException {
+        // A connection without the NameMapper, which would also change the names of the hidden keys.
+        RedissonClient plain = connect(address, null, "");
+        try {
+            return Dump.of(plain, prefix + queue);
+        } finally {
+            shutdown(plain);
+        }
+    }
+
+    @Override
+    public void close() {
+        shutdown(redisson);
+    }
+
+    private static void shutdown(RedissonClient redisson) {
+        redisson.shutdown(0, 1, TimeUnit.SECONDS);
+    }
+
+    private static RedissonClient connect(String address, Codec codec, String prefix)
+            throws ReflectiveOperationException {
+        Config config = new Config();
+        config.setThreads(4).setNettyThreads(4);
+        if (codec != null) {
+            config.setCodec(codec);
+        }
+        SingleServerConfig server = config.useSingleServer()
+                .setAddress(address)
+                .setConnectionMinimumIdleSize(1)
+                .setDnsMonitoringInterval(-1);
+        if (!prefix.isEmpty()) {
+            mapNames(server, prefix);
+        }
+        return Redisson.create(config);
+    }
+
+    /** By reflection: NameMapper moved to another package in Redisson 4. */
+    private static void mapNames(SingleServerConfig server, String prefix) throws ReflectiveOperationException {
+        Method setter = Arrays.stream(SingleServerConfig.class.getMethods())
+                .filter(method -> method.getName().equals("setNameMapper"))
+                .findFirst()
+                .orElseThrow();
+        Class<?> mapper = setter.getParameterTypes()[0];
+        setter.invoke(server, Proxy.newProxyInstance(mapper.getClassLoader(), new Class<?>[] {mapper},
+                (proxy, method, args) -> switch (method.getName()) {
+                    case "map" -> prefix + args[0];
+                    case "unmap" -> ((String) args[0]).substring(prefix.length());
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }));
+    }
+}

@@ -1,0 +1,131 @@
+package io.redissondq.interop;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RBlockingQueue;
+import org.redisson.api.RQueue;
+import org.redisson.client.codec.Codec;
+
+/** The table of operations a request may name, over the clients that are open. */
+final class Operations implements AutoCloseable {
+    /** Its result is a tree, or something Jackson has one obvious form for. */
+    private interface Operation {
+        Object run(Request request) throws Exception;
+    }
+
+    private interface SideUse {
+        Object of(RQueue<Object> queue) throws Exception;
+    }
+
+    private static final HexFormat HEX = HexFormat.of();
+
+    private final Map<String, Operation> table = new HashMap<>();
+    private final Map<String, Client> clients = new ConcurrentHashMap<>();
+
+    Operations() {
+        table.put("open", this::open);
+        table.put("close", request -> discard(clients.remove(clientName(request))));
+
+        table.put("open_delayed", request -> client(request).openDelayed(queue(request)));
+        table.put("destroy_delayed", request -> client(request).destroyDelayed(queue(request)));
+        table.put("offer", request -> client(request).delayed(queue(request), delayed -> {
+            delayed.offer(request.value(), request.number("delayMs"), TimeUnit.MILLISECONDS);
+            return null;
+        }));
+        table.put("offer_many", request -> client(request).delayed(queue(request),
+                delayed -> Bulk.offer(delayed, request.field("items"), (int) request.number("inFlight", 1))));
+
+        table.put("add", request -> ready(request).add(request.value()));
+        table.put("take", request -> Values.write(ready(request).take()));
+        table.put("take_many", request ->
+                Bulk.take(ready(request), request.number("count"), request.number("timeoutMs")));
+
+        table.put("poll", request -> side(request, queue -> Values.write(poll(queue, request.number("timeoutMs", 0)))));
+        table.put("poll_limit", request -> side(request, queue -> values(queue.poll((int) request.number("limit")))));
+        table.put("peek", request -> side(request, queue -> Values.write(queue.peek())));
+        table.put("size", request -> side(request, RQueue::size));
+        table.put("contains", request -> side(request, queue -> queue.contains(request.value())));
+        table.put("remove", request -> side(request, queue -> queue.remove(request.value())));
+        table.put("read_all", request -> side(request, queue -> values(queue.readAll())));
+
+        table.put("dump", request -> client(request).dump(queue(request)));
+        table.put("encode", request -> HEX.formatHex(Codecs.encode(codec(request), request.value())));
+        table.put("decode", request -> Values.write(Codecs.decode(codec(request), HEX.parseHex(request.text("hex")))));
+    }
+
+    JsonNode run(Request request) throws Exception {
+        Operation operation = table.get(request.text("op"));
+        if (operation == null) {
+            throw new IllegalArgumentException("no operation " + request.text("op"));
+        }
+        return Json.of(operation.run(request));
+    }
+
+    @Override
+    public void close() {
+        clients.values().forEach(Client::close);
+    }
+
+    private Object open(Request request) throws ReflectiveOperationException {
+        Codec codec = request.has("codec") ? codec(request) : null;
+        Client client = Client.open(request.text("address"), codec, request.text("nameMapperPrefix", ""));
+        discard(clients.put(clientName(request), client));
+        return null;
+    }
+
+    private static boolean discard(Client client) {
+        if (client != null) {
+            client.close();
+        }
+        return client != null;
+    }
+
+    private static String clientName(Request request) {
+        return request.text("client", "main");
+    }
+
+    private Client client(Request request) {
+        Client client = clients.get(clientName(request));
+        if (client == null) {
+            throw new IllegalStateException("no open client " + clientName(request));
+        }
+        return client;
+    }
+
+    private static String queue(Request request) {
+        return request.text("queue");
+    }
+
+    private RBlockingQueue<Object> ready(Request request) {
+        return client(request).ready(queue(request));
+    }
+
+    private Object side(Request request, SideUse use) throws Exception {
+        return switch (request.text("side")) {
+            case "ready" -> use.of(ready(request));
+            case "delayed" -> client(request).delayed(queue(request), use::of);
+            default -> throw new IllegalArgumentException("side is ready or delayed");
+        };
+    }
+
+    private static Object poll(RQueue<Object> queue, long timeoutMs) throws InterruptedException {
+        return timeoutMs > 0
+                ? ((RBlockingQueue<Object>) queue).poll(timeoutMs, TimeUnit.MILLISECONDS)
+                : queue.poll();
+    }
+
+    private static ArrayNode values(Iterable<Object> values) {
+        ArrayNode node = Json.array();
+        values.forEach(value -> node.add(Values.write(value)));
+        return node;
+    }
+
+    private static Codec codec(Request request) throws ReflectiveOperationException {
+        return Codecs.named(request.text("codec"));
+    }
+}

@@ -1,0 +1,86 @@
+package io.redissondq.interop;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.redisson.Redisson;
+
+/** Answers JSON requests on stdin with JSON on stdout, one a line, until stdin ends. */
+public final class Peer {
+    private final PrintStream out;
+    private final Operations operations = new Operations();
+    private final ExecutorService pool = Executors.newCachedThreadPool();
+
+    private Peer(PrintStream out) {
+        this.out = out;
+    }
+
+    public static void main(String[] args) {
+        PrintStream out = System.out;
+        // Whatever a library prints must not land between the answers.
+        System.setOut(System.err);
+        int status = 0;
+        try {
+            if (args.length == 1 && args[0].equals("golden")) {
+                Golden.print(out);
+            } else {
+                new Peer(out).serve();
+            }
+        } catch (Exception e) {
+            e.printStackTrace();
+            status = 1;
+        }
+        out.flush();
+        // Without this the threads of pending blocking calls would keep the JVM.
+        System.exit(status);
+    }
+
+    static String redissonVersion() {
+        return Redisson.class.getPackage().getImplementationVersion();
+    }
+
+    private void serve() throws IOException {
+        print(Json.object()
+                .put("ready", true)
+                .put("redisson", redissonVersion())
+                .put("java", System.getProperty("java.version")));
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            Request request = new Request(Json.parse(line));
+            pool.execute(() -> print(answer(request)));
+        }
+        operations.close();
+    }
+
+    private ObjectNode answer(Request request) {
+        ObjectNode answer = Json.object().set("id", request.field("id"));
+        try {
+            JsonNode result = operations.run(request);
+            return answer.put("ok", true).set("result", result);
+        } catch (Throwable failure) {
+            Throwable cause = cause(failure);
+            return answer.put("ok", false).put("error", cause.getClass().getName() + ": " + cause.getMessage());
+        }
+    }
+
+    private static Throwable cause(Throwable failure) {
+        boolean wrapper = failure instanceof ExecutionException || failure instanceof CompletionException;
+        return wrapper && failure.getCause() != null ? cause(failure.getCause()) : failure;
+    }
+
+    private void print(ObjectNode line) {
+        String text = Json.print(line);
+        synchronized (out) {
+            out.println(text);
+            out.flush();
+        }
+    }
+}

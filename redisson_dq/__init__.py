@@ -1,0 +1,17 @@
+"""Delayed queues on Redis that Python and Java services share: Redisson's RDelayedQueue wire, spoken by Python.
+
+    with redisson_dq.connect("redis://localhost:6379/0") as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("order-42", delay=2.5)
+        value = queue.take()
+
+The same with ``await`` is in :mod:`redisson_dq.aio`.
+"""
+
+from . import aio, codecs, errors
+from ._sync.client import Client, connect
+from ._sync.queues import BlockingDeque, BlockingQueue, DelayedQueue
+
+__version__ = "0.1.0"
+
+__all__ = ["BlockingDeque", "BlockingQueue", "Client", "DelayedQueue", "aio", "codecs", "connect", "errors"]

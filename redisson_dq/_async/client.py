@@ -1,0 +1,227 @@
+"""The client: one set of connections, one transfer task per queue, any number of queue handles."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, TypeVar
+
+from redis.asyncio import Redis
+
+from .._options import Options
+from .._pairs import AsyncMutex
+from .._redis import connection_factory
+from ..codecs.base import Codec
+from ..errors import ArgumentError, ClosedError
+from ..wire import commands
+from ..wire.envelope import Envelope
+from ..wire.keys import NameMapper, QueueKeys, map_name
+from .connections import Connections
+from .mover import Mover
+from .queues import BlockingDeque, BlockingQueue, DelayedQueue
+from .receiver import Receiver
+from .servers import AsyncAnyRedis, servers_of
+
+__all__ = ["Client", "connect"]
+
+Self = TypeVar("Self", bound="Client")
+Handle = TypeVar("Handle", BlockingQueue[Any], BlockingDeque[Any], DelayedQueue[Any])
+
+
+class Client:
+    """Opens queues that Java services share through Redisson.
+
+    ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are
+    copied; the client itself is neither used nor closed. Nothing is sent before the first call.
+
+    ``codec`` (default Kryo5Codec, as in Redisson), ``envelope`` (``"current"``, or ``"legacy"`` when a Redisson up to
+    3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
+    NameMapper) hold for every queue unless a queue says otherwise. ``probe_interval`` is how often, in seconds, the
+    client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items
+    one script call moves.
+
+    Answers to ``Redisson.create(config)``.
+    """
+
+    def __init__(
+        self,
+        redis: AsyncAnyRedis,
+        *,
+        codec: Codec | None = None,
+        envelope: Envelope | str = Envelope.CURRENT,
+        name_mapper: NameMapper | None = None,
+        probe_interval: float = 30.0,
+        transfer_batch: int = 100,
+    ) -> None:
+        self._options = Options.checked(codec, envelope, name_mapper, probe_interval, transfer_batch)
+        self._connections = Connections(servers_of(redis))
+        self._mutex = AsyncMutex()
+        self._mover: Mover | None = None
+        self._receivers: dict[tuple[str, commands.End], Receiver] = {}
+        self._handles: dict[str, int] = {}
+        self._opened = False
+        self._closed = False
+
+    # -- queues --------------------------------------------------------------------------------------------------
+
+    def blocking_queue(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingQueue[Any]:
+        """The queue that consumers take from. No round trip.
+
+        With ``transfer=True`` this client moves the queue's due items as long as the handle is open, so consuming
+        is all a consumer has to do. Raises ArgumentError, ClosedError.
+
+        Answers to ``RedissonClient.getBlockingQueue(name, codec)``; there, nothing moves until somebody calls
+        ``getDelayedQueue`` as well.
+        """
+        return self._open_handle(BlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
+
+    def blocking_deque(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingDeque[Any]:
+        """The same queue, taken from at both ends. Otherwise like :meth:`blocking_queue`.
+
+        Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
+        """
+        return self._open_handle(BlockingDeque(self, self._keys(name), name, self._codec(codec), transfer))
+
+    def delayed_queue(
+        self, queue: str | BlockingQueue[Any], codec: Codec | None = None, *, transfer: bool = True
+    ) -> DelayedQueue[Any]:
+        """The delayed side of a queue, given by its handle or its name. No round trip.
+
+        The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread.
+        Raises ArgumentError, ClosedError.
+
+        Answers to ``RedissonClient.getDelayedQueue(queue)``.
+        """
+        if isinstance(queue, BlockingQueue):
+            codec, name = codec or queue.codec, queue.name
+        elif isinstance(queue, str):
+            name = queue
+        else:
+            raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
+        return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer))
+
+    # -- life cycle ----------------------------------------------------------------------------------------------
+
+    async def open(self: Self) -> Self:
+        """Checks that Redis can be reached. One round trip, the first time. Closes the client when it cannot.
+
+        Raises RedisConnectionError, RedisReplyError.
+        """
+        if not self._opened:
+            try:
+                await self._connections.run(commands.ping())
+            except BaseException:
+                await self.close()
+                raise
+            self._opened = True
+        return self
+
+    async def close(self) -> None:
+        """Ends every wait, timer, worker and connection of this client; the data stays. May be called twice.
+
+        A ``take()`` that still waits raises ClosedError. No item is lost. Answers to ``RedissonClient.shutdown()``.
+        """
+        with self._mutex:
+            if self._closed:
+                return
+            self._closed = True
+            mover, self._mover = self._mover, None
+            receivers = list(self._receivers.values())
+        for receiver in receivers:
+            await receiver.aclose()
+        if mover is not None:
+            await mover.aclose()
+        await self._connections.aclose()
+
+    async def __aenter__(self: Self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # -- for the queues ------------------------------------------------------------------------------------------
+
+    def _keys(self, name: str) -> QueueKeys:
+        return QueueKeys.of(map_name(name, self._options.name_mapper))
+
+    def _codec(self, codec: Codec | None) -> Codec:
+        return self._options.codec if codec is None else codec
+
+    def _open_handle(self, handle: Handle) -> Handle:
+        with self._mutex:
+            if self._closed:
+                raise ClosedError("the client is closed; make a new one with connect()")
+            key = handle.keys.ready
+            self._handles[key] = self._handles.get(key, 0) + 1
+            if handle.transfer:
+                if self._mover is None:
+                    options = self._options
+                    self._mover = Mover(
+                        self._connections, batch=options.transfer_batch, probe_interval=options.probe_interval
+                    )
+                self._mover.attach(handle.keys)
+        return handle
+
+    async def _destroyed(self, handle: Any) -> None:
+        unused: list[Receiver] = []
+        with self._mutex:
+            if self._closed:
+                return
+            if handle.transfer and self._mover is not None:
+                self._mover.detach(handle.keys)
+            key = handle.keys.ready
+            self._handles[key] -= 1
+            if not self._handles[key]:
+                del self._handles[key]
+                unused = [self._receivers.pop(at) for at in list(self._receivers) if at[0] == key]
+        for receiver in unused:
+            await receiver.aclose()
+
+    def _receiver(self, key: str, end: commands.End) -> Receiver:
+        with self._mutex:
+            if self._closed:
+                raise ClosedError("the client is closed; make a new one with connect()")
+            receiver = self._receivers.get((key, end))
+            if receiver is None:
+                receiver = self._receivers[key, end] = Receiver(self._connections, key, end)
+            return receiver
+
+
+def connect(
+    url: str,
+    *,
+    codec: Codec | None = None,
+    envelope: Envelope | str = Envelope.CURRENT,
+    name_mapper: NameMapper | None = None,
+    probe_interval: float = 30.0,
+    transfer_batch: int = 100,
+    **redis_options: Any,
+) -> Client:
+    """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
+
+    ``redis_options`` go to redis-py's ``Redis.from_url`` (``username=``, ``password=``, ``ssl_ca_certs=`` ...); the
+    others are those of :class:`Client`. For a Sentinel or a cluster make a redis-py client and give it to Client.
+
+    Raises ArgumentError for a URL or an option that cannot be used. Whether Redis can be reached is checked by one
+    round trip, which raises RedisConnectionError or RedisReplyError: at once here, and in :mod:`redisson_dq.aio`
+    by ``async with`` or ``await client.open()``.
+
+    Answers to ``Redisson.create(config)``.
+    """
+    try:
+        redis = Redis.from_url(url, **redis_options)
+        # redis-py looks at an option when it makes its first connection, and not before.
+        connection_factory(redis.connection_pool)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ArgumentError(f"{url!r} cannot be used: {error}; a URL looks like redis://localhost:6379/0") from error
+    client = Client(
+        redis,
+        codec=codec,
+        envelope=envelope,
+        name_mapper=name_mapper,
+        probe_interval=probe_interval,
+        transfer_batch=transfer_batch,
+    )
+    # sync: client.open()
+    return client

@@ -1,0 +1,226 @@
+"""Blocking pops: one connection per list and end, shared by every local caller that waits for it.
+
+The reply of a blocking pop is an item that exists nowhere else any more, so nothing that may be interrupted ever
+reads it: a worker does, and hands it to the caller that waits longest. A caller that times out, is cancelled or
+interrupted only takes its name off; an item that finds nobody waiting goes back to the end it came from.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Union
+
+from redis.exceptions import RedisError, ResponseError
+
+from .._pairs import AsyncMutex, AsyncSlot, AsyncSwitch, AsyncWorker, async_sleep
+from .._redis import is_transient, translate
+from ..errors import ClosedError, RedisConnectionError, RedissonDQError
+from ..wire import commands
+from .connections import Connections, Dedicated
+
+__all__ = ["Receiver"]
+
+logger = logging.getLogger("redisson_dq")
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+# How long the worker and its connection stay when nobody waits, so that a take() in a loop finds them.
+_LINGER = 10.0
+# An unblock can overtake the blocking command it is meant for; it is repeated at this interval then.
+_UNBLOCK_PAUSE = 0.005
+# How long close() waits for the worker to see its last reply before it cuts the connection.
+_LAST_REPLY = 2.0
+
+_Outcome = Union[bytes, RedissonDQError]
+
+
+class Receiver:
+    """Pops one end of one list for all local callers, over one connection."""
+
+    def __init__(self, connections: Connections, key: str, end: commands.End) -> None:
+        self._connections = connections
+        self._key = key
+        self._end = end
+        self._mutex = AsyncMutex()
+        self._waiting: deque[AsyncSlot[_Outcome]] = deque()
+        self._surplus: list[bytes] = []
+        self._wanted = AsyncSwitch()
+        self._closing = AsyncSwitch()
+        self._closed = False
+        self._worker: AsyncWorker | None = None
+        self._dedicated: Dedicated | None = None
+        self._blocked = False
+        self._trouble: RedisConnectionError | None = None
+
+    async def receive(self, timeout: float | None) -> bytes | None:
+        """The next value's bytes, or None after ``timeout`` seconds.
+
+        Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and
+        RedisReplyError as Redis does, RedisConnectionError when the time is over and Redis was not reachable.
+        """
+        slot: AsyncSlot[_Outcome] = AsyncSlot()
+        try:
+            self._enter(slot)
+            await slot.wait(timeout)
+            if self._leave(slot):
+                await self._release()
+            if not slot.filled and self._trouble is not None:
+                raise self._trouble
+            outcome = slot.value if slot.filled else None
+        except BaseException:
+            # Cancelled or interrupted: an item that has just come must not go down with the caller.
+            if self._leave(slot, give_back=True):
+                await self._release()
+            raise
+        if isinstance(outcome, RedissonDQError):
+            raise outcome
+        return outcome
+
+    async def aclose(self) -> None:
+        """Ends every wait with ClosedError, then the worker and its connection. No item is lost."""
+        with self._mutex:
+            self._closed = True
+            while self._waiting:
+                self._waiting.popleft().fill(ClosedError(f"queue {self._key!r}: closed while waiting"))
+        self._wanted.on()
+        self._closing.on()
+        await self._release()
+        worker = self._worker
+        if worker is not None and not await worker.join(_LAST_REPLY):
+            dedicated = self._dedicated
+            await worker.interrupt(dedicated.connection if dedicated else None)
+
+    def _enter(self, slot: AsyncSlot[_Outcome]) -> None:
+        with self._mutex:
+            if self._closed:
+                raise ClosedError(f"queue {self._key!r}: the handle is closed")
+            self._waiting.append(slot)
+            self._wanted.on()
+            if self._worker is None:
+                self._worker = AsyncWorker(self._run, f"redisson_dq-receiver-{self._key}")
+
+    def _leave(self, slot: AsyncSlot[_Outcome], *, give_back: bool = False) -> bool:
+        """Takes a caller off. True when that leaves a blocked pop that nobody waits for."""
+        with self._mutex:
+            if slot in self._waiting:
+                self._waiting.remove(slot)
+            elif give_back and slot.filled and isinstance(slot.value, bytes):
+                self._deliver(slot.value)
+                self._wanted.on()
+            return self._blocked and not self._waiting
+
+    def _deliver(self, value: bytes) -> None:
+        if self._waiting:
+            self._waiting.popleft().fill(value)
+        else:
+            self._surplus.append(value)
+
+    async def _release(self) -> None:
+        """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
+        while self._blocked and not self._waiting:
+            dedicated = self._dedicated
+            if dedicated is None:
+                return
+            try:
+                if await dedicated.unblock():
+                    return
+            except (RedisError, OSError) as error:
+                # Redis cannot be reached, or forbids CLIENT UNBLOCK. The connection has to go then, or the
+                # pop would take an item away from everybody.
+                logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, error)
+                await dedicated.aclose()
+                return
+            await async_sleep(_UNBLOCK_PAUSE)
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while await self._next_round():
+            try:
+                if self._surplus:
+                    await self._put_back()
+                else:
+                    await self._pop()
+            except (RedissonDQError, RedisError, OSError) as error:
+                await self._disconnect()
+                trouble = translate(error, f"queue {self._key!r}", sent=True)
+                if isinstance(trouble, RedisConnectionError):
+                    self._trouble = trouble
+                    logger.warning("queue %r: waiting again in %.2f s: %s", self._key, pause, error)
+                    await self._connections.refresh()
+                    await self._closing.wait(pause)
+                    pause = min(_LONGEST_PAUSE, pause * 2)
+                else:
+                    self._fail(trouble)
+            else:
+                self._trouble = None
+                pause = _FIRST_PAUSE
+
+    async def _next_round(self) -> bool:
+        """Waits until there is something to do. False when the worker has to end."""
+        lingered = False
+        while True:
+            with self._mutex:
+                if self._surplus or (self._waiting and not self._closed):
+                    return True
+                if self._closed or lingered:
+                    # From here on another caller starts another worker, with another connection.
+                    retired, self._dedicated, self._worker = self._dedicated, None, None
+                    break
+                self._wanted.off()
+            lingered = not await self._wanted.wait(_LINGER)
+        if retired is not None:
+            await retired.aclose()
+        return False
+
+    async def _pop(self) -> None:
+        if self._dedicated is None:
+            self._dedicated = await self._connections.dedicated(self._key)
+            await self._dedicated.learn_id()
+        with self._mutex:
+            if not self._waiting:
+                return
+            self._blocked = True
+        try:
+            await self._dedicated.send("BLPOP" if self._end == "first" else "BRPOP", self._key, 0)
+            reply = await self._dedicated.read()
+        except ResponseError as error:
+            raise await self._explain(error) from error
+        finally:
+            self._blocked = False
+        if reply is not None:
+            with self._mutex:
+                self._deliver(reply[1])
+
+    async def _explain(self, error: ResponseError) -> RedissonDQError:
+        if is_transient(error):
+            return RedisConnectionError(f"queue {self._key!r}: {error}")
+        # A plain command on the same key fails the same way, and its error names the key and the types.
+        try:
+            await self._connections.run(commands.length_of(self._key))
+        except RedissonDQError as explained:
+            return explained
+        return translate(error, f"queue {self._key!r}")
+
+    async def _put_back(self) -> None:
+        with self._mutex:
+            values, self._surplus = self._surplus, []
+        try:
+            await self._connections.run(commands.put_back(self._key, self._end, values))
+        except RedissonDQError as error:
+            if not getattr(error, "maybe_done", False) and not self._closed:
+                with self._mutex:
+                    self._surplus = values + self._surplus
+            else:
+                logger.error("queue %r: %d popped items may not have been put back", self._key, len(values))
+            raise
+
+    def _fail(self, error: RedissonDQError) -> None:
+        with self._mutex:
+            while self._waiting:
+                self._waiting.popleft().fill(error)
+
+    async def _disconnect(self) -> None:
+        dedicated, self._dedicated = self._dedicated, None
+        if dedicated is not None:
+            await dedicated.aclose()

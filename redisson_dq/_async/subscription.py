@@ -1,0 +1,138 @@
+"""The client's one subscription connection: every queue's channel, read by one worker."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from redis.exceptions import RedisError
+
+from .._pairs import AsyncMutex, AsyncSendLock, AsyncSwitch, AsyncWorker
+from ..errors import RedissonDQError
+from .connections import Connections, Dedicated
+
+__all__ = ["Subscription"]
+
+logger = logging.getLogger("redisson_dq")
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+
+
+class Subscription:
+    """Keeps any number of channels subscribed for as long as it is open.
+
+    ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
+    reconnect. ``announced(channel, due_ms)`` is called for every message. The worker starts with the first channel.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        subscribed: Callable[[str], None],
+        announced: Callable[[str, int], None],
+    ) -> None:
+        self._connections = connections
+        self._subscribed = subscribed
+        self._announced = announced
+        self._mutex = AsyncMutex()
+        self._sending = AsyncSendLock()
+        self._closing = AsyncSwitch()
+        self._closed = False
+        self._channels: set[str] = set()
+        self._current: Dedicated | None = None
+        self._unanswered = False
+        self._worker: AsyncWorker | None = None
+
+    async def add(self, channel: str) -> None:
+        """Subscribes one more channel."""
+        with self._mutex:
+            self._channels.add(channel)
+            current = self._current
+        if self._worker is None:
+            self._worker = AsyncWorker(self._run, "redisson_dq-subscription")
+        elif current is not None:
+            await self._send(current, "SUBSCRIBE", channel)
+
+    async def remove(self, channel: str) -> None:
+        """Ends the subscription of one channel."""
+        with self._mutex:
+            self._channels.discard(channel)
+            current = self._current
+        if current is not None:
+            await self._send(current, "UNSUBSCRIBE", channel)
+
+    async def probe(self) -> None:
+        """Sends a PING; drops the connection when the PING before it was never answered. One command."""
+        with self._mutex:
+            current, dead = self._current, self._unanswered
+            self._unanswered = True
+        if current is None:
+            return
+        if dead:
+            logger.warning("the subscription does not answer any more; subscribing anew")
+            await current.aclose()
+        else:
+            await self._send(current, "PING")
+
+    async def aclose(self) -> None:
+        """Ends the worker and its connection."""
+        self._closed = True
+        self._closing.on()
+        if self._worker is not None:
+            current = self._current
+            await self._worker.interrupt(current.connection if current else None)
+
+    async def _send(self, current: Dedicated, *words: str) -> None:
+        try:
+            async with self._sending:
+                await current.send(*words)
+        except (RedisError, OSError) as error:
+            # The worker's read fails as well, and what it subscribes next is the whole set.
+            logger.debug("%s on the subscription: %s", words[0], error)
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._closed:
+            try:
+                current = await self._connections.dedicated("")
+            except RedissonDQError as error:
+                logger.warning("cannot subscribe, next try in %.2f s: %s", pause, error)
+            else:
+                try:
+                    await self._serve(current)
+                except (RedisError, OSError) as error:
+                    if not self._closed:
+                        logger.warning("the subscription broke, subscribing anew: %s", error)
+                        pause = _FIRST_PAUSE
+                finally:
+                    with self._mutex:
+                        self._current = None
+                    await current.aclose()
+                await self._connections.refresh()
+            if await self._closing.wait(pause):
+                break
+            pause = min(_LONGEST_PAUSE, pause * 2)
+
+    async def _serve(self, current: Dedicated) -> None:
+        with self._mutex:
+            channels = sorted(self._channels)
+            self._current = current
+            self._unanswered = False
+        # Never empty, so that the connection is in subscribed mode, where a PING's answer is an array as well.
+        await self._send(current, "SUBSCRIBE", *(channels or ["redisson_dq:none"]))
+        while not self._closed:
+            kind, *rest = await current.read()
+            self._unanswered = False
+            if kind == b"subscribe":
+                self._subscribed(rest[0].decode())
+            elif kind == b"message":
+                self._message(rest[0].decode(), rest[1])
+
+    def _message(self, channel: str, body: bytes) -> None:
+        try:
+            due_ms = int(body)
+        except ValueError:
+            logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
+            return
+        self._announced(channel, due_ms)

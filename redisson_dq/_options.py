@@ -1,0 +1,59 @@
+"""The options of a client, checked once."""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+
+from .codecs.base import Codec
+from .codecs.kryo5 import Kryo5Codec
+from .errors import ArgumentError
+from .wire.envelope import Envelope
+from .wire.keys import NameMapper
+
+__all__ = ["Options"]
+
+# What one script call may move: its work is proportional to it, and Lua cannot unpack many thousand values.
+_LARGEST_TRANSFER = 5000
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """What ``connect`` and ``Client`` were told."""
+
+    codec: Codec
+    envelope: Envelope
+    name_mapper: NameMapper | None
+    probe_interval: float
+    transfer_batch: int
+
+    @classmethod
+    def checked(
+        cls,
+        codec: Codec | None,
+        envelope: Envelope | str,
+        name_mapper: NameMapper | None,
+        probe_interval: float,
+        transfer_batch: int,
+    ) -> Options:
+        """Raises ArgumentError for what cannot be used, naming the option."""
+        if codec is not None and not isinstance(codec, Codec):
+            raise ArgumentError(f"codec= is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}")
+        try:
+            envelope = Envelope(envelope)
+        except ValueError:
+            raise ArgumentError(f"envelope= is 'current' or 'legacy', not {envelope!r}") from None
+        if name_mapper is not None and not isinstance(name_mapper, str) and not callable(name_mapper):
+            raise ArgumentError(f"name_mapper= is a prefix or a function from name to name, not {name_mapper!r}")
+        if not math.isfinite(probe_interval) or probe_interval <= 0:
+            raise ArgumentError(f"probe_interval= is a positive number of seconds, not {probe_interval!r}")
+        if not 1 <= transfer_batch <= _LARGEST_TRANSFER:
+            raise ArgumentError(f"transfer_batch= is between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
+        return cls(
+            codec=Kryo5Codec() if codec is None else codec,
+            envelope=envelope,
+            name_mapper=name_mapper,
+            probe_interval=probe_interval,
+            transfer_batch=transfer_batch,
+        )

@@ -1,0 +1,199 @@
+"""Everything that is not the same in the asyncio and the threaded flavour, written by hand side by side.
+
+``_async/`` is written by hand and ``_sync/`` is generated from it by renaming: ``AsyncThing`` becomes ``Thing``,
+``await`` goes. A pair here has the same methods with the same meaning, so the code above it reads the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+__all__ = [
+    "AsyncInbox",
+    "AsyncMutex",
+    "AsyncSendLock",
+    "AsyncSlot",
+    "AsyncSwitch",
+    "AsyncWorker",
+    "async_sleep",
+]
+__all__ += ["Inbox", "Mutex", "SendLock", "Slot", "Switch", "Worker", "sleep"]
+
+T = TypeVar("T")
+
+#: Guards fields for a few lines that neither block nor await. One event loop needs no guard.
+AsyncMutex = contextlib.nullcontext
+Mutex = threading.Lock
+
+async_sleep = asyncio.sleep
+sleep = time.sleep
+
+#: Held while bytes are written to a connection that several callers write to.
+AsyncSendLock = asyncio.Lock
+SendLock = threading.Lock
+
+
+class AsyncInbox(Generic[T]):
+    """A queue of events with one reader. ``put`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[T] = asyncio.Queue()
+
+    def put(self, event: T) -> None:
+        try:
+            here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            here = False
+        if here:
+            self._queue.put_nowait(event)
+        else:
+            # A loop that is closed already has no reader any more.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._queue.put_nowait, event)
+
+    async def get(self) -> T:
+        return await self._queue.get()
+
+
+class Inbox(Generic[T]):
+    """A queue of events with one reader. ``put`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[T] = queue.SimpleQueue()
+
+    def put(self, event: T) -> None:
+        self._queue.put(event)
+
+    def get(self) -> T:
+        return self._queue.get()
+
+
+class AsyncSlot(Generic[T]):
+    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        self._future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    @property
+    def filled(self) -> bool:
+        return self._future.done()
+
+    @property
+    def value(self) -> T:
+        return self._future.result()
+
+    def fill(self, value: T) -> None:
+        self._future.set_result(value)
+
+    async def wait(self, timeout: float | None) -> bool:
+        # asyncio.wait neither cancels the future nor raises at the end of the time.
+        await asyncio.wait((self._future,), timeout=timeout)
+        return self._future.done()
+
+
+class Slot(Generic[T]):
+    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._value: T
+
+    @property
+    def filled(self) -> bool:
+        return self._event.is_set()
+
+    @property
+    def value(self) -> T:
+        return self._value
+
+    def fill(self, value: T) -> None:
+        self._value = value
+        self._event.set()
+
+    def wait(self, timeout: float | None) -> bool:
+        return self._event.wait(timeout)
+
+
+class AsyncSwitch:
+    """On or off; can be waited for until it is on. Turned from the loop's thread."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def on(self) -> None:
+        self._event.set()
+
+    def off(self) -> None:
+        self._event.clear()
+
+    async def wait(self, timeout: float | None) -> bool:
+        if timeout is None:
+            return await self._event.wait()
+        try:
+            return await asyncio.wait_for(self._event.wait(), timeout)
+        except asyncio.TimeoutError:
+            return False
+
+
+class Switch:
+    """On or off; can be waited for until it is on."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def on(self) -> None:
+        self._event.set()
+
+    def off(self) -> None:
+        self._event.clear()
+
+    def wait(self, timeout: float | None) -> bool:
+        return self._event.wait(timeout)
+
+
+class AsyncWorker:
+    """Runs ``work`` beside its owner until it returns."""
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        self._task = asyncio.get_running_loop().create_task(work(), name=name)
+
+    async def join(self, timeout: float | None = None) -> bool:
+        """Waits for the end; false when it has not come within ``timeout`` seconds."""
+        if self._task is asyncio.current_task():
+            return True
+        done, _ = await asyncio.wait((self._task,), timeout=timeout)
+        return bool(done)
+
+    async def interrupt(self, connection: Any) -> None:
+        """Ends a worker that may be blocked in a read of ``connection``."""
+        self._task.cancel()
+        await self.join()
+
+
+class Worker:
+    """Runs ``work`` beside its owner until it returns."""
+
+    def __init__(self, work: Callable[[], None], name: str) -> None:
+        self._thread = threading.Thread(target=work, name=name, daemon=True)
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits for the end; false when it has not come within ``timeout`` seconds."""
+        if self._thread is threading.current_thread():
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def interrupt(self, connection: Any) -> None:
+        """Ends a worker that may be blocked in a read of ``connection``."""
+        if connection is not None:
+            # Shuts the socket down first, which is what wakes a thread blocked in a read.
+            connection.disconnect()
+        self.join()

@@ -1,0 +1,196 @@
+# Generated from redisson_dq/_async/connections.py by .ci/unasync.py. Do not edit: edit that file and run it.
+
+"""Carries requests to Redis and brings back results or our errors. Nothing is ever sent twice in silence."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, TypeVar
+
+from redis import ConnectionPool
+from redis.exceptions import (
+    AskError,
+    ClusterDownError,
+    MovedError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+
+from .._pairs import sleep
+from .._redis import connection_factory, translate
+from ..errors import ClosedError, WrongTypeError
+from ..wire.request import Request
+from .servers import Servers
+
+__all__ = ["Connections", "Dedicated"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger("redisson_dq")
+
+# A slot under migration answers at the second try; more are for one that moves on meanwhile.
+_REDIRECTIONS = 8
+_PAUSE_WHILE_MIGRATING = 0.05
+
+
+class Connections:
+    """Runs requests, each on a pooled connection of our own."""
+
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
+        self._closed = False
+
+    def run(self, request: Request[T]) -> T:
+        """One round trip (two when the server does not know the script yet).
+
+        Raises RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
+        """
+        try:
+            return request.parse(self._run(request))
+        except ResponseError as error:
+            if str(error).startswith("WRONGTYPE"):
+                wrong = self._wrong_type(request)
+                if wrong is not None:
+                    raise wrong from error
+            raise translate(error, _subject(request)) from error
+
+    def _run(self, request: Request[Any]) -> Any:
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+        asking = False
+        pool = self._pool_of(request.key)
+        for attempt in range(_REDIRECTIONS):
+            try:
+                return self._once(pool, request, asking)
+            except MovedError as error:
+                # The node that answered no longer owns the slot, so nothing was done.
+                asking = False
+                self._servers.refresh()
+                pool = self._servers.pool_at(error.host, error.port)
+            except AskError as error:
+                asking = True
+                pool = self._servers.pool_at(error.host, error.port)
+            except (TryAgainError, ClusterDownError):
+                if attempt == _REDIRECTIONS - 1:
+                    raise
+                sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
+                self._servers.refresh()
+                pool = self._pool_of(request.key)
+                asking = False
+        raise ResponseError("the cluster redirected the request too often")
+
+    def _pool_of(self, key: str) -> ConnectionPool:
+        try:
+            return self._servers.pool_of(key)
+        except Exception as error:
+            raise translate(error, f"key {key!r}") from error
+
+    def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
+        try:
+            connection = pool.get_connection()
+        except (RedisError, OSError) as error:
+            raise translate(error, "cannot connect to Redis") from error
+        try:
+            if asking:
+                self._exchange(connection, ("ASKING",))
+            if request.script is None:
+                return self._exchange(connection, request.words)
+            try:
+                return self._exchange(connection, ("EVALSHA", request.script.sha, *request.words))
+            except NoScriptError:
+                # It did not run. EVAL brings the text along, so a flush in between does not matter.
+                return self._exchange(connection, ("EVAL", request.script.source, *request.words))
+        except ResponseError:
+            raise
+        except (RedisError, OSError) as error:
+            raise translate(error, _subject(request), sent=True) from error
+        finally:
+            pool.release(connection)
+
+    def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
+        connection.send_command(*words)
+        return connection.read_response(disable_decoding=True)
+
+    def _wrong_type(self, request: Request[Any]) -> WrongTypeError | None:
+        """Finds the key that made Redis answer WRONGTYPE."""
+        for key, expected in request.types.items():
+            probe = Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
+            found = self.run(probe)
+            if found not in (expected, "none"):
+                return WrongTypeError(
+                    f"key {key!r} holds a {found}, but this queue keeps a {expected} there; "
+                    "something else uses the same name: rename the queue or the other key",
+                    key=key,
+                    expected=expected,
+                    found=found,
+                )
+        return None
+
+    def dedicated(self, key: str) -> Dedicated:
+        """Opens a connection of its own to the key's node, for reads that block. The caller closes it."""
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+        pool = self._pool_of(key)
+        connection = connection_factory(pool)
+        try:
+            connection.connect()
+        except (RedisError, OSError) as error:
+            raise translate(error, "cannot connect to Redis") from error
+        return Dedicated(connection, pool)
+
+    def refresh(self) -> None:
+        """Looks again for who owns which slot, after a connection broke. Never raises."""
+        try:
+            self._servers.refresh()
+        except Exception as error:
+            logger.debug("cannot refresh the cluster's slots: %s", error)
+
+    def close(self) -> None:
+        """Closes every pooled connection."""
+        self._closed = True
+        self._servers.close()
+
+
+class Dedicated:
+    """One connection with blocking reads, and the way to end such a read from outside."""
+
+    def __init__(self, connection: Any, pool: ConnectionPool) -> None:
+        self.connection = connection
+        self._pool = pool
+        self._client_id = 0
+
+    def send(self, *words: Any) -> None:
+        """Sends one command. Raises redis-py's errors."""
+        self.connection.send_command(*words, check_health=False)
+
+    def read(self) -> Any:
+        """The next reply, waiting for ever. Raises redis-py's errors."""
+        return self.connection.read_response(disable_decoding=True)
+
+    def learn_id(self) -> None:
+        """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
+        self.send("CLIENT", "ID")
+        self._client_id = self.read()
+
+    def unblock(self) -> bool:
+        """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip."""
+        connection = self._pool.get_connection()
+        try:
+            connection.send_command("CLIENT", "UNBLOCK", self._client_id)
+            return bool(connection.read_response(disable_decoding=True))
+        finally:
+            self._pool.release(connection)
+
+    def close(self) -> None:
+        """Closes the connection. Never raises."""
+        try:
+            self.connection.disconnect()
+        except (RedisError, OSError) as error:
+            logger.debug("closing a connection: %s", error)
+
+
+def _subject(request: Request[Any]) -> str:
+    what = request.script.name if request.script else str(request.words[0])
+    return f"{what} on {request.key!r}" if request.key else what

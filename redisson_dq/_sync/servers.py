@@ -1,0 +1,91 @@
+# Generated from redisson_dq/_async/servers.py by .ci/unasync.py. Do not edit: edit that file and run it.
+
+"""Which Redis node a key lives on: one server (a Sentinel's master too), or the nodes of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+from redis import ConnectionPool, Redis, RedisCluster
+
+from .._redis import cluster_ready, node_pool, pool_from
+from ..errors import ArgumentError
+
+__all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
+
+#: What a client can be made from.
+AnyRedis = Union[Redis, RedisCluster]
+
+
+class SingleServer:
+    """One address, or a Sentinel's current master."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool_from(pool)
+
+    def pool_of(self, key: str) -> ConnectionPool:
+        return self._pool
+
+    def pool_at(self, host: str, port: int) -> ConnectionPool:
+        raise AssertionError("a single server redirects nobody")
+
+    def refresh(self) -> None:
+        """There is no map of slots to refresh."""
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class ClusterServers:
+    """The nodes of a Redis Cluster, as the user's client knows them."""
+
+    def __init__(self, cluster: RedisCluster) -> None:
+        self._cluster = cluster
+        self._pools: dict[tuple[str, int], ConnectionPool] = {}
+
+    def pool_of(self, key: str) -> ConnectionPool:
+        """The pool to the master that owns the key's slot; any node for the empty key."""
+        cluster_ready(self._cluster)
+        node = self._cluster.get_node_from_key(key) if key else self._cluster.get_default_node()
+        if node is None:
+            self.refresh()
+            node = self._cluster.get_default_node()
+        return self._pool_of_node(node)
+
+    def pool_at(self, host: str, port: int) -> ConnectionPool:
+        """The pool to the node a redirection names."""
+        node = self._cluster.get_node(host=host, port=port)
+        if node is None:
+            self.refresh()
+            node = self._cluster.get_node(host=host, port=port) or self._cluster.get_default_node()
+        return self._pool_of_node(node)
+
+    def _pool_of_node(self, node: Any) -> ConnectionPool:
+        address = (node.host, node.port)
+        pool = self._pools.get(address)
+        if pool is None:
+            pool = self._pools[address] = node_pool(self._cluster, node)
+        return pool
+
+    def refresh(self) -> None:
+        """Asks the cluster anew who owns which slot."""
+        self._cluster.nodes_manager.initialize()
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+
+Servers = Union[SingleServer, ClusterServers]
+
+
+def servers_of(client: AnyRedis) -> Servers:
+    """The servers behind a redis-py client. Raises ArgumentError for anything else, naming the right one."""
+    if isinstance(client, RedisCluster):
+        return ClusterServers(client)
+    if isinstance(client, Redis):
+        return SingleServer(client.connection_pool)
+    raise ArgumentError(
+        f"a client is made from a {Redis.__module__.rpartition('.')[0]}.Redis or RedisCluster, not {type(client)!r}; "
+        "redis.Redis goes with redisson_dq.Client, redis.Redis with redisson_dq.aio.Client"
+    )

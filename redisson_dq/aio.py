@@ -1,0 +1,12 @@
+"""The asyncio flavour: the same names as in :mod:`redisson_dq`, with ``await``.
+
+async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
+    queue = client.blocking_queue("orders")
+    await client.delayed_queue(queue).offer("order-42", delay=2.5)
+    value = await queue.take()
+"""
+
+from ._async.client import Client, connect
+from ._async.queues import BlockingDeque, BlockingQueue, DelayedQueue
+
+__all__ = ["BlockingDeque", "BlockingQueue", "Client", "DelayedQueue", "connect"]

@@ -1,0 +1,194 @@
+"""The values that hold no others: how Kryo's serializers write each and read it back.
+
+A ``read_*`` function takes the bytes, a position and the reader (which these do not need) and gives the value
+and the next position. A ``*_bytes`` function gives the value's bytes without its class. Kryo writes Short,
+Character, Float and Double in little endian, the bytes of BigInteger and BigDecimal in big endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from decimal import Decimal
+from typing import Any
+
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.kryo5.wire import read_length, read_varint, read_varlong, varint
+from redisson_dq.java import (
+    INT_MAX,
+    INT_MIN,
+    Byte,
+    Character,
+    Float,
+    Short,
+    decoded_big_integer,
+    decoded_long,
+)
+
+__all__ = [
+    "MAX_DECIMAL_DIGITS",
+    "big_decimal_bytes",
+    "big_integer_bytes",
+    "boolean_bytes",
+    "byte_array_bytes",
+    "byte_bytes",
+    "character_bytes",
+    "double_bytes",
+    "float_bytes",
+    "integer_bytes",
+    "long_bytes",
+    "read_big_decimal",
+    "read_big_integer",
+    "read_boolean",
+    "read_byte",
+    "read_byte_array",
+    "read_character",
+    "read_double",
+    "read_float",
+    "read_integer",
+    "read_long",
+    "read_short",
+    "short_bytes",
+]
+
+#: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
+MAX_DECIMAL_DIGITS = 4000
+
+_MAX_DECIMAL_BYTES = 1662  # what that many digits take
+_DOUBLE = struct.Struct("<d")
+_FLOAT = struct.Struct("<f")
+_SHORT = struct.Struct("<h")
+_NAN_DOUBLE = b"\0\0\0\0\0\0\xf8\x7f"
+_NAN_FLOAT = b"\0\0\xc0\x7f"
+_unpack_double = _DOUBLE.unpack_from
+_unpack_float = _FLOAT.unpack_from
+_unpack_short = _SHORT.unpack_from
+_pack_double = _DOUBLE.pack
+
+
+def read_integer(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    number, pos = read_varint(data, pos)
+    return (number >> 1) ^ -(number & 1), pos
+
+
+def integer_bytes(value: int) -> bytes:
+    return varint((value << 1) ^ (value >> 31))
+
+
+def read_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    number, pos = read_varlong(data, pos)
+    return decoded_long((number >> 1) ^ -(number & 1)), pos
+
+
+def long_bytes(value: int) -> bytes:
+    return varint((value << 1) ^ (value >> 63))
+
+
+def read_short(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    return int.__new__(Short, _unpack_short(data, pos)[0]), pos + 2
+
+
+def short_bytes(value: int) -> bytes:
+    return _SHORT.pack(value)
+
+
+def read_byte(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    byte = data[pos]
+    return int.__new__(Byte, byte - 256 if byte > 127 else byte), pos + 1
+
+
+def byte_bytes(value: int) -> bytes:
+    return bytes((value & 0xFF,))
+
+
+def read_boolean(data: bytes, pos: int, _: object = None) -> tuple[bool, int]:
+    byte = data[pos]
+    if byte > 1:
+        raise Malformed(f"a boolean of {byte:#04x}", pos)
+    return byte == 1, pos + 1
+
+
+def boolean_bytes(value: bool) -> bytes:
+    return b"\x01" if value else b"\x00"
+
+
+def read_character(data: bytes, pos: int, _: object = None) -> tuple[str, int]:
+    return str.__new__(Character, chr(data[pos] | data[pos + 1] << 8)), pos + 2
+
+
+def character_bytes(value: str) -> bytes:
+    return ord(value).to_bytes(2, "little")
+
+
+def read_float(data: bytes, pos: int, _: object = None) -> tuple[float, int]:
+    return float.__new__(Float, _unpack_float(data, pos)[0]), pos + 4
+
+
+def float_bytes(value: float) -> bytes:
+    return _FLOAT.pack(value) if value == value else _NAN_FLOAT
+
+
+def read_double(data: bytes, pos: int, _: object = None) -> tuple[float, int]:
+    return _unpack_double(data, pos)[0], pos + 8
+
+
+def double_bytes(value: float) -> bytes:
+    return _pack_double(value) if value == value else _NAN_DOUBLE
+
+
+def read_byte_array(data: bytes, pos: int, _: object = None) -> tuple[bytes | None, int]:
+    length, start = read_length(data, pos)
+    return (data[start : start + length], start + length) if length >= 0 else (None, start)
+
+
+def byte_array_bytes(value: bytes | bytearray | memoryview) -> bytes:
+    raw = bytes(value)
+    return varint(len(raw) + 1) + raw
+
+
+def read_big_integer(data: bytes, pos: int, _: object = None) -> tuple[int | None, int]:
+    length, start = read_length(data, pos)
+    if length < 1:
+        if length == 0:
+            raise Malformed("a BigInteger without bytes", pos)
+        return None, start
+    end = start + length
+    return decoded_big_integer(int.from_bytes(data[start:end], "big", signed=True)), end
+
+
+def big_integer_bytes(value: int) -> bytes:
+    raw = _two_complement(value)
+    return varint(len(raw) + 1) + raw
+
+
+def read_big_decimal(data: bytes, pos: int, _: object = None) -> tuple[Decimal | None, int]:
+    length, start = read_length(data, pos)
+    if length < 1:
+        if length == 0:
+            raise Malformed("a BigDecimal without bytes", pos)
+        return None, start
+    if length > _MAX_DECIMAL_BYTES:
+        raise Malformed(f"a BigDecimal of more than {MAX_DECIMAL_DIGITS} digits", pos)
+    end = start + length
+    unscaled = Decimal(int.from_bytes(data[start:end], "big", signed=True))
+    scale, end = read_integer(data, end)
+    sign, digits, _exponent = unscaled.as_tuple()
+    if len(digits) > MAX_DECIMAL_DIGITS:
+        raise Malformed(f"a BigDecimal of more than {MAX_DECIMAL_DIGITS} digits", pos)
+    return (Decimal((sign, digits, -scale)) if scale else unscaled), end
+
+
+def big_decimal_bytes(value: Decimal) -> bytes:
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise Unencodable(f"a BigDecimal cannot hold {value}")
+    if len(digits) > MAX_DECIMAL_DIGITS or not INT_MIN <= -exponent <= INT_MAX:
+        raise Unencodable(f"a Decimal of more than {MAX_DECIMAL_DIGITS} digits or beyond BigDecimal's scale")
+    unscaled = int(Decimal((0, digits, 0)))
+    raw = _two_complement(-unscaled if sign else unscaled)
+    return varint(len(raw) + 1) + raw + integer_bytes(-exponent)
+
+
+def _two_complement(value: Any) -> bytes:
+    """The fewest bytes that hold the number and its sign, as ``BigInteger.toByteArray`` gives."""
+    bits: int = (value if value >= 0 else ~value).bit_length()
+    return int.to_bytes(value, bits // 8 + 1, "big", signed=True)

@@ -1,0 +1,197 @@
+"""The codecs that carry no type: text, numbers as decimal text, raw bytes."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any, ClassVar
+
+from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
+from redisson_dq.codecs.floats import double_text
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+
+__all__ = ["ByteArrayCodec", "DoubleCodec", "IntegerCodec", "LongCodec", "StringCodec"]
+
+#: Python text encodings that Java has no charset for.
+_PYTHON_ONLY = frozenset(
+    (
+        "utf-7",
+        "utf-8-sig",
+        "idna",
+        "punycode",
+        "unicode-escape",
+        "raw-unicode-escape",
+        "undefined",
+        "mbcs",
+        "oem",
+    )
+)
+_BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # and what Java writes before the text
+_BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_DECIMAL = re.compile(
+    r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
+)
+_HEX = re.compile(
+    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII
+)
+_TRIMMED = "".join(map(chr, range(0x21)))  # what Java's String.trim takes away
+
+
+class StringCodec(Codec):
+    """``str`` and its bytes in ``charset``: ``org.redisson.client.codec.StringCodec``.
+
+    ``charset`` is a Java or Python name; UTF-16 is written as Java does, big endian after a mark. Raises
+    ArgumentError for a charset that Python does not know or Java does not have.
+
+    Java's codec writes any object as its ``toString()``; this one takes str only. Raises EncodeError for
+    other types and for characters the charset does not have, lone surrogates in UTF-8 among them (Java writes
+    ``?`` there); DecodeError for bytes that are no text in the charset (Java reads U+FFFD there). O(length).
+    """
+
+    def __init__(self, charset: str = "utf-8") -> None:
+        try:
+            name = codecs.lookup(charset).name
+            if name in _PYTHON_ONLY:
+                raise ArgumentError(f"charset {charset!r} is Python's own, Java has none like it")
+            "".encode(charset)  # refuses what is no text encoding
+        except LookupError as exc:
+            raise ArgumentError(f"charset {charset!r} is unknown: {exc}") from exc
+        self._charset = charset
+        self._marks = _BOMS.get(name)
+        self._encoding = f"{name}-be" if name in _BIG_ENDIAN else name
+        self._prefix = _BIG_ENDIAN.get(name, b"")
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a str. Raises EncodeError. O(length)."""
+        if not isinstance(value, str):
+            raise _wrong_type(value, "a str; call str() on it, or use a codec for its type").error(self.name)
+        try:
+            raw = value.encode(self._encoding)
+        except UnicodeEncodeError as exc:
+            fault = Unencodable(
+                f"character U+{ord(value[exc.start]):04X} at {exc.start} has no bytes in {self._charset}"
+            )
+            raise fault.error(self.name) from exc
+        return self._prefix + raw if self._prefix and raw else raw
+
+    def decode(self, data: bytes) -> str:
+        """The str. Raises DecodeError with the offset of the first bad byte. O(length)."""
+        encoding = self._encoding
+        if self._marks is not None and data.startswith(self._marks):
+            encoding = encoding[:-3]
+        try:
+            return str(data, encoding)
+        except UnicodeDecodeError as exc:
+            fault = Malformed(f"the bytes are no {self._charset} text: {exc.reason}", exc.start)
+            raise fault.error(self.name, bytes(data)) from exc
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self._charset!r})"
+
+
+class _WholeNumberCodec(Codec):
+    _least: ClassVar[int]
+    _most: ClassVar[int]
+
+    def encode(self, value: Any) -> bytes:
+        """The decimal text of an int. Raises EncodeError for other types and values out of range. O(1)."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise _wrong_type(value, "an int").error(self.name)
+        if not self._least <= value <= self._most:
+            raise Unencodable(f"the int is outside {self._least} to {self._most}").error(self.name)
+        return b"%d" % value
+
+    def decode(self, data: bytes) -> int:
+        """The int. Raises DecodeError for bytes that Java's parser refuses, and values out of range. O(1)."""
+        text = _text(data, self.name)
+        if _WHOLE.fullmatch(text) is None or (not text.isascii() and max(text) > "\uffff"):
+            raise Malformed("the bytes are no whole number").error(self.name, bytes(data))
+        try:
+            value = int(text)
+        except ValueError as exc:  # more digits than Python converts
+            raise Malformed("a number of too many digits").error(self.name, bytes(data)) from exc
+        if not self._least <= value <= self._most:
+            raise Malformed(f"the number is outside {self._least} to {self._most}").error(
+                self.name, bytes(data)
+            )
+        return value
+
+
+class LongCodec(_WholeNumberCodec):
+    """``int`` of 64 bits as decimal text: ``org.redisson.client.codec.LongCodec``.
+
+    Reads what ``Long.valueOf`` reads: a sign, leading zeros and decimal digits of any script; no spaces.
+    """
+
+    _least, _most = LONG_MIN, LONG_MAX
+
+
+class IntegerCodec(_WholeNumberCodec):
+    """``int`` of 32 bits as decimal text: ``org.redisson.client.codec.IntegerCodec``. Reads as LongCodec."""
+
+    _least, _most = INT_MIN, INT_MAX
+
+
+class DoubleCodec(Codec):
+    """``float`` as the text of ``Double.toString``: ``org.redisson.client.codec.DoubleCodec``.
+
+    Writes the digits of JDK 19 and later (older ones write a digit too many for a few values). Reads what
+    ``Double.valueOf`` reads: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an
+    exponent, a suffix f or d; a number too large is an infinity.
+    """
+
+    def encode(self, value: Any) -> bytes:
+        """The text of a float, or of an int that a float holds exactly. Raises EncodeError. O(1)."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            try:
+                number = float(value)
+            except OverflowError as exc:
+                raise Unencodable("the int is too large for a Double").error(self.name) from exc
+            if number != value:
+                raise Unencodable("a Double does not hold this int exactly; call float()").error(self.name)
+            value = number
+        if not isinstance(value, float):
+            raise _wrong_type(value, "a float").error(self.name)
+        return double_text(value).encode()
+
+    def decode(self, data: bytes) -> float:
+        """The float. Raises DecodeError for bytes that Java's parser refuses. O(length)."""
+        text = _text(data, self.name).strip(_TRIMMED)
+        if _DECIMAL.fullmatch(text):
+            return float(text if text[-1] in "Ny" else text.rstrip("fFdD"))
+        match = _HEX.fullmatch(text)
+        if match is None:
+            raise Malformed("the bytes are no number").error(self.name, bytes(data))
+        try:
+            return float.fromhex(match[1])
+        except OverflowError:
+            return float("-inf" if text.startswith("-") else "inf")
+
+
+class ByteArrayCodec(Codec):
+    """``bytes`` as they are: ``org.redisson.client.codec.ByteArrayCodec``."""
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a bytes, bytearray or memoryview. Raises EncodeError for other types. O(length)."""
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise _wrong_type(value, "bytes; encode it first, or use a codec for its type").error(self.name)
+        return bytes(value)
+
+    def decode(self, data: bytes) -> bytes:
+        """The same bytes. O(1)."""
+        return bytes(data)
+
+
+def _wrong_type(value: Any, wanted: str) -> Unencodable:
+    return Unencodable(f"{type_name(value)} given, the codec takes {wanted}")
+
+
+def _text(data: bytes, codec: str) -> str:
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError as exc:
+        raise Malformed("the bytes are no number", exc.start).error(codec, bytes(data)) from exc

@@ -1,0 +1,111 @@
+"""Every error this library raises, under one root.
+
+``RedissonDQError`` is the root. Below it the errors are split by whose fault they are: the caller's
+arguments, the connection, the data found in Redis, or the life cycle of our own objects. An error that
+stands for a built-in kind (a bad argument, a timeout) also inherits the built-in, so existing handlers work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ArgumentError",
+    "ClosedError",
+    "CodecError",
+    "DecodeError",
+    "EncodeError",
+    "EnvelopeError",
+    "RedisConnectionError",
+    "RedisReplyError",
+    "RedissonDQError",
+    "ServerNotFoundError",
+    "WrongTypeError",
+]
+
+
+class RedissonDQError(Exception):
+    """The root of all errors of this library."""
+
+
+class ArgumentError(RedissonDQError, ValueError):
+    """An argument cannot be used: a negative delay, an empty name, a bad URL. Nothing was sent to Redis."""
+
+
+class ClosedError(RedissonDQError, RuntimeError):
+    """The client or the queue handle was closed. Open a new one."""
+
+
+class RedisConnectionError(RedissonDQError, ConnectionError):
+    """Redis cannot be reached, or the connection broke before the reply came.
+
+    ``maybe_done`` is true when the command had been sent: Redis may have carried it out.
+    """
+
+    def __init__(self, message: str, *, maybe_done: bool = False) -> None:
+        super().__init__(message)
+        self.maybe_done = maybe_done
+
+
+class RedisReplyError(RedissonDQError):
+    """Redis answered with an error that has no class of its own here (NOAUTH, READONLY, OOM, ...)."""
+
+
+class WrongTypeError(RedisReplyError):
+    """A key of the queue holds another type than the wire asks for.
+
+    ``key`` names it, ``expected`` and ``found`` are Redis type names (``list``, ``zset``, ``string`` ...).
+    """
+
+    def __init__(self, message: str, *, key: str, expected: str, found: str) -> None:
+        super().__init__(message)
+        self.key = key
+        self.expected = expected
+        self.found = found
+
+
+class EnvelopeError(RedissonDQError):
+    """Bytes of the delayed queue are in neither of Redisson's two envelope formats.
+
+    ``member`` keeps the bytes.
+    """
+
+    def __init__(self, message: str, *, member: bytes) -> None:
+        super().__init__(message)
+        self.member = member
+
+
+class CodecError(RedissonDQError):
+    """A value and its bytes do not fit the codec. ``codec`` is the codec's name."""
+
+    def __init__(self, message: str, *, codec: str) -> None:
+        super().__init__(message)
+        self.codec = codec
+
+
+class EncodeError(CodecError, TypeError):
+    """The codec has no bytes for this value. ``path`` says where inside it: ``$``, ``$[2]``, ``$['sku']``."""
+
+    def __init__(self, message: str, *, codec: str, path: str = "$") -> None:
+        super().__init__(message, codec=codec)
+        self.path = path
+
+
+class DecodeError(CodecError, ValueError):
+    """These bytes are no value of the codec.
+
+    ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue,
+    ``kept_in`` names the Redis list they were put into, so nothing is lost; otherwise it is None.
+    """
+
+    def __init__(self, message: str, *, codec: str, data: bytes, offset: int = 0) -> None:
+        super().__init__(message, codec=codec)
+        self.data = data
+        self.offset = offset
+        self.kept_in: str | None = None
+        #: Values of the same reply that could be read (a ``poll(limit)`` or ``read_all`` raises after the whole reply).
+        self.decoded: list[Any] = []
+
+
+class ServerNotFoundError(RedissonDQError):
+    """No Redis server program was found to start. The message lists the ways to get one."""

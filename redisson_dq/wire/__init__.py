@@ -1,0 +1,1 @@
+"""What stands in Redis, byte by byte: keys, envelopes, requests. Nothing here does I/O."""

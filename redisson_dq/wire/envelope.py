@@ -1,0 +1,83 @@
+"""The envelope around a delayed value, in both of Redisson's formats.
+
+Neither has a version byte. They are told apart by the total length, which each states at its own offset:
+
+    current   08 | id (8) | length of value (8, little endian) | value        Redisson 3.21.1 and later
+    legacy         id (8) | length of value (8, little endian) | value        Redisson up to 3.21.0
+
+The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``); this module is for what is read
+in Python, and the two are tested against each other.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from datetime import datetime, timezone
+
+import attrs
+
+from ..errors import EnvelopeError
+
+__all__ = ["Envelope", "Quarantined", "unwrap", "wrap"]
+
+_ID_LENGTH = 8
+_CURRENT = struct.Struct("<B8sQ")
+_LEGACY = struct.Struct("<8sQ")
+
+
+class Envelope(str, enum.Enum):
+    """Which format is written. Both are always read."""
+
+    CURRENT = "current"
+    LEGACY = "legacy"
+
+
+def wrap(envelope: Envelope, entry_id: bytes, value: bytes) -> bytes:
+    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes."""
+    if envelope is Envelope.CURRENT:
+        return _CURRENT.pack(_ID_LENGTH, entry_id, len(value)) + value
+    return _LEGACY.pack(entry_id, len(value)) + value
+
+
+def unwrap(member: bytes) -> tuple[bytes, bytes]:
+    """``(id, value)`` of a member in either format. Raises EnvelopeError when it is in neither.
+
+    One shape fits both: 17 bytes that are an empty value in the current format and the value ``00`` in the
+    legacy one. It is read as the current format, here and in the scripts.
+    """
+    if len(member) >= _CURRENT.size:
+        size, entry_id, length = _CURRENT.unpack_from(member)
+        if size == _ID_LENGTH and length == len(member) - _CURRENT.size:
+            return entry_id, member[_CURRENT.size :]
+    if len(member) >= _LEGACY.size:
+        entry_id, length = _LEGACY.unpack_from(member)
+        if length == len(member) - _LEGACY.size:
+            return entry_id, member[_LEGACY.size :]
+    raise EnvelopeError(f"{len(member)} bytes are in neither of Redisson's envelope formats", member=member)
+
+
+@attrs.frozen(kw_only=True)
+class Quarantined:
+    """One member that was in neither envelope format, kept aside with its score.
+
+    In Redis it is one list element: the score as ASCII, a space, the member's bytes. ``score`` is the due time
+    in epoch milliseconds, or None when the member was found in the envelope list and not in the zset.
+    """
+
+    score: float | None
+    member: bytes
+
+    @classmethod
+    def parse(cls, element: bytes) -> Quarantined:
+        """Reads one element of the quarantine list."""
+        score, _, member = element.partition(b" ")
+        return cls(score=float(score) if score else None, member=member)
+
+    @property
+    def due(self) -> datetime | None:
+        """The due time in UTC, or None when it is unknown or out of datetime's range."""
+        try:
+            return None if self.score is None else datetime.fromtimestamp(self.score / 1000, timezone.utc)
+        except (OverflowError, ValueError, OSError):
+            return None

@@ -1,0 +1,124 @@
+"""Runs one test against both flavours: the asyncio objects, called as if they were the synchronous ones."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any
+
+import redis
+import redis.asyncio
+
+import redisson_dq
+
+__all__ = ["AsyncioFlavour", "Bridged", "Flavour"]
+
+
+class Flavour:
+    """The synchronous flavour, as it is."""
+
+    name = "sync"
+
+    def connect(self, url: str, **options: Any) -> Any:
+        return redisson_dq.connect(url, **options)
+
+    def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
+        """A Client over a redis-py client that the test configures."""
+        return redisson_dq.Client(redis.Redis.from_url(url, **(redis_options or {})), **options)
+
+    def cluster(self, url: str) -> Any:
+        return redisson_dq.Client(redis.RedisCluster.from_url(url))
+
+    def close(self) -> None:
+        """Nothing runs beside it."""
+
+
+class AsyncioFlavour(Flavour):
+    """The asyncio flavour: every call runs in a loop of its own thread and is waited for."""
+
+    name = "asyncio"
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="test-loop", daemon=True)
+        self._thread.start()
+
+    def connect(self, url: str, **options: Any) -> Any:
+        return self.run(_opened(redisson_dq.aio.connect, url, **options))
+
+    def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
+        own = redis.asyncio.Redis.from_url(url, **(redis_options or {}))
+        return self.run(_called(redisson_dq.aio.Client, own, **options))
+
+    def cluster(self, url: str) -> Any:
+        async def make() -> Any:
+            return redisson_dq.aio.Client(redis.asyncio.RedisCluster.from_url(url))
+
+        return self.run(make())
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return self._bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
+
+    def submit(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
+        """Starts a call as a task of the loop; gives a concurrent future that can be cancelled."""
+        return asyncio.run_coroutine_threadsafe(_called(call, *args, **kwargs), self.loop)  # type: ignore[return-value]
+
+    def close(self) -> None:
+        async def end() -> set[asyncio.Task[Any]]:
+            await self.loop.shutdown_default_executor()
+            return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+
+        left = asyncio.run_coroutine_threadsafe(end(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+        assert not left, f"tasks left behind: {left}"
+
+    def _bridge(self, result: Any) -> Any:
+        return Bridged(result, self) if type(result).__module__.startswith("redisson_dq._async") else result
+
+
+class Bridged:
+    """An asyncio object whose methods are called from outside its loop."""
+
+    def __init__(self, inner: Any, flavour: AsyncioFlavour) -> None:
+        self.inner = inner
+        self._flavour = flavour
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self.inner, name)
+        if not callable(attribute):
+            return attribute
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            plain = [arg.inner if isinstance(arg, Bridged) else arg for arg in args]
+            return self._flavour.run(_called(attribute, *plain, **kwargs))
+
+        return call
+
+    def __len__(self) -> int:
+        return int(self.size())
+
+    def __bool__(self) -> bool:
+        return bool(self.inner)
+
+    def __enter__(self) -> Bridged:
+        self._flavour.run(self.inner.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._flavour.run(self.inner.__aexit__(kind, error, trace))
+
+
+async def _called(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    result = call(*args, **kwargs)
+    return await result if inspect.isawaitable(result) else result
+
+
+async def _opened(connect: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return await connect(*args, **kwargs).open()

@@ -1,0 +1,36 @@
+"""What most integration tests start from: one client with StringCodec and its two queue handles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.wire.keys import QueueKeys
+from tests.flavours import Flavour
+
+KEYS = QueueKeys.of("orders")
+
+
+@pytest.fixture
+def client(flavour: Flavour, url: str) -> Iterator[Any]:
+    with flavour.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+@pytest.fixture
+def queue(client: Any) -> Any:
+    return client.blocking_queue("orders")
+
+
+@pytest.fixture
+def delayed(client: Any) -> Any:
+    return client.delayed_queue("orders")
+
+
+@pytest.fixture
+def producer(client: Any) -> Any:
+    """The delayed side of the same queue, in a client that moves nothing."""
+    return client.delayed_queue("orders", transfer=False)

@@ -1,0 +1,259 @@
+"""The engine's decisions, row by row, with time as a number."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redisson_dq.engine import TRANSITIONS, Action, Do, Engine, Event, State
+
+SECOND = 1_000_000
+# The server's clock is this far ahead of the engine's: epoch time against a clock that starts at zero.
+EPOCH_US = 1_700_000_000 * SECOND
+EPOCH_MS = EPOCH_US // 1000
+
+TRANSFER = (Action(Do.TRANSFER),)
+DISARM = (Action(Do.DISARM),)
+
+
+def arm(delay_us: int) -> tuple[Action, ...]:
+    return (Action(Do.ARM, delay_us),)
+
+
+def transferred(engine: Engine, next_ms: int | None, now_us: int) -> tuple[Action, ...]:
+    """A transfer that took no time at all, so the two clocks are EPOCH_US apart exactly."""
+    return engine.transferred(next_ms, EPOCH_US + now_us, now_us, now_us)
+
+
+def resting() -> Engine:
+    engine = Engine()
+    engine.subscribed()
+    transferred(engine, None, 0)
+    return engine
+
+
+def armed(due_in_us: int) -> Engine:
+    engine = Engine()
+    engine.subscribed()
+    transferred(engine, EPOCH_MS + due_in_us // 1000, 0)
+    return engine
+
+
+def test_a_confirmed_subscription_leads_to_a_transfer() -> None:
+    engine = Engine()
+    assert engine.subscribed() == TRANSFER
+    assert engine.state is State.MOVING
+
+
+def test_nothing_is_done_before_the_subscription_is_confirmed() -> None:
+    engine = Engine()
+    assert engine.announced(EPOCH_MS, 0) == ()
+    assert engine.state is State.DETACHED
+
+
+def test_the_timer_is_armed_for_the_time_that_remains_on_the_servers_clock() -> None:
+    engine = Engine()
+    engine.subscribed()
+    # Sent at 1.0 s, answered at 1.4 s: the script ran at about 1.2 s, and then it was EPOCH on the server.
+    assert engine.transferred(EPOCH_MS + 2000, EPOCH_US, SECOND, 1_400_000) == arm(1_800_000)
+    assert engine.state is State.ARMED
+
+
+def test_what_is_due_already_is_transferred_at_once() -> None:
+    engine = Engine()
+    engine.subscribed()
+    assert transferred(engine, EPOCH_MS, 0) == TRANSFER
+    assert transferred(engine, EPOCH_MS - 5, 0) == TRANSFER
+
+
+def test_an_empty_queue_rests() -> None:
+    engine = Engine()
+    engine.subscribed()
+    assert transferred(engine, None, 0) == DISARM
+    assert engine.state is State.RESTING
+
+
+def test_a_sooner_announcement_re_arms() -> None:
+    engine = armed(5 * SECOND)
+    assert engine.announced(EPOCH_MS + 2000, SECOND) == arm(SECOND)
+
+
+def test_a_later_announcement_leaves_the_timer_alone() -> None:
+    engine = armed(5 * SECOND)
+    assert engine.announced(EPOCH_MS + 9000, SECOND) == ()
+    assert engine.announced(EPOCH_MS + 5000, SECOND) == ()
+    assert engine.announced(EPOCH_MS + 4999, SECOND) == arm(3_999_000)
+
+
+def test_an_announcement_that_is_due_is_transferred_at_once() -> None:
+    assert armed(5 * SECOND).announced(EPOCH_MS + 1000, SECOND) == TRANSFER
+    assert resting().announced(EPOCH_MS, SECOND) == TRANSFER
+
+
+def test_an_announcement_wakes_a_resting_queue() -> None:
+    engine = resting()
+    assert engine.announced(EPOCH_MS + 3000, SECOND) == arm(2 * SECOND)
+    assert engine.state is State.ARMED
+
+
+def test_an_announcement_during_a_transfer_is_weighed_against_its_answer() -> None:
+    engine = armed(5 * SECOND)
+    engine.fired()
+    assert engine.announced(EPOCH_MS + 7000, 5 * SECOND) == ()
+    assert transferred(engine, EPOCH_MS + 9000, 5 * SECOND) == arm(2 * SECOND)
+    engine.fired()
+    engine.announced(EPOCH_MS + 20_000, 7 * SECOND)
+    assert transferred(engine, EPOCH_MS + 9000, 7 * SECOND) == arm(2 * SECOND)
+    engine.fired()
+    engine.announced(EPOCH_MS + 9000, 9 * SECOND)
+    assert transferred(engine, None, 9 * SECOND) == TRANSFER
+
+
+def test_a_noted_announcement_counts_once() -> None:
+    engine = armed(SECOND)
+    engine.fired()
+    engine.announced(EPOCH_MS + 1000, SECOND)
+    assert transferred(engine, None, SECOND) == TRANSFER
+    assert transferred(engine, None, SECOND) == DISARM
+
+
+def test_a_subscription_confirmed_during_a_transfer_leads_to_another_one() -> None:
+    engine = armed(SECOND)
+    engine.fired()
+    assert engine.subscribed() == ()
+    assert engine.state is State.MOVING_AGAIN
+    assert transferred(engine, EPOCH_MS + 60_000, SECOND) == TRANSFER
+    assert transferred(engine, EPOCH_MS + 6000, SECOND) == arm(5 * SECOND)
+
+
+def test_the_timer_leads_to_a_transfer() -> None:
+    engine = armed(SECOND)
+    assert engine.fired() == TRANSFER
+    assert engine.state is State.MOVING
+
+
+def test_a_stale_timer_is_ignored() -> None:
+    assert resting().fired() == ()
+    moving = armed(SECOND)
+    moving.fired()
+    assert moving.fired() == ()
+
+
+def test_a_failed_transfer_is_tried_again_after_a_growing_pause() -> None:
+    engine = Engine()
+    engine.subscribed()
+    pauses = []
+    for _ in range(9):
+        (action,) = engine.failed(0)
+        pauses.append(action.delay_us)
+        assert engine.state is State.PAUSING
+        assert engine.fired() == TRANSFER
+    assert pauses == [100_000, 200_000, 400_000, 800_000, 1_600_000, 3_200_000, 5_000_000, 5_000_000, 5_000_000]
+    transferred(engine, EPOCH_MS + 1000, 0)
+    engine.fired()
+    assert engine.failed(0) == arm(100_000), "an answer ends the growth"
+
+
+def test_announcements_do_not_cut_a_pause_short_and_a_new_subscription_does() -> None:
+    engine = armed(SECOND)
+    engine.fired()
+    engine.failed(SECOND)
+    for due_ms in (EPOCH_MS, EPOCH_MS + 1050, EPOCH_MS + 99_000):
+        assert engine.announced(due_ms, SECOND) == ()
+        assert engine.state is State.PAUSING
+    assert engine.subscribed() == TRANSFER
+
+
+def test_a_failure_before_the_first_answer_keeps_announcements_out() -> None:
+    engine = Engine()
+    engine.subscribed()
+    engine.failed(0)
+    assert engine.announced(EPOCH_MS + 1, 0) == ()
+
+
+@pytest.mark.parametrize("days", [1 / 8640, 1 / 24, 1, 30, 40_000])
+def test_a_long_wait_ends_early_and_is_armed_again_for_the_rest(days: float) -> None:
+    engine = Engine()
+    engine.subscribed()
+    due_us = int(days * 86_400 * SECOND) // 1000 * 1000
+    now_us, rounds = 0, 0
+    (action,) = transferred(engine, EPOCH_MS + due_us // 1000, now_us)
+    while now_us + action.delay_us < due_us:
+        assert action.delay_us <= 86_400 * SECOND, "a datetime or a lock could not hold more"
+        now_us += action.delay_us
+        rounds += 1
+        engine.fired()
+        (action,) = transferred(engine, EPOCH_MS + due_us // 1000, now_us)
+    assert now_us + action.delay_us == due_us
+    assert rounds <= 4 + days * 1.01, "a wait ends early a few times, not for ever"
+
+
+def test_closing_disarms_and_whatever_still_arrives_is_ignored() -> None:
+    for engine in (Engine(), resting(), armed(SECOND)):
+        assert engine.close() == DISARM
+        assert engine.subscribed() == ()
+        assert engine.announced(EPOCH_MS, 0) == ()
+        assert transferred(engine, EPOCH_MS + 5, 0) == ()
+        assert engine.failed(0) == ()
+        assert engine.fired() == ()
+        assert engine.close() == ()
+        assert engine.state is State.CLOSED
+
+
+def test_every_state_can_be_closed_and_reached() -> None:
+    assert {state for state, event in TRANSITIONS if event is Event.CLOSE} == set(State)
+    reached = {next_state for next_state, _ in TRANSITIONS.values()}
+    assert reached == set(State)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["subscribed", "announced", "fired", "answered", "failed"]),
+        st.integers(-2_000, 20_000),
+        st.integers(0, 3_000_000),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfer(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    engine = Engine()
+    now_us = 0
+    in_flight = False
+    known: set[int] = set()
+    armed_for: int | None = None
+    for kind, offset_ms, later_us in [("subscribed", 0, 0), *steps]:
+        now_us += later_us
+        due_ms = (EPOCH_US + now_us) // 1000 + offset_ms
+        if kind == "subscribed":
+            actions = engine.subscribed()
+        elif kind == "announced":
+            known.add(due_ms)
+            actions = engine.announced(due_ms, now_us)
+        elif kind == "fired":
+            armed_for = None
+            actions = engine.fired()
+        elif in_flight:
+            in_flight = False
+            if kind == "failed":
+                actions = engine.failed(now_us)
+            else:
+                known = {due for due in known if due * 1000 > EPOCH_US + now_us}
+                actions = transferred(engine, min(known, default=None), now_us)
+        else:
+            continue
+        for action in actions:
+            if action.do is Do.TRANSFER:
+                assert not in_flight, "two transfers of one queue at once"
+                in_flight = True
+            elif action.do is Do.ARM:
+                armed_for = now_us + action.delay_us
+            else:
+                armed_for = None
+        if known and engine.state not in (State.DETACHED, State.PAUSING) and not in_flight and kind != "fired":
+            assert armed_for is not None
+            assert armed_for <= min(known) * 1000 - EPOCH_US

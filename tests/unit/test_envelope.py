@@ -1,0 +1,63 @@
+"""Both envelope formats, byte by byte."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redisson_dq.errors import EnvelopeError
+from redisson_dq.wire.envelope import Envelope, Quarantined, unwrap, wrap
+
+ID = bytes(range(1, 9))
+
+# Written by Redisson: 4.3.1 and 3.20.0, StringCodec, the value "hi".
+CURRENT = bytes.fromhex("08") + ID + bytes.fromhex("0200000000000000") + b"hi"
+LEGACY = bytes.fromhex("f0babc3a8a6ee03f") + bytes.fromhex("0200000000000000") + b"hi"
+
+
+def test_both_formats_are_read() -> None:
+    assert unwrap(CURRENT) == (ID, b"hi")
+    assert unwrap(LEGACY) == (bytes.fromhex("f0babc3a8a6ee03f"), b"hi")
+
+
+def test_both_formats_are_written() -> None:
+    assert wrap(Envelope.CURRENT, ID, b"hi") == CURRENT
+    assert wrap(Envelope.LEGACY, LEGACY[:8], b"hi") == LEGACY
+
+
+@given(st.sampled_from(Envelope), st.binary(min_size=8, max_size=8), st.binary(max_size=300))
+def test_what_was_wrapped_is_unwrapped(envelope: Envelope, entry_id: bytes, value: bytes) -> None:
+    member = wrap(envelope, entry_id, value)
+    if envelope is Envelope.LEGACY and entry_id[0] == 8 and value == b"\0":
+        assert unwrap(member)[1] == b"", "the one shape that fits both formats is read as the current one"
+    else:
+        assert unwrap(member) == (entry_id, value)
+
+
+@pytest.mark.parametrize("whole", [CURRENT, LEGACY])
+def test_every_truncation_is_refused_with_its_bytes(whole: bytes) -> None:
+    for length in range(len(whole)):
+        with pytest.raises(EnvelopeError) as caught:
+            unwrap(whole[:length])
+        assert caught.value.member == whole[:length]
+
+
+@pytest.mark.parametrize("tail", [b"x", b"\0" * 8])
+def test_trailing_bytes_are_refused(tail: bytes) -> None:
+    with pytest.raises(EnvelopeError):
+        unwrap(CURRENT + tail)
+
+
+def test_a_length_beyond_what_is_there_is_refused() -> None:
+    with pytest.raises(EnvelopeError):
+        unwrap(b"\x08" + ID + b"\xff" * 8 + b"hi")
+
+
+def test_a_quarantined_element_keeps_score_and_bytes() -> None:
+    kept = Quarantined.parse(b"1700000000000 \x00 raw")
+    assert (kept.score, kept.member) == (1_700_000_000_000, b"\x00 raw")
+    assert kept.due is not None
+    assert kept.due.isoformat() == "2023-11-14T22:13:20+00:00"
+    assert Quarantined.parse(b" raw") == Quarantined(score=None, member=b"raw")
+    assert Quarantined.parse(b"inf x").due is None

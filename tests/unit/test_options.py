@@ -1,0 +1,58 @@
+"""What connect() and Client() refuse before anything is sent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import redis
+import redis.asyncio
+
+import redisson_dq
+from redisson_dq.errors import ArgumentError, RedissonDQError
+
+UNUSED = "redis://127.0.0.1:1/0"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("codec", "StringCodec"),
+        ("envelope", "old"),
+        ("name_mapper", 5),
+        ("probe_interval", 0),
+        ("probe_interval", math.nan),
+        ("transfer_batch", 0),
+        ("transfer_batch", 5001),
+        ("no_such_option", 1),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_named(option: str, value: Any) -> None:
+    for connect in (redisson_dq.connect, redisson_dq.aio.connect):
+        with pytest.raises(ArgumentError, match=option):
+            connect(UNUSED, **{option: value})
+
+
+@pytest.mark.parametrize("url", ["", "localhost:6379", "http://localhost", "redis://localhost:port", None, 5])
+def test_a_bad_url_is_refused_and_a_good_one_shown(url: Any) -> None:
+    for connect in (redisson_dq.connect, redisson_dq.aio.connect):
+        with pytest.raises(ArgumentError, match="redis://localhost:6379/0"):
+            connect(url)
+
+
+@pytest.mark.parametrize("given", [None, "redis://localhost", redis.asyncio.Redis()])
+def test_a_client_is_made_from_a_synchronous_redis(given: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"redis\.Redis"):
+        redisson_dq.Client(given)
+
+
+@pytest.mark.parametrize("given", [None, redis.Redis()])
+def test_an_asyncio_client_is_made_from_an_asyncio_redis(given: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"redis\.asyncio\.Redis"):
+        redisson_dq.aio.Client(given)
+
+
+def test_every_error_has_one_root() -> None:
+    for name in redisson_dq.errors.__all__:
+        assert issubclass(getattr(redisson_dq.errors, name), RedissonDQError)

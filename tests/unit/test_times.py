@@ -1,0 +1,75 @@
+"""Delays, due times and timeouts at the edge."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from redisson_dq._times import due_word, timeout_seconds
+from redisson_dq.errors import ArgumentError
+
+UTC = timezone.utc
+
+
+@pytest.mark.parametrize(
+    ("delay", "milliseconds"),
+    [
+        (0, 0),
+        (2.5, 2500),
+        (timedelta(minutes=5), 300_000),
+        (timedelta(microseconds=1), 1),
+        (0.0001, 1),
+        (0.1 + 0.2, 300),
+        (8.2, 8200),
+        (1.0005, 1001),
+        (86_400 * 365 * 1000, 31_536_000_000_000),
+    ],
+)
+def test_a_delay_becomes_whole_milliseconds_rounded_up(delay: Any, milliseconds: int) -> None:
+    assert due_word("q", delay, None) == str(milliseconds)
+
+
+@pytest.mark.parametrize("delay", [-1, -0.001, timedelta(seconds=-1), math.nan, math.inf, -math.inf, 1e300, 10**400])
+def test_a_delay_that_is_negative_or_endless_is_refused(delay: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"queue 'orders'.*delay"):
+        due_word("orders", delay, None)
+
+
+@pytest.mark.parametrize("delay", ["5", True, b"1", object()])
+def test_a_delay_of_another_type_is_refused(delay: Any) -> None:
+    with pytest.raises(ArgumentError, match="number of seconds or a timedelta"):
+        due_word("orders", delay, None)
+
+
+def test_an_absolute_time_becomes_epoch_milliseconds() -> None:
+    assert due_word("q", None, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)) == "@1700000000000"
+    east = timezone(timedelta(hours=2))
+    assert due_word("q", None, datetime(2023, 11, 15, 0, 13, 20, 1, tzinfo=east)) == "@1700000000001"
+
+
+def test_a_time_before_the_epoch_is_due_at_once() -> None:
+    assert due_word("q", None, datetime(1960, 1, 1, tzinfo=UTC)) == "@0"
+
+
+@pytest.mark.parametrize("at", [datetime(2030, 1, 1), 1_700_000_000, "2030-01-01"])
+def test_a_time_without_a_zone_is_refused(at: Any) -> None:
+    with pytest.raises(ArgumentError, match="with a time zone"):
+        due_word("q", None, at)
+
+
+def test_exactly_one_of_delay_and_at() -> None:
+    with pytest.raises(ArgumentError, match="exactly one"):
+        due_word("q", None, None)
+    with pytest.raises(ArgumentError, match="exactly one"):
+        due_word("q", 1, datetime.now(UTC))
+
+
+def test_timeouts() -> None:
+    assert timeout_seconds(0, "q") == 0
+    assert timeout_seconds(timedelta(milliseconds=1500), "q") == 1.5
+    for bad in (-1, math.nan, math.inf, "5", None, True):
+        with pytest.raises(ArgumentError, match="timeout"):
+            timeout_seconds(bad, "q")  # type: ignore[arg-type]
