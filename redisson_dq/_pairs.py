@@ -17,13 +17,15 @@ from typing import Any, Generic, TypeVar
 __all__ = [
     "AsyncInbox",
     "AsyncMutex",
+    "AsyncSemaphore",
     "AsyncSendLock",
     "AsyncSlot",
     "AsyncSwitch",
     "AsyncWorker",
+    "async_finish",
     "async_sleep",
 ]
-__all__ += ["Inbox", "Mutex", "SendLock", "Slot", "Switch", "Worker", "sleep"]
+__all__ += ["Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Worker", "finish", "sleep"]
 
 T = TypeVar("T")
 
@@ -31,8 +33,21 @@ T = TypeVar("T")
 AsyncMutex = contextlib.nullcontext
 Mutex = threading.Lock
 
+#: Lets so many callers in at once; the others wait for their turn.
+AsyncSemaphore = asyncio.Semaphore
+Semaphore = threading.Semaphore
+
 async_sleep = asyncio.sleep
 sleep = time.sleep
+
+#: Awaits something that goes on to its end when the caller is cancelled meanwhile.
+async_finish = asyncio.shield
+
+
+def finish(result: T) -> T:
+    """Nothing cancels a thread."""
+    return result
+
 
 #: Held while bytes are written to a connection that several callers write to.
 AsyncSendLock = asyncio.Lock

@@ -7,10 +7,14 @@ its settings with those three changed.
 
 from __future__ import annotations
 
+import re
+import socket
 from typing import Any
 
 import redis
 import redis.asyncio
+import redis.asyncio.retry
+import redis.retry
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
@@ -27,10 +31,21 @@ __all__ = [
     "node_pool",
     "pool_from",
     "translate",
+    "without_password",
 ]
 
-# Seconds until a connection to a machine that does not answer counts as failed, unless the user set it.
-_CONNECT_TIMEOUT = 10.0
+# Seconds until a machine that does not answer counts as gone, unless the user set another number.
+_TIMEOUT = 10.0
+
+# The pool's own limit raises an error; Connections lets callers wait for their turn instead.
+_UNLIMITED = 2**31
+
+# When a connection that is silent for half a minute is checked, and given up 15 s later.
+_KEEPALIVE = {
+    getattr(socket, name): value
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
+    if hasattr(socket, name)
+}
 
 # Made by redis-py for one pool or one protocol; a copy of them in another pool would be wrong.
 _POOL_BOUND = (
@@ -44,12 +59,15 @@ _POOL_BOUND = (
 )
 
 
-def _settings(settings: dict[str, Any], retry: Any) -> dict[str, Any]:
+def _settings(settings: Any, retry: Any) -> dict[str, Any]:
     ours = {name: value for name, value in settings.items() if name not in _POOL_BOUND}
-    if ours.get("socket_connect_timeout") is None:
-        ours["socket_connect_timeout"] = _CONNECT_TIMEOUT
+    for timeout in ("socket_connect_timeout", "socket_timeout"):
+        if ours.get(timeout) is None:
+            ours[timeout] = _TIMEOUT
     if "path" not in ours:
         ours["socket_keepalive"] = True
+        if not isinstance(ours.get("socket_keepalive_options"), dict):
+            ours["socket_keepalive_options"] = _KEEPALIVE
     # RESP2 everywhere: one shape of replies, and pub/sub messages come as plain replies.
     ours.update(decode_responses=False, protocol=2, retry=retry, retry_on_timeout=False, retry_on_error=[])
     return ours
@@ -63,11 +81,12 @@ def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
             pool.service_name,
             pool.sentinel_manager,
             connection_class=pool.connection_class,
+            max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
         return own
-    return redis.ConnectionPool(connection_class=pool.connection_class, **settings)
+    return redis.ConnectionPool(connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings)
 
 
 def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
@@ -78,11 +97,12 @@ def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.Connect
             pool.service_name,
             pool.sentinel_manager,
             connection_class=pool.connection_class,
+            max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
         return own
-    return redis.asyncio.ConnectionPool(connection_class=pool.connection_class, **settings)
+    return redis.asyncio.ConnectionPool(connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings)
 
 
 def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
@@ -93,7 +113,12 @@ def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
 def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asyncio.ConnectionPool:
     """A pool of our own to one node of a cluster."""
     settings = _settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
-    return redis.asyncio.ConnectionPool(connection_class=node.connection_class, **settings)
+    return redis.asyncio.ConnectionPool(connection_class=node.connection_class, max_connections=_UNLIMITED, **settings)
+
+
+def without_password(url: object) -> object:
+    """A URL as it may stand in an error message."""
+    return re.sub(r"//.*@", "//***@", url) if isinstance(url, str) else url
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:
@@ -129,7 +154,12 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
     denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
     if isinstance(error, denied):
         return RedisReplyError(f"{where}: Redis refused the login: {error}; check the user name and password")
-    lost = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError)
+    lost = (
+        redis.exceptions.ConnectionError,
+        redis.exceptions.TimeoutError,
+        redis.exceptions.RedisClusterException,
+        OSError,
+    )
     if isinstance(error, lost):
         doubt = "; the command was sent and may have been carried out" if sent else ""
         return RedisConnectionError(f"{where}: {error or type(error).__name__}{doubt}", maybe_done=sent)

@@ -86,9 +86,9 @@ def _stay(state: State) -> _Row:
 
 #: (state, event) -> (next state, what to do). What is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Event], _Row]] = {
-    # Before the first confirmation nothing is known; announcements are covered by the transfer that follows it.
+    # Nothing is known before the first transfer. Where Redis refuses subscriptions, the probe's look leads to it.
     (State.DETACHED, Event.SUBSCRIBED): _MOVE,
-    (State.DETACHED, Event.DUE): _stay(State.DETACHED),
+    (State.DETACHED, Event.DUE): _MOVE,
     (State.DETACHED, Event.CLOSE): _CLOSE,
     # While a transfer is under way, announcements are noted and weighed against its answer.
     (State.MOVING, Event.SUBSCRIBED): _stay(State.MOVING_AGAIN),

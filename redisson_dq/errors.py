@@ -95,7 +95,8 @@ class DecodeError(CodecError, ValueError):
     """These bytes are no value of the codec.
 
     ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue,
-    ``kept_in`` names the Redis list they were put into, so nothing is lost; otherwise it is None.
+    ``kept_in`` names the Redis list they are in, so nothing is lost. It is None when they came from elsewhere, or when
+    Redis did not take them back; then ``data`` and ``undecodable`` hold the only copy, and ``__cause__`` the reason.
     """
 
     def __init__(self, message: str, *, codec: str, data: bytes, offset: int = 0) -> None:
@@ -103,8 +104,13 @@ class DecodeError(CodecError, ValueError):
         self.data = data
         self.offset = offset
         self.kept_in: str | None = None
-        #: Values of the same reply that could be read (a ``poll(limit)`` or ``read_all`` raises after the whole reply).
+        #: Of the same reply (``poll(limit)``, ``read_all``): the values that could be read, the bytes that could not.
         self.decoded: list[Any] = []
+        self.undecodable: list[bytes] = [data]
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.kept_in is None else f"{text}; the bytes are kept in the list {self.kept_in!r}"
 
 
 class ServerNotFoundError(RedissonDQError):

@@ -4,6 +4,9 @@ Its scheduler runs in a thread for synchronous and asyncio clients alike: a cond
 0.1 ms of the time asked for, where an event loop's selector rounds up to whole milliseconds. A job only signals; what
 has to be done is done elsewhere. That keeps the scheduler's own rules (one running instance a job, a grace
 time after which late jobs are dropped) from ever losing a wake-up.
+
+The scheduler asks ``datetime.now(zone)`` what time it is. Its zone here is one whose time cannot step, so setting
+the machine's clock neither delays nor hastens an alarm.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from apscheduler.executors.base import BaseExecutor
@@ -25,6 +29,27 @@ __all__ = ["Timer"]
 # APScheduler reports every added and executed job at INFO.
 _logger = logging.getLogger("redisson_dq.timer")
 _logger.setLevel(logging.WARNING)
+
+
+class _SteadyZone(tzinfo):
+    """A zone whose ``datetime.now()`` is the monotonic clock, counted from an arbitrary day."""
+
+    _ORIGIN = datetime(2000, 1, 1)
+
+    def fromutc(self, moment: datetime) -> datetime:
+        return (self._ORIGIN + timedelta(seconds=time.monotonic())).replace(tzinfo=self)
+
+    def utcoffset(self, moment: datetime | None) -> timedelta:
+        return timedelta()
+
+    def dst(self, moment: datetime | None) -> timedelta:
+        return timedelta()
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "steady"
+
+
+_STEADY = _SteadyZone()
 
 
 class _InPlace(BaseExecutor):  # type: ignore[misc]
@@ -50,8 +75,8 @@ class Timer:
         """
         scheduler = self._start()
         if scheduler is not None:
-            run_date = datetime.now(timezone.utc) + timedelta(microseconds=delay_us)
-            scheduler.add_job(signal, DateTrigger(run_date, timezone.utc), id=name, replace_existing=True)
+            run_date = datetime.now(_STEADY) + timedelta(microseconds=delay_us)
+            scheduler.add_job(signal, DateTrigger(run_date, _STEADY), id=name, replace_existing=True)
 
     def disarm(self, name: str) -> None:
         """Takes the alarm of that name away, if there is one."""
@@ -73,7 +98,7 @@ class Timer:
                 self._scheduler = BackgroundScheduler(
                     executors={"default": _InPlace()},
                     job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 2**31},
-                    timezone=timezone.utc,
+                    timezone=_STEADY,
                     logger=_logger,
                     daemon=True,
                 )

@@ -11,6 +11,8 @@ from typing import Any
 
 import redis
 import redis.asyncio
+import redis.asyncio.sentinel
+import redis.sentinel
 
 import redisson_dq
 
@@ -22,18 +24,32 @@ class Flavour:
 
     name = "sync"
 
+    def __init__(self) -> None:
+        self._own: list[Any] = []
+
     def connect(self, url: str, **options: Any) -> Any:
         return redisson_dq.connect(url, **options)
 
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
         """A Client over a redis-py client that the test configures."""
-        return redisson_dq.Client(redis.Redis.from_url(url, **(redis_options or {})), **options)
+        return redisson_dq.Client(self._owned(redis.Redis.from_url(url, **(redis_options or {}))), **options)
 
-    def cluster(self, url: str) -> Any:
-        return redisson_dq.Client(redis.RedisCluster.from_url(url))
+    def cluster(self, url: str, **options: Any) -> Any:
+        return redisson_dq.Client(self._owned(redis.RedisCluster.from_url(url)), **options)
+
+    def sentinel(self, port: int, service: str, **options: Any) -> Any:
+        sentinel = redis.sentinel.Sentinel([("127.0.0.1", port)])
+        self._own += sentinel.sentinels
+        return redisson_dq.Client(self._owned(sentinel.master_for(service)), **options)
 
     def close(self) -> None:
-        """Nothing runs beside it."""
+        """Closes the redis-py clients, which a Client leaves to whoever made them."""
+        for own in self._own:
+            own.close()
+
+    def _owned(self, client: Any) -> Any:
+        self._own.append(client)
+        return client
 
 
 class AsyncioFlavour(Flavour):
@@ -42,6 +58,7 @@ class AsyncioFlavour(Flavour):
     name = "asyncio"
 
     def __init__(self) -> None:
+        super().__init__()
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="test-loop", daemon=True)
         self._thread.start()
@@ -50,12 +67,20 @@ class AsyncioFlavour(Flavour):
         return self.run(_opened(redisson_dq.aio.connect, url, **options))
 
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
-        own = redis.asyncio.Redis.from_url(url, **(redis_options or {}))
+        own = self._owned(redis.asyncio.Redis.from_url(url, **(redis_options or {})))
         return self.run(_called(redisson_dq.aio.Client, own, **options))
 
-    def cluster(self, url: str) -> Any:
+    def cluster(self, url: str, **options: Any) -> Any:
         async def make() -> Any:
-            return redisson_dq.aio.Client(redis.asyncio.RedisCluster.from_url(url))
+            return redisson_dq.aio.Client(self._owned(redis.asyncio.RedisCluster.from_url(url)), **options)
+
+        return self.run(make())
+
+    def sentinel(self, port: int, service: str, **options: Any) -> Any:
+        async def make() -> Any:
+            sentinel = redis.asyncio.sentinel.Sentinel([("127.0.0.1", port)])
+            self._own += sentinel.sentinels
+            return redisson_dq.aio.Client(self._owned(sentinel.master_for(service)), **options)
 
         return self.run(make())
 
@@ -68,8 +93,10 @@ class AsyncioFlavour(Flavour):
 
     def close(self) -> None:
         async def end() -> set[asyncio.Task[Any]]:
+            for own in self._own:
+                await own.aclose()
             await self.loop.shutdown_default_executor()
-            return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+            return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
 
         left = asyncio.run_coroutine_threadsafe(end(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)

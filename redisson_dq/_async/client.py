@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from .._options import Options
 from .._pairs import AsyncMutex
-from .._redis import connection_factory
+from .._redis import connection_factory, without_password
 from ..codecs.base import Codec
 from ..errors import ArgumentError, ClosedError
 from ..wire import commands
@@ -31,11 +31,12 @@ class Client:
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are
-    copied; the client itself is neither used nor closed. Nothing is sent before the first call.
+    copied, and of a Sentinel or a cluster its knowledge of who is where is used; commands go over connections of our
+    own, and it is never closed. Nothing is sent before the first call.
 
     ``codec`` (default Kryo5Codec, as in Redisson), ``envelope`` (``"current"``, or ``"legacy"`` when a Redisson up to
     3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
-    NameMapper) hold for every queue unless a queue says otherwise. ``probe_interval`` is how often, in seconds, the
+    NameMapper) hold for every queue; a queue may have another codec. ``probe_interval`` is how often, in seconds, the
     client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items
     one script call moves.
 
@@ -214,7 +215,8 @@ def connect(
         # redis-py looks at an option when it makes its first connection, and not before.
         connection_factory(redis.connection_pool)
     except (ValueError, TypeError, AttributeError) as error:
-        raise ArgumentError(f"{url!r} cannot be used: {error}; a URL looks like redis://localhost:6379/0") from error
+        message = f"{without_password(url)!r} cannot be used: {error}; a URL looks like redis://localhost:6379/0"
+        raise ArgumentError(message) from error
     client = Client(
         redis,
         codec=codec,

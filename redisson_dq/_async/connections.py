@@ -16,7 +16,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from .._pairs import async_sleep
+from .._pairs import AsyncSemaphore, async_sleep
 from .._redis import connection_factory, translate
 from ..errors import ClosedError, WrongTypeError
 from ..wire.request import Request
@@ -38,6 +38,7 @@ class Connections:
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
+        self._turns = AsyncSemaphore(servers.max_connections)
         self._closed = False
 
     async def run(self, request: Request[T]) -> T:
@@ -61,20 +62,17 @@ class Connections:
         pool = await self._pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
             try:
-                return await self._once(pool, request, asking)
-            except MovedError as error:
-                # The node that answered no longer owns the slot, so nothing was done.
-                asking = False
-                await self._servers.refresh()
-                pool = await self._servers.pool_at(error.host, error.port)
+                async with self._turns:
+                    return await self._once(pool, request, asking)
             except AskError as error:
-                asking = True
-                pool = await self._servers.pool_at(error.host, error.port)
+                # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
+                asking = not isinstance(error, MovedError)
+                pool = await self._pool_at(error, request.key)
             except (TryAgainError, ClusterDownError):
                 if attempt == _REDIRECTIONS - 1:
                     raise
                 await async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
-                await self._servers.refresh()
+                await self.refresh()
                 pool = await self._pool_of(request.key)
                 asking = False
         raise ResponseError("the cluster redirected the request too often")
@@ -84,6 +82,14 @@ class Connections:
             return await self._servers.pool_of(key)
         except Exception as error:
             raise translate(error, f"key {key!r}") from error
+
+    async def _pool_at(self, error: AskError, key: str) -> ConnectionPool:
+        try:
+            if isinstance(error, MovedError):
+                await self._servers.refresh()
+            return await self._servers.pool_at(error.host, error.port)
+        except Exception as failure:
+            raise translate(failure, f"key {key!r}") from failure
 
     async def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
         try:
@@ -158,9 +164,13 @@ class Dedicated:
         self.connection = connection
         self._pool = pool
         self._client_id = 0
+        self._closed = False
 
     async def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
+        if self._closed:
+            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            raise ConnectionError("the connection was closed")
         await self.connection.send_command(*words, check_health=False)
 
     async def read(self) -> Any:
@@ -183,6 +193,7 @@ class Dedicated:
 
     async def aclose(self) -> None:
         """Closes the connection. Never raises."""
+        self._closed = True
         try:
             await self.connection.disconnect()
         except (RedisError, OSError) as error:

@@ -9,7 +9,7 @@ from typing import Union
 import attrs
 
 from .._pairs import AsyncInbox, AsyncWorker
-from ..engine import Action, Do, Engine
+from ..engine import Action, Do, Engine, State
 from ..errors import ClosedError, RedissonDQError
 from ..scripts import calls
 from ..timer import Timer
@@ -27,6 +27,15 @@ _PROBE = "probe"
 # The least that passes between the time an alarm is set for and the first line of the script it leads to: waking
 # two threads, one send. A transfer that still comes early costs a round trip, never an early delivery.
 _HEAD_START_US = 100
+
+
+@attrs.define
+class _Task:
+    """One queue's transfer task."""
+
+    keys: QueueKeys
+    handles: int = 0
+    engine: Engine = attrs.field(factory=Engine)
 
 
 @attrs.frozen
@@ -52,12 +61,12 @@ class _Announced:
 
 @attrs.frozen
 class _Fired:
-    channel: str
+    task: _Task
 
 
 @attrs.frozen
 class _Transfer:
-    channel: str
+    task: _Task
 
 
 @attrs.frozen
@@ -73,17 +82,18 @@ class _Stop:
 _Event = Union[_Attach, _Detach, _Subscribed, _Announced, _Fired, _Transfer, _Probe, _Stop]
 
 
-@attrs.define
-class _Task:
-    """One queue's transfer task."""
-
-    keys: QueueKeys
-    handles: int = 0
-    engine: Engine = attrs.field(factory=Engine)
-
-
 def _now_us() -> int:
     return time.monotonic_ns() // 1000
+
+
+def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
+    """Says once what was set aside, by whoever did it."""
+    logger.warning(
+        "queue %r: %d members that are in no envelope format were moved to the list %r",
+        keys.ready,
+        count,
+        keys.quarantine,
+    )
 
 
 class Mover:
@@ -143,26 +153,31 @@ class Mover:
         elif isinstance(event, _Probe):
             await self._probe()
         elif not isinstance(event, _Stop):
-            task = self._tasks.get(event.channel)
-            if task is None:
+            await self._handle_task_event(event)
+
+    async def _handle_task_event(self, event: _Subscribed | _Announced | _Fired | _Transfer) -> None:
+        # A channel means the queue as it is now; a timer or a transfer means the task that asked for it.
+        if isinstance(event, (_Subscribed, _Announced)):
+            current = self._tasks.get(event.channel)
+            if current is None:
                 return
-            if isinstance(event, _Transfer):
-                await self._transfer(task)
-            elif isinstance(event, _Subscribed):
-                self._carry_out(task, task.engine.subscribed())
-            elif isinstance(event, _Announced):
-                self._carry_out(task, task.engine.announced(event.due_ms, _now_us()))
+            if isinstance(event, _Subscribed):
+                self._carry_out(current, current.engine.subscribed())
             else:
-                self._carry_out(task, task.engine.fired())
+                self._carry_out(current, current.engine.announced(event.due_ms, _now_us()))
+        elif isinstance(event, _Fired):
+            self._carry_out(event.task, event.task.engine.fired())
+        elif event.task.engine.state is not State.CLOSED:
+            await self._transfer(event.task)
 
     def _carry_out(self, task: _Task, actions: tuple[Action, ...]) -> None:
         channel = task.keys.channel
         for action in actions:
             if action.do is Do.TRANSFER:
-                self._inbox.put(_Transfer(channel))
+                self._inbox.put(_Transfer(task))
             elif action.do is Do.ARM:
                 delay_us = max(0, action.delay_us - _HEAD_START_US)
-                self._timer.arm(channel, delay_us, lambda: self._inbox.put(_Fired(channel)))
+                self._timer.arm(channel, delay_us, lambda: self._inbox.put(_Fired(task)))
             else:
                 self._timer.disarm(channel)
 
@@ -197,12 +212,7 @@ class Mover:
             self._carry_out(task, task.engine.failed(_now_us()))
             return
         if result.set_aside:
-            logger.warning(
-                "queue %r: %d members that are in no envelope format were moved to the list %r",
-                task.keys.ready,
-                result.set_aside,
-                task.keys.quarantine,
-            )
+            warn_of_quarantine(task.keys, result.set_aside)
         actions = task.engine.transferred(result.next_ms, result.now_us, sent_us, _now_us())
         self._carry_out(task, actions)
 

@@ -7,14 +7,16 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from .._pairs import async_finish
 from .._times import Delay, due_word, timeout_seconds
 from ..codecs.base import Codec
-from ..errors import ArgumentError, ClosedError, DecodeError, RedisConnectionError
+from ..errors import ArgumentError, ClosedError, DecodeError, EncodeError, RedissonDQError
 from ..scripts import calls
 from ..wire import commands
 from ..wire.envelope import Quarantined, unwrap
 from ..wire.keys import QueueKeys
 from ..wire.request import Word
+from .mover import warn_of_quarantine
 
 if TYPE_CHECKING:
     from .client import Client
@@ -27,6 +29,9 @@ Self = TypeVar("Self", bound="_Handle[Any]")
 # One script call of offer_all() takes at most so many values and, beyond its first value, so many bytes.
 _BATCH_VALUES = 1000
 _BATCH_BYTES = 1_000_000
+
+# So short a wait may be over before a blocking pop has its connection: it looks first, then waits.
+_SHORT_WAIT = 0.5
 
 
 class _Handle(Generic[T]):
@@ -50,10 +55,10 @@ class _Handle(Generic[T]):
         return f"{type(self).__name__}({self.name!r}, {self.codec!r}{state})"
 
     async def destroy(self) -> None:
-        """Closes this handle; the data stays. May be called twice. No round trip.
+        """Closes this handle; the data stays. May be called twice. A round trip when a blocked pop has to end.
 
-        When it was the last open handle of the queue in this client, the client stops moving the queue's due items
-        (other processes go on), and a ``take()`` that still waits on the queue raises ClosedError.
+        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items (other
+        processes go on); with the last handle of any kind, a ``take()`` that still waits raises ClosedError.
 
         Answers to ``RDestroyable.destroy()``.
         """
@@ -73,39 +78,59 @@ class _Handle(Generic[T]):
         if not self._open:
             raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
 
-    def _decode(self, data: bytes) -> T:
+    def _encode(self, value: T) -> bytes:
         try:
-            value: T = self.codec.decode(data)
-            return value
-        except DecodeError:
+            return self.codec.encode(value)
+        except EncodeError:
             raise
         except Exception as error:
-            raise DecodeError(f"{self.codec.name}: {error!r}", codec=self.codec.name, data=data) from error
+            raise EncodeError(f"{self.codec.name}: {error!r}", codec=self.codec.name) from error
+
+    def _decode(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
+        """The values that could be read, and the error that stands for all the others."""
+        values: list[T] = []
+        first: DecodeError | None = None
+        undecodable: list[bytes] = []
+        for data in found:
+            try:
+                values.append(self.codec.decode(data))
+            except Exception as error:
+                undecodable.append(data)
+                if first is None:
+                    first = self._decode_error(error, data)
+        if first is not None:
+            first.data = undecodable[0]
+            first.decoded, first.undecodable = list(values), undecodable
+        return values, first
+
+    def _decode_error(self, error: Exception, data: bytes) -> DecodeError:
+        if isinstance(error, DecodeError):
+            return error
+        made = DecodeError(f"{self.codec.name}: {error!r}", codec=self.codec.name, data=data)
+        made.__cause__ = error
+        return made
 
     async def _decode_popped(self, popped: list[bytes]) -> list[T]:
         """Decodes values that were taken out of Redis; what cannot be read is put into the undecodable list."""
-        values: list[T] = []
-        failures: list[DecodeError] = []
-        for data in popped:
-            try:
-                values.append(self._decode(data))
-            except DecodeError as error:
-                failures.append(error)
-        if not failures:
+        values, error = self._decode(popped)
+        if error is None:
             return values
-        await self._connections.run(commands.keep_undecodable(self.keys, [failure.data for failure in failures]))
-        for failure in failures:
-            failure.kept_in = self.keys.undecodable
-        failures[0].decoded = list(values)
-        raise failures[0]
+        keep = commands.keep_undecodable(self.keys, error.undecodable)
+        try:
+            # A cancelled caller has nobody to give the bytes to, so they are put away in any case.
+            await async_finish(self._connections.run(keep))
+        except RedissonDQError as failure:
+            raise error from failure
+        error.kept_in = self.keys.undecodable
+        raise error
 
     def _decode_in_place(self, found: list[bytes], kept_in: str) -> list[T]:
         """Decodes values that stay in Redis."""
-        try:
-            return [self._decode(data) for data in found]
-        except DecodeError as error:
-            error.kept_in = kept_in
-            raise
+        values, error = self._decode(found)
+        if error is None:
+            return values
+        error.kept_in = kept_in
+        raise error
 
 
 class BlockingQueue(_Handle[T]):
@@ -141,7 +166,8 @@ class BlockingQueue(_Handle[T]):
 
         Gives None, or an empty list, when there is nothing. Raises like :meth:`take`, and RedisConnectionError when
         Redis cannot be reached. A DecodeError of ``poll(limit)`` carries the values that could be read in
-        ``decoded``. One command, O(1) or O(limit); a timeout that passes costs one more.
+        ``decoded``. One command, O(1) or O(limit); a timeout that passes costs one more, one
+        below 0.5 s two.
 
         Answers to ``RQueue.poll()``, ``poll(limit)``, ``RBlockingQueue.poll(timeout, unit)``.
         """
@@ -195,10 +221,11 @@ class BlockingQueue(_Handle[T]):
                 raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
             _check_limit(limit, self.name)
             return await self._decode_popped(await self._connections.run(commands.pop_many(key, end, limit)))
-        if timeout is None:
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        data = None
+        if seconds < _SHORT_WAIT:
             data = await self._connections.run(commands.pop(key, end))
-        else:
-            seconds = timeout_seconds(timeout, self.name)
+        if data is None and seconds:
             data = await self._client._receiver(key, end).receive(seconds)
         return None if data is None else (await self._decode_popped([data]))[0]
 
@@ -264,31 +291,38 @@ class DelayedQueue(_Handle[T]):
         Answers to ``RDelayedQueue.offer(e, delay, unit)``.
         """
         self._check()
-        words = (due_word(self.name, delay, at), self.codec.encode(value))
+        words = (due_word(self.name, delay, at), self._encode(value))
         await self._connections.run(calls.offer(self.keys, self._client._options.envelope, words))
 
     async def offer_all(self, values_and_delays: Iterable[tuple[T, Delay]]) -> int:
         """Adds many values, each with its own delay; gives their number.
 
         Everything is checked and encoded before anything is sent. One round trip for 1,000 values or 1 MB, each
-        batch atomic. O(k log n). Raises like :meth:`offer`; after a RedisConnectionError the batches before the
-        broken one are in, and the message says how many values that is.
+        batch atomic. O(k log n). Raises like :meth:`offer`; when Redis refuses a batch or cannot be reached, the
+        batches before it are in, and the message says how many values that is.
 
         Redisson has no such call; it answers to a loop of ``RDelayedQueue.offerAsync``.
         """
         self._check()
-        encode, name = self.codec.encode, self.name
-        batches = list(_batches((due_word(name, delay, None), encode(value)) for value, delay in values_and_delays))
+        batches = list(_batches(self._words_of(pair) for pair in values_and_delays))
         offered = 0
         for batch in batches:
             try:
                 offered += await self._connections.run(calls.offer(self.keys, self._client._options.envelope, batch))
-            except RedisConnectionError as error:
+            except RedissonDQError as error:
                 total = sum(len(words) // 2 for words in batches)
-                raise RedisConnectionError(
-                    f"{error}; {offered} of {total} values were offered before", maybe_done=error.maybe_done
-                ) from error
+                error.args = (f"{error}; {offered} of {total} values were offered before",)
+                raise
         return offered
+
+    def _words_of(self, pair: tuple[T, Delay]) -> tuple[str, bytes]:
+        try:
+            value, delay = pair
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"queue {self.name!r}: offer_all takes pairs of value and delay, not {pair!r}"
+            ) from None
+        return due_word(self.name, delay, None), self._encode(value)
 
     @overload
     async def poll(self) -> T | None: ...
@@ -314,6 +348,7 @@ class DelayedQueue(_Handle[T]):
             # Members in no envelope format take a place in the limit; go on behind them.
             if not set_aside:
                 break
+            warn_of_quarantine(self.keys, set_aside)
         values = await self._decode_popped(popped)
         if limit is not None:
             return values

@@ -15,11 +15,17 @@ __all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "server
 AsyncAnyRedis = Union[Redis, RedisCluster]
 
 
+# More connections than this never carry more: one Redis executes one command at a time.
+_MOST_CONNECTIONS = 100
+
+
 class SingleServer:
     """One address, or a Sentinel's current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = async_pool_from(pool)
+        #: How many connections may be busy at once: what the user's client allows, within reason.
+        self.max_connections = min(pool.max_connections, _MOST_CONNECTIONS)
 
     async def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -39,6 +45,7 @@ class ClusterServers:
 
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
+        self.max_connections = _MOST_CONNECTIONS
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 
     async def pool_of(self, key: str) -> ConnectionPool:

@@ -42,6 +42,7 @@ class Subscription:
         self._channels: set[str] = set()
         self._current: Dedicated | None = None
         self._unanswered = False
+        self._confirmed = False
         self._worker: AsyncWorker | None = None
 
     async def add(self, channel: str) -> None:
@@ -103,12 +104,13 @@ class Subscription:
                     await self._serve(current)
                 except (RedisError, OSError) as error:
                     if not self._closed:
-                        logger.warning("the subscription broke, subscribing anew: %s", error)
-                        pause = _FIRST_PAUSE
+                        logger.warning("the subscription broke, subscribing anew in %.2f s: %s", pause, error)
                 finally:
                     with self._mutex:
                         self._current = None
                     await current.aclose()
+                if self._confirmed:
+                    pause = _FIRST_PAUSE
                 await self._connections.refresh()
             if await self._closing.wait(pause):
                 break
@@ -119,12 +121,14 @@ class Subscription:
             channels = sorted(self._channels)
             self._current = current
             self._unanswered = False
+            self._confirmed = False
         # Never empty, so that the connection is in subscribed mode, where a PING's answer is an array as well.
         await self._send(current, "SUBSCRIBE", *(channels or ["redisson_dq:none"]))
         while not self._closed:
             kind, *rest = await current.read()
             self._unanswered = False
             if kind == b"subscribe":
+                self._confirmed = True
                 self._subscribed(rest[0].decode())
             elif kind == b"message":
                 self._message(rest[0].decode(), rest[1])

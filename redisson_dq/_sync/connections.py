@@ -18,7 +18,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from .._pairs import sleep
+from .._pairs import Semaphore, sleep
 from .._redis import connection_factory, translate
 from ..errors import ClosedError, WrongTypeError
 from ..wire.request import Request
@@ -40,6 +40,7 @@ class Connections:
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
+        self._turns = Semaphore(servers.max_connections)
         self._closed = False
 
     def run(self, request: Request[T]) -> T:
@@ -63,20 +64,17 @@ class Connections:
         pool = self._pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
             try:
-                return self._once(pool, request, asking)
-            except MovedError as error:
-                # The node that answered no longer owns the slot, so nothing was done.
-                asking = False
-                self._servers.refresh()
-                pool = self._servers.pool_at(error.host, error.port)
+                with self._turns:
+                    return self._once(pool, request, asking)
             except AskError as error:
-                asking = True
-                pool = self._servers.pool_at(error.host, error.port)
+                # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
+                asking = not isinstance(error, MovedError)
+                pool = self._pool_at(error, request.key)
             except (TryAgainError, ClusterDownError):
                 if attempt == _REDIRECTIONS - 1:
                     raise
                 sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
-                self._servers.refresh()
+                self.refresh()
                 pool = self._pool_of(request.key)
                 asking = False
         raise ResponseError("the cluster redirected the request too often")
@@ -86,6 +84,14 @@ class Connections:
             return self._servers.pool_of(key)
         except Exception as error:
             raise translate(error, f"key {key!r}") from error
+
+    def _pool_at(self, error: AskError, key: str) -> ConnectionPool:
+        try:
+            if isinstance(error, MovedError):
+                self._servers.refresh()
+            return self._servers.pool_at(error.host, error.port)
+        except Exception as failure:
+            raise translate(failure, f"key {key!r}") from failure
 
     def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
         try:
@@ -160,9 +166,13 @@ class Dedicated:
         self.connection = connection
         self._pool = pool
         self._client_id = 0
+        self._closed = False
 
     def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
+        if self._closed:
+            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            raise ConnectionError("the connection was closed")
         self.connection.send_command(*words, check_health=False)
 
     def read(self) -> Any:
@@ -185,6 +195,7 @@ class Dedicated:
 
     def close(self) -> None:
         """Closes the connection. Never raises."""
+        self._closed = True
         try:
             self.connection.disconnect()
         except (RedisError, OSError) as error:

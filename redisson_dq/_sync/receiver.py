@@ -103,14 +103,14 @@ class Receiver:
                 self._worker = Worker(self._run, f"redisson_dq-receiver-{self._key}")
 
     def _leave(self, slot: Slot[_Outcome], *, give_back: bool = False) -> bool:
-        """Takes a caller off. True when that leaves a blocked pop that nobody waits for."""
+        """Takes a caller off. True when that leaves a blocked pop that nobody waits for and close() does not end."""
         with self._mutex:
             if slot in self._waiting:
                 self._waiting.remove(slot)
             elif give_back and slot.filled and isinstance(slot.value, bytes):
                 self._deliver(slot.value)
                 self._wanted.on()
-            return self._blocked and not self._waiting
+            return self._blocked and not self._waiting and not self._closed
 
     def _deliver(self, value: bytes) -> None:
         if self._waiting:

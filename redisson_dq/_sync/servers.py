@@ -17,11 +17,17 @@ __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"
 AnyRedis = Union[Redis, RedisCluster]
 
 
+# More connections than this never carry more: one Redis executes one command at a time.
+_MOST_CONNECTIONS = 100
+
+
 class SingleServer:
     """One address, or a Sentinel's current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool_from(pool)
+        #: How many connections may be busy at once: what the user's client allows, within reason.
+        self.max_connections = min(pool.max_connections, _MOST_CONNECTIONS)
 
     def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -41,6 +47,7 @@ class ClusterServers:
 
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
+        self.max_connections = _MOST_CONNECTIONS
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 
     def pool_of(self, key: str) -> ConnectionPool:

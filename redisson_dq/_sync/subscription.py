@@ -44,6 +44,7 @@ class Subscription:
         self._channels: set[str] = set()
         self._current: Dedicated | None = None
         self._unanswered = False
+        self._confirmed = False
         self._worker: Worker | None = None
 
     def add(self, channel: str) -> None:
@@ -105,12 +106,13 @@ class Subscription:
                     self._serve(current)
                 except (RedisError, OSError) as error:
                     if not self._closed:
-                        logger.warning("the subscription broke, subscribing anew: %s", error)
-                        pause = _FIRST_PAUSE
+                        logger.warning("the subscription broke, subscribing anew in %.2f s: %s", pause, error)
                 finally:
                     with self._mutex:
                         self._current = None
                     current.close()
+                if self._confirmed:
+                    pause = _FIRST_PAUSE
                 self._connections.refresh()
             if self._closing.wait(pause):
                 break
@@ -121,12 +123,14 @@ class Subscription:
             channels = sorted(self._channels)
             self._current = current
             self._unanswered = False
+            self._confirmed = False
         # Never empty, so that the connection is in subscribed mode, where a PING's answer is an array as well.
         self._send(current, "SUBSCRIBE", *(channels or ["redisson_dq:none"]))
         while not self._closed:
             kind, *rest = current.read()
             self._unanswered = False
             if kind == b"subscribe":
+                self._confirmed = True
                 self._subscribed(rest[0].decode())
             elif kind == b"message":
                 self._message(rest[0].decode(), rest[1])

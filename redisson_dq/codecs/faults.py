@@ -29,7 +29,11 @@ class _Fault(Exception):
 
     def inside(self, key: Any) -> None:
         """Note, on the way out, that the value stands under ``key`` (an index or a dict key)."""
-        self._steps.append(f"[{shorten(repr(key), 40)}]")
+        try:
+            text = repr(key)
+        except Exception:  # a key of the caller's own class, or an int of more digits than Python writes
+            text = f"<{type_name(key)}>"
+        self._steps.append(f"[{shorten(text, 40)}]")
 
     @property
     def path(self) -> str:

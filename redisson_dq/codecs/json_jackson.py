@@ -32,9 +32,9 @@ class JsonJacksonCodec(Codec):
     The types of redisson_dq.java become the Java type of the same name, and the common lists, sets and maps
     of java.util come back as list, set and dict; sets are read, not written.
 
-    The bytes are those that Redisson writes for the same value, save where Redisson's own lose the value. There
-    this codec writes what every Redisson reads right: bytes and non-finite floats carry their type also when
-    they are the whole value, and a None in a dict is written, not dropped.
+    The bytes are those that Redisson writes for the same value, save where Redisson's own lose the value.
+    There this codec writes what every Redisson reads right: bytes and non-finite floats carry their type also
+    when they are the whole value, and a None in a dict is written, not dropped.
 
     Raises EncodeError for any other type, for keys that are not str, numbers of more than 1,000 digits and
     collections nested more than 200 deep; DecodeError for bytes that are not one JSON value, and for a Java
@@ -65,9 +65,7 @@ class JsonJacksonCodec(Codec):
             fault = Malformed(f"the bytes are no JSON: {exc.msg}", len(text[: exc.pos].encode()))
             raise fault.error(self.name, data) from exc
         except UnicodeDecodeError as exc:
-            raise Malformed(f"the bytes are no UTF-8: {exc.reason}", exc.start).error(
-                self.name, data
-            ) from exc
+            raise Malformed(f"the bytes are no UTF-8: {exc.reason}", exc.start).error(self.name, data) from exc
         except RecursionError as exc:
             raise Malformed(TOO_DEEP).error(self.name, data) from exc
         except ValueError as exc:  # Python's own limit on the digits of a whole number

@@ -36,7 +36,7 @@ _NON_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
 def value_of(text: str) -> Any:
-    """The value of a JSON text. Raises Malformed, and ValueError or RecursionError from the parser. O(size)."""
+    """The value of a JSON text. Raises Malformed; ValueError and RecursionError from the parser. O(size)."""
     return _value(_parse(text), 1)
 
 

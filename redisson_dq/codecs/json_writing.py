@@ -73,11 +73,12 @@ def _big_digits(value: int) -> str:
 
 
 def _plain_decimal(value: Decimal) -> str:
-    _sign, digits, power = value.as_tuple()
-    if not isinstance(power, int):
+    _sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
         raise Unencodable(f"a BigDecimal cannot hold {value}")
+    power = exponent
     if not value:  # Java has no -0, and writes 0E+3 as 0
-        power = min(power, 0)
+        power = min(exponent, 0)
         value = Decimal((0, (0,), power))
     if (len(digits) + power if power > 0 else max(len(digits), 1 - power)) > MAX_NUMBER_DIGITS:
         raise Unencodable(_TOO_LONG)
@@ -188,9 +189,7 @@ def _write_map(values: dict[Any, Any], out: list[str], depth: int) -> None:
     try:
         for key, value in values.items():
             if not isinstance(key, str) or isinstance(key, Enum):
-                raise Unencodable(
-                    f"a key of type {type_name(key)}: keys are str, Java reads back nothing else"
-                )
+                raise Unencodable(f"a key of type {type_name(key)}: keys are str, Java reads back nothing else")
             out.append(f",{quoted(key)}:")
             _write(value, out, depth + 1, _INSIDE)
     except Unencodable as exc:

@@ -32,12 +32,8 @@ _BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # and what Java writes bef
 _BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
 
 _WHOLE = re.compile(r"[+-]?\d+")
-_DECIMAL = re.compile(
-    r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
-)
-_HEX = re.compile(
-    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII
-)
+_DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII)
+_HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII)
 _TRIMMED = "".join(map(chr, range(0x21)))  # what Java's String.trim takes away
 
 
@@ -115,9 +111,7 @@ class _WholeNumberCodec(Codec):
         except ValueError as exc:  # more digits than Python converts
             raise Malformed("a number of too many digits").error(self.name, bytes(data)) from exc
         if not self._least <= value <= self._most:
-            raise Malformed(f"the number is outside {self._least} to {self._most}").error(
-                self.name, bytes(data)
-            )
+            raise Malformed(f"the number is outside {self._least} to {self._most}").error(self.name, bytes(data))
         return value
 
 

@@ -216,9 +216,7 @@ class EmbeddedServer:
             if not process.wait(pause):
                 tail = process.log_tail(_LOG_TAIL)
                 failure = _AddressInUseError if "Address already in use" in tail else RedisConnectionError
-                raise failure(
-                    f"{self._program.path} ended with status {process.status} before it answered:\n{tail}"
-                )
+                raise failure(f"{self._program.path} ended with status {process.status} before it answered:\n{tail}")
             if time.monotonic() > deadline:
                 raise RedisConnectionError(
                     f"{self._program.path} did not answer at {address} within {self._start_timeout:g} s:\n"

@@ -34,6 +34,9 @@ def _prefix(prefix: str, raw_name: str) -> str:
 class QueueKeys:
     """Every key of one queue. All of them hash to one slot of a Redis Cluster.
 
+    Unless the raw name has a brace and no hash tag (``a{b``, ``a}b``, ``{}x``): Redisson's naming spreads its keys
+    then, and a cluster refuses the scripts with CROSSSLOT.
+
     The first four are Redisson's; ``quarantine`` and ``undecodable`` are ours and exist only when something
     was set aside.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +13,14 @@ from redisson_dq.wire.keys import QueueKeys
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    """Threads for calls that block. A test that fails must not wait for them."""
+    pool = ThreadPoolExecutor(32)
+    yield pool
+    pool.shutdown(wait=False, cancel_futures=True)
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ class TestCrowd:
             mute.bind(("127.0.0.1", 0))
             mute.listen()
             taken = [first.port, mute.getsockname()[1], first.port]
-            pick = sys.modules["redisson_dq.embedded._server"].free_port  # type: ignore[attr-defined]
+            pick = sys.modules["redisson_dq.embedded._server"].free_port
             monkeypatch.setattr("redisson_dq.embedded._server.free_port", lambda: taken.pop() if taken else pick())
             with EmbeddedServer(program) as second:
                 assert second.port not in (first.port, mute.getsockname()[1])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-import redis
 
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.errors import ArgumentError, EncodeError
@@ -17,12 +17,12 @@ from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
 
-def server_ms(admin: redis.Redis) -> float:
+def server_ms(admin: Any) -> float:
     seconds, microseconds = admin.time()
-    return seconds * 1000 + microseconds / 1000
+    return float(seconds * 1000 + microseconds / 1000)
 
 
-def test_an_item_arrives_when_it_is_due_and_not_before(admin: redis.Redis, queue: Any, delayed: Any) -> None:
+def test_an_item_arrives_when_it_is_due_and_not_before(admin: Any, queue: Any, delayed: Any) -> None:
     before = server_ms(admin)
     delayed.offer("a", delay=0.15)
     assert queue.poll() is None
@@ -37,7 +37,7 @@ def test_items_arrive_in_due_order(queue: Any, delayed: Any) -> None:
     assert [queue.take() for _ in range(3)] == ["early", "middle", "late"]
 
 
-def test_an_absolute_time(admin: redis.Redis, queue: Any, delayed: Any) -> None:
+def test_an_absolute_time(admin: Any, queue: Any, delayed: Any) -> None:
     at = datetime.now(timezone.utc) + timedelta(seconds=0.2)
     delayed.offer("a", at=at)
     ((_, score),) = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
@@ -52,17 +52,17 @@ def test_no_delay_is_due_at_once(queue: Any, delayed: Any) -> None:
     assert queue.take() == "a"
 
 
-def test_a_thirty_day_delay_waits_in_redis_alone(admin: redis.Redis, delayed: Any) -> None:
+def test_a_thirty_day_delay_waits_in_redis_alone(admin: Any, delayed: Any) -> None:
     delayed.offer("a", delay=timedelta(days=30))
     ((_, score),) = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
     assert 30 * 86_400_000 - 60_000 < score - server_ms(admin) <= 30 * 86_400_000 + 1
 
 
 @pytest.mark.parametrize("envelope", list(Envelope))
-def test_what_an_offer_writes(flavour: Flavour, admin: redis.Redis, url: str, envelope: Envelope) -> None:
+def test_what_an_offer_writes(flavour: Flavour, admin: Any, url: str, envelope: Envelope) -> None:
     messages = admin.pubsub()
     messages.subscribe(KEYS.channel)
-    assert messages.get_message(timeout=5)["type"] == "subscribe"  # type: ignore[index]
+    assert messages.get_message(timeout=5)["type"] == "subscribe"
     with flavour.connect(url, codec=StringCodec(), envelope=envelope.value) as client:
         client.delayed_queue("orders", transfer=False).offer("a", delay=60)
     ((member, score),) = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
@@ -76,7 +76,7 @@ def test_what_an_offer_writes(flavour: Flavour, admin: redis.Redis, url: str, en
     messages.close()
 
 
-def test_only_a_new_head_is_announced(admin: redis.Redis, producer: Any) -> None:
+def test_only_a_new_head_is_announced(admin: Any, producer: Any) -> None:
     messages = admin.pubsub()
     messages.subscribe(KEYS.channel)
     messages.get_message(timeout=5)
@@ -93,7 +93,7 @@ def test_only_a_new_head_is_announced(admin: redis.Redis, producer: Any) -> None
 
 
 @pytest.mark.parametrize("batched", [False, True])
-def test_ties_in_one_millisecond_keep_their_order(admin: redis.Redis, queue: Any, delayed: Any, batched: bool) -> None:
+def test_ties_in_one_millisecond_keep_their_order(admin: Any, queue: Any, delayed: Any, batched: bool) -> None:
     values = [f"item-{i:04}" for i in range(2500 if batched else 300)]
     if batched:
         at = server_ms(admin) + 1000
@@ -108,7 +108,7 @@ def test_ties_in_one_millisecond_keep_their_order(admin: redis.Redis, queue: Any
     assert [queue.take() for _ in values] == values
 
 
-def test_ids_grow_with_the_order_of_offers(admin: redis.Redis, producer: Any) -> None:
+def test_ids_grow_with_the_order_of_offers(admin: Any, producer: Any) -> None:
     for i in range(50):
         producer.offer(f"single-{i}", delay=60)
         producer.offer_all([(f"batch-{i}-{j}", 60) for j in range(20)])
@@ -117,7 +117,7 @@ def test_ids_grow_with_the_order_of_offers(admin: redis.Redis, producer: Any) ->
     assert len(ids) == 50 * 21
 
 
-def test_equal_values_are_separate_items(admin: redis.Redis, queue: Any, delayed: Any) -> None:
+def test_equal_values_are_separate_items(admin: Any, queue: Any, delayed: Any) -> None:
     delayed.offer_all([("same", 0.05)] * 1500)
     for _ in range(5):
         delayed.offer("same", delay=0.05)
@@ -126,7 +126,7 @@ def test_equal_values_are_separate_items(admin: redis.Redis, queue: Any, delayed
     assert admin.keys() == []
 
 
-def test_offer_all_is_sent_in_bounded_batches(admin: redis.Redis, producer: Any) -> None:
+def test_offer_all_is_sent_in_bounded_batches(admin: Any, producer: Any) -> None:
     assert producer.offer_all((f"v{i}", i) for i in range(2500)) == 2500
     assert admin.info("commandstats")["cmdstat_evalsha"]["calls"] == 3
     assert producer.read_all() == [f"v{i}" for i in range(2500)]
@@ -136,13 +136,40 @@ def test_offer_all_is_sent_in_bounded_batches(admin: redis.Redis, producer: Any)
     assert producer.offer_all([]) == 0
 
 
-def test_offer_all_checks_everything_before_it_sends_anything(admin: redis.Redis, producer: Any) -> None:
+def test_offer_all_checks_everything_before_it_sends_anything(admin: Any, producer: Any) -> None:
     good = [("v", 1.0)] * 2000
     with pytest.raises(ArgumentError):
         producer.offer_all([*good, ("v", -1)])
     with pytest.raises(EncodeError):
         producer.offer_all([*good, (object(), 1)])
     assert admin.keys() == []
+
+
+@pytest.mark.parametrize("pair", ["ab", ("v",), ("v", 1, 2), None, ("v", "soon")])
+def test_offer_all_takes_pairs(admin: Any, producer: Any, pair: Any) -> None:
+    if pair == "ab":
+        pair = "abc"
+    with pytest.raises(ArgumentError, match="orders"):
+        producer.offer_all([("v", 1), pair])
+    assert admin.keys() == []
+
+
+def test_more_offers_at_once_than_connections(flavour: Flavour, admin: Any, url: str) -> None:
+    with flavour.connect(f"{url}?max_connections=3", codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        with ThreadPoolExecutor(60) as threads:
+            list(threads.map(lambda i: delayed.offer(f"v{i}", delay=60), range(300)))
+        assert delayed.size() == 300
+        assert len(admin.client_list()) <= 4
+
+
+def test_a_handle_that_is_destroyed_and_opened_again_at_once(client: Any, caplog: pytest.LogCaptureFixture) -> None:
+    producer = client.delayed_queue("orders", transfer=False)
+    for i in range(100):
+        producer.offer(f"v{i}", delay=0.002)
+        with client.blocking_queue("orders") as queue:
+            assert queue.take() == f"v{i}"
+    assert not caplog.records
 
 
 def test_the_delayed_side(delayed: Any) -> None:
@@ -158,13 +185,13 @@ def test_the_delayed_side(delayed: Any) -> None:
     assert delayed.is_empty()
 
 
-def test_a_polled_item_is_gone_from_both_keys(admin: redis.Redis, delayed: Any) -> None:
+def test_a_polled_item_is_gone_from_both_keys(admin: Any, delayed: Any) -> None:
     delayed.offer("a", delay=60)
     assert delayed.poll() == "a"
     assert admin.keys() == []
 
 
-def test_the_ready_side(admin: redis.Redis, queue: Any) -> None:
+def test_the_ready_side(admin: Any, queue: Any) -> None:
     assert queue.is_empty()
     assert (queue.poll(), queue.poll(5), queue.poll(timeout=0.05), queue.read_all()) == (None, [], None, [])
     admin.rpush("orders", *"abcdefg")
@@ -174,7 +201,7 @@ def test_the_ready_side(admin: redis.Redis, queue: Any) -> None:
     assert queue.poll(9) == ["f", "g"]
 
 
-def test_a_deque_takes_from_both_ends(admin: redis.Redis, client: Any) -> None:
+def test_a_deque_takes_from_both_ends(admin: Any, client: Any) -> None:
     deque = client.blocking_deque("orders")
     admin.rpush("orders", *"abcdefghij")
     assert (deque.take_first(), deque.take_last(), deque.take()) == ("a", "j", "b")
@@ -209,7 +236,7 @@ def test_codecs_of_handles(client: Any) -> None:
         client.delayed_queue(numbers, StringCodec()).offer(5, delay=1)
 
 
-def test_names_are_mapped(flavour: Flavour, admin: redis.Redis, url: str) -> None:
+def test_names_are_mapped(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), name_mapper="prod:") as client:
         client.delayed_queue("orders", transfer=False).offer("a", delay=60)
     assert set(admin.keys()) == {b"redisson_delay_queue_timeout:{prod:orders}", b"redisson_delay_queue:{prod:orders}"}
@@ -245,13 +272,13 @@ def test_many_queues_of_one_client(client: Any) -> None:
     assert [queue.take() for queue in queues] == [f"v{i}" for i in range(40)]
 
 
-def test_a_client_without_a_consumer_moves_items_too(admin: redis.Redis, delayed: Any) -> None:
+def test_a_client_without_a_consumer_moves_items_too(admin: Any, delayed: Any) -> None:
     delayed.offer_all([("a", 0.02), ("b", 0.04)])
     eventually(lambda: admin.llen("orders") == 2)
     assert admin.lrange("orders", 0, -1) == [b"a", b"b"]
 
 
-def test_transfer_false_moves_nothing(admin: redis.Redis, client: Any) -> None:
+def test_transfer_false_moves_nothing(admin: Any, client: Any) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", delay=0)
     assert client.blocking_queue("orders", transfer=False).poll(timeout=0.3) is None
     assert admin.zcard(KEYS.timeout) == 1

@@ -41,7 +41,7 @@ def test_a_name_that_is_no_text_is_refused(name: object) -> None:
 
 def test_a_mapper_that_gives_no_text_is_refused() -> None:
     with pytest.raises(ArgumentError, match="non-empty str"):
-        map_name("orders", lambda name: None)  # type: ignore[arg-type, return-value]
+        map_name("orders", lambda name: None)  # type: ignore[arg-type]
 
 
 def test_only_the_timeout_key_is_a_sorted_set() -> None:

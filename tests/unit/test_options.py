@@ -41,6 +41,13 @@ def test_a_bad_url_is_refused_and_a_good_one_shown(url: Any) -> None:
             connect(url)
 
 
+def test_a_password_does_not_show_in_an_error() -> None:
+    for connect in (redisson_dq.connect, redisson_dq.aio.connect):
+        with pytest.raises(ArgumentError) as caught:
+            connect("redis://user:se//cret@localhost:port/0")
+        assert "cret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("given", [None, "redis://localhost", redis.asyncio.Redis()])
 def test_a_client_is_made_from_a_synchronous_redis(given: Any) -> None:
     with pytest.raises(ArgumentError, match=r"redis\.Redis"):

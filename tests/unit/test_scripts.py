@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import attrs
 import pytest
@@ -11,9 +12,10 @@ from redisson_dq.scripts import calls
 from redisson_dq.scripts.script import load, names
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
 
 KEYS = QueueKeys.of("orders")
-REQUESTS = {
+REQUESTS: dict[str, Request[Any]] = {
     "offer": calls.offer(KEYS, Envelope.LEGACY, ("5", b"value")),
     "poll": calls.poll(KEYS, 3),
     "transfer": calls.transfer(KEYS, 100),

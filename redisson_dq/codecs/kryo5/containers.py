@@ -77,9 +77,7 @@ def _made(make: Callable[[list[Any]], Any], values: list[Any], start: int) -> An
         raise
 
 
-def _read_same_class(
-    data: bytes, pos: int, reader: Reader, count: int, null_flag: bool
-) -> tuple[list[Any], int]:
+def _read_same_class(data: bytes, pos: int, reader: Reader, count: int, null_flag: bool) -> tuple[list[Any], int]:
     start = pos
     java_type, pos = reader.read_class(data, pos)
     if java_type is None:

@@ -74,15 +74,11 @@ def _each(to_bytes: Callable[[Any], bytes]) -> Write:
 
 
 INTEGER = JavaType("java.lang.Integer", scalars.read_integer, _each(scalars.integer_bytes), class_id=0)
-STRING = JavaType(
-    "java.lang.String", wire.read_string, _each(wire.string_bytes), class_id=1, null=NULL_STRING
-)
+STRING = JavaType("java.lang.String", wire.read_string, _each(wire.string_bytes), class_id=1, null=NULL_STRING)
 FLOAT = JavaType("java.lang.Float", scalars.read_float, _each(scalars.float_bytes), class_id=2)
 BOOLEAN = JavaType("java.lang.Boolean", scalars.read_boolean, _each(scalars.boolean_bytes), class_id=3)
 BYTE = JavaType("java.lang.Byte", scalars.read_byte, _each(scalars.byte_bytes), class_id=4)
-CHARACTER = JavaType(
-    "java.lang.Character", scalars.read_character, _each(scalars.character_bytes), class_id=5
-)
+CHARACTER = JavaType("java.lang.Character", scalars.read_character, _each(scalars.character_bytes), class_id=5)
 SHORT = JavaType("java.lang.Short", scalars.read_short, _each(scalars.short_bytes), class_id=6)
 LONG = JavaType("java.lang.Long", scalars.read_long, _each(scalars.long_bytes), class_id=7)
 DOUBLE = JavaType("java.lang.Double", scalars.read_double, _each(scalars.double_bytes), class_id=8)

@@ -39,6 +39,8 @@ _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
 _TOP_BIT = re.compile(rb"[\x80-\xff]")
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
+#: A high and a low surrogate, three bytes each.
+_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -179,9 +181,13 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     if four is not None:
         raise Malformed("a byte that begins no UTF-16 unit", start + four.start())
     try:
-        text = raw.decode("utf-8", "surrogatepass")
+        return _PAIR.sub(_astral, raw).decode("utf-8", "surrogatepass"), end
     except UnicodeDecodeError as exc:
-        raise Malformed(f"a string's bytes are no UTF-8: {exc.reason}", start + exc.start) from exc
-    if b"\xed" in raw:  # the first byte of every surrogate
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return text, end
+        raise Malformed(f"a string's bytes are no UTF-8: {exc.reason}", start) from exc
+
+
+def _astral(match: re.Match[bytes]) -> bytes:
+    pair = match[0]
+    high = (pair[1] & 0x0F) << 6 | pair[2] & 0x3F
+    low = (pair[4] & 0x0F) << 6 | pair[5] & 0x3F
+    return chr(0x10000 + (high << 10 | low)).encode()

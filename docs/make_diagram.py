@@ -1,0 +1,108 @@
+"""Writes the sections of the pages that are made from the code: the engine's diagram and tables, the scripts' headers.
+
+    python docs/make_diagram.py            rewrites the sections
+    python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
+
+A section stands between ``<!-- made by docs/make_diagram.py: NAME -->`` and ``<!-- end of NAME -->``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from redisson_dq.engine import TRANSITIONS, Do, Event, State  # noqa: E402 - from this tree, installed or not
+from redisson_dq.scripts import script  # noqa: E402
+
+
+def outcomes(state: State) -> dict[tuple[State, tuple[Do, ...]], list[Event]]:
+    """What can come of the events of a state: (next state, what to do) -> the events that lead to it."""
+    found: dict[tuple[State, tuple[Do, ...]], list[Event]] = {}
+    for event in Event:
+        if (state, event) in TRANSITIONS:
+            found.setdefault(TRANSITIONS[state, event], []).append(event)
+    return found
+
+
+def engine() -> str:
+    """The diagram, the states and the whole table."""
+    diagram = ["stateDiagram-v2", f"    [*] --> {State.DETACHED.name}"]
+    states = ["| state | meaning |", "|---|---|"]
+    table = ["| state | event | next state | action |", "|---|---|---|---|"]
+    for state in State:
+        states.append(f"| `{state.name}` | {state.value} |")
+        for (target, to_do), events in outcomes(state).items():
+            actions = ", ".join(do.value for do in to_do)
+            named = ["anything"] if len(events) == len(Event) else [event.value for event in events]
+            row = (f"`{state.name}`", "; ".join(named), f"`{target.name}`", actions or "none")
+            table.append(f"| {' | '.join(row)} |")
+            if target is not state or to_do:
+                # A label holds no colon: Mermaid's grammar ends it there.
+                label = "<br/>".join(name.replace(": ", ", ") for name in named)
+                diagram.append(f"    {state.name} --> {target.name} : {label}{f' / {actions}' if actions else ''}")
+    diagram.append(f"    {State.CLOSED.name} --> [*]")
+    return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(states), "\n".join(table)))
+
+
+def scripts() -> str:
+    """One table for each script, from its header."""
+    return "\n\n".join(scripts_section(name) for name in script.names())
+
+
+def scripts_section(name: str) -> str:
+    path = ROOT / "redisson_dq" / "scripts" / f"{name}.lua"
+    summary = path.read_text("utf-8").partition("\n")[0].removeprefix("--").strip()
+    rows = (f"| {field} | {_cell(text)} |" for field, text in script.load(name).header.items())
+    return "\n".join((f"### `{name}.lua`", "", summary, "", "| | |", "|---|---|", *rows))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+#: Page -> its sections.
+SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
+    "docs/how-it-works.md": {"engine": engine},
+    "docs/wire-format.md": {"scripts": scripts},
+}
+
+
+def rewritten(text: str, sections: Iterable[tuple[str, Callable[[], str]]]) -> str:
+    """The page with its sections made anew."""
+    for name, make in sections:
+        start, end = f"<!-- made by docs/make_diagram.py: {name} -->", f"<!-- end of {name} -->"
+        pattern = re.compile(f"{re.escape(start)}\n.*?{re.escape(end)}\n", re.DOTALL)
+        section = f"{start}\n\n{make()}\n\n{end}\n"
+        found = pattern.findall(text)
+        if len(found) != 1:
+            sys.exit(f"the section {name!r} was found {len(found)} times")
+        text = text.replace(found[0], section)
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare only, change nothing")
+    check = parser.parse_args().check
+    stale = []
+    for name, sections in SECTIONS.items():
+        path = ROOT / name
+        before = path.read_text("utf-8")
+        after = rewritten(before, sections.items())
+        if after != before:
+            stale.append(name)
+            if not check:
+                path.write_text(after, "utf-8")
+                print(f"wrote {name}")
+    if check and stale:
+        sys.exit(f"run python docs/make_diagram.py; not up to date: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""``python -m tests.benchmarks``, from the root of the repository. ``docs/benchmarks.md`` describes it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import attrs
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks import lateness, offers, report
+from tests.benchmarks.machine import Machine, load
+from tests.benchmarks.measures import ASYNCIO, SYNC, Settings
+from tests.benchmarks.subjects import JavaConsumer, PythonConsumer, Subject
+from tests.peer import JavaPeer
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measures, prints, gives the exit code: 0, whatever the figures are; 130 after Ctrl-C."""
+    arguments = _parser().parse_args(argv)
+    settings = Settings(
+        items=arguments.items,
+        seconds=arguments.seconds,
+        warm_up=arguments.warm_up,
+        repeat=arguments.repeat,
+        offers=arguments.offers,
+        bulk=arguments.bulk,
+        redisson_offers=arguments.redisson_offers,
+        java=arguments.java,
+    )
+    try:
+        results = _run(settings, arguments.only, arguments.server)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(report.to_json(results), indent=1) + "\n", "utf-8")
+    if arguments.markdown:
+        print(report.markdown(results, with_goals=arguments.check_goals), end="")
+    else:
+        report.show(results, with_goals=arguments.check_goals)
+    return 0
+
+
+def _run(settings: Settings, only: str | None, program: str | None) -> report.Results:
+    with ExitStack() as stack:
+        server = stack.enter_context(EmbeddedServer(program))
+        # With the flags a JVM has by itself: those of the tests start faster and run slower.
+        peer = stack.enter_context(JavaPeer(flags=())) if settings.java else None
+        machine = Machine.now(server, peer.about if peer else None)
+        passes: list[lateness.Pass] = []
+        rates: offers.Rates = {}
+        if only != "offers":
+            with ExitStack() as consumers:
+                subjects: list[Subject] = [JavaConsumer(peer)] if peer else []
+                subjects += [PythonConsumer(SYNC, "sync"), PythonConsumer(ASYNCIO, "asyncio")]
+                for subject in subjects:
+                    consumers.callback(subject.close)
+                passes = lateness.measure(server, subjects, settings, _say)
+        if only != "lateness":
+            rates = offers.measure(server.url, peer, settings, _say)
+        machine = attrs.evolve(machine, load_after=load())
+        return report.Results(settings=settings, machine=machine, passes=passes, rates=rates)
+
+
+def _say(line: str) -> None:
+    # Standard output is for the figures alone.
+    print(line, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks",
+        description="Lateness and offers a second of this library and of Redisson, side by side on its own server.",
+    )
+    count, seconds = _positive(int), _positive(float)
+    parser.add_argument("--items", type=count, default=2000, help="items of a lateness pass (%(default)s)")
+    parser.add_argument("--seconds", type=seconds, default=8.0, help="the time they fall due within (%(default)s)")
+    parser.add_argument("--warm-up", type=count, default=200, help="items before that do not count (%(default)s)")
+    parser.add_argument("--repeat", type=count, default=3, help="passes; rates are measured 3 times as often")
+    parser.add_argument("--offers", type=count, default=2000, help="single offers of a slice (%(default)s)")
+    parser.add_argument("--bulk", type=count, default=100_000, help="bulk offers of a slice (%(default)s)")
+    parser.add_argument("--redisson-offers", type=count, default=20_000, help="Redisson's of a slice (%(default)s)")
+    parser.add_argument("--no-java", dest="java", action="store_false", help="leave Redisson out")
+    parser.add_argument("--only", choices=("lateness", "offers"), help="measure one part")
+    parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
+    parser.add_argument("--markdown", action="store_true", help="print the section of docs/benchmarks.md")
+    parser.add_argument("--check-goals", action="store_true", help="print each goal with met or missed")
+    return parser
+
+
+def _positive(kind: type[int] | type[float]) -> type[int] | type[float]:
+    def number(text: str) -> int | float:
+        value = kind(text)
+        if not value > 0:
+            raise ValueError(text)
+        return value
+
+    number.__name__ = f"positive {kind.__name__}"
+    return number  # type: ignore[return-value]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

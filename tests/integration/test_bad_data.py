@@ -1,0 +1,176 @@
+"""Bytes that nobody can read are kept aside, and the queue goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import Codec, LongCodec, StringCodec
+from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, WrongTypeError
+from redisson_dq.wire.envelope import Envelope, wrap
+from tests.conftest import eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+
+ID = b"\x01" * 8
+MALFORMED = {
+    "empty": b"",
+    "short": b"\x08abc",
+    "length beyond the end": b"\x08" + ID + (99).to_bytes(8, "little") + b"value",
+    "length too small": b"\x08" + ID + (1).to_bytes(8, "little") + b"value",
+    "another id length": b"\x09" + ID + b"\x01" + (5).to_bytes(8, "little") + b"value",
+    "huge length": b"\x08" + ID + b"\xff" * 8 + b"value",
+    "text": b'{"id": 1, "value": "a foreign writer"}',
+    "large": b"x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_member_is_set_aside(
+    kind: str, admin: Any, queue: Any, delayed: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    member = MALFORMED[kind]
+    eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
+    delayed.offer("before", delay=0)
+    assert queue.take() == "before"
+    admin.zadd(KEYS.timeout, {member: 5})
+    admin.rpush(KEYS.envelopes, member)
+    admin.publish(KEYS.channel, "5")
+    delayed.offer("behind", delay=0.02)
+    assert queue.take() == "behind"
+    assert admin.zcard(KEYS.timeout) == 0
+    assert admin.llen(KEYS.envelopes) == 0
+    assert admin.lrange(KEYS.quarantine, 0, -1) == [b"5 " + member]
+    (kept,) = delayed.read_quarantine()
+    assert (kept.score, kept.member) == (5, member)
+    eventually(lambda: KEYS.quarantine in caplog.text)
+    assert caplog.text.count("in no envelope format") == 1
+
+
+def test_a_malformed_member_that_is_not_due_stays(admin: Any, queue: Any, delayed: Any) -> None:
+    admin.zadd(KEYS.timeout, {b"later": 2**50, b"never": "inf"})
+    delayed.offer("a", delay=0.05)
+    assert queue.take() == "a"
+    assert admin.zrange(KEYS.timeout, 0, -1) == [b"later", b"never"]
+    assert not admin.exists(KEYS.quarantine)
+
+
+def test_a_score_that_is_no_whole_number(admin: Any, queue: Any) -> None:
+    seconds, microseconds = admin.time()
+    now_ms = seconds * 1000 + microseconds / 1000
+    for offset, value in ((200.5, b"c"), (100.25, b"b"), (-0.75, b"a")):
+        member = wrap(Envelope.LEGACY, ID, value)
+        admin.zadd(KEYS.timeout, {member: now_ms + offset})
+        admin.rpush(KEYS.envelopes, member)
+    admin.zadd(KEYS.timeout, {wrap(Envelope.CURRENT, ID, b"first"): "-inf"})
+    admin.publish(KEYS.channel, "0")
+    assert [queue.take() for _ in range(4)] == ["first", "a", "b", "c"]
+
+
+def test_both_formats_in_one_queue(flavour: Flavour, admin: Any, url: str, queue: Any, delayed: Any) -> None:
+    with flavour.connect(url, codec=StringCodec(), envelope="legacy") as old:
+        legacy = old.delayed_queue("orders", transfer=False)
+        for i in range(10):
+            (legacy if i % 2 else delayed).offer(f"v{i}", delay=0.1 + i / 100)
+        assert legacy.read_all() == delayed.read_all() == [f"v{i}" for i in range(10)]
+        assert (legacy.poll(), legacy.poll(), delayed.peek()) == ("v0", "v1", "v2")
+        assert [queue.take() for _ in range(8)] == [f"v{i}" for i in range(2, 10)]
+    assert admin.keys() == []
+
+
+def test_poll_of_the_delayed_side_sets_malformed_members_aside(
+    admin: Any, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    for i, member in enumerate(MALFORMED.values()):
+        admin.zadd(KEYS.timeout, {member: 2**45 + i})
+        admin.rpush(KEYS.envelopes, member)
+    admin.rpush(KEYS.envelopes, b"listed only")
+    delayed.offer("a", delay=60)
+    delayed.offer("b", delay=60)
+    assert delayed.poll() == "a"
+    assert delayed.poll(5) == ["b"]
+    assert "in no envelope format" in caplog.text
+    kept = delayed.read_quarantine()
+    assert [entry.member for entry in kept] == [*MALFORMED.values(), b"listed only"]
+    assert [entry.score for entry in kept] == [*(2.0**45 + i for i in range(len(MALFORMED))), None]
+    assert admin.keys() == [KEYS.quarantine.encode()]
+
+
+def test_reading_a_malformed_member_names_it(admin: Any, client: Any) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    admin.rpush(KEYS.envelopes, b"junk")
+    for call in (delayed.peek, delayed.read_all):
+        with pytest.raises(EnvelopeError) as caught:
+            call()
+        assert caught.value.member == b"junk"
+    assert admin.lrange(KEYS.envelopes, 0, -1) == [b"junk"]
+
+
+@pytest.mark.parametrize("call", ["take", "poll", "poll_timeout", "poll_limit"])
+def test_an_undecodable_value_is_kept(admin: Any, client: Any, call: str) -> None:
+    queue = client.blocking_queue("orders", LongCodec())
+    calls = {
+        "take": queue.take,
+        "poll": queue.poll,
+        "poll_timeout": lambda: queue.poll(timeout=5),
+        "poll_limit": lambda: queue.poll(5),
+    }
+    admin.rpush("orders", b"one", b"2")
+    with pytest.raises(DecodeError) as caught:
+        calls[call]()
+    error = caught.value
+    assert (error.data, error.codec, error.kept_in) == (b"one", "LongCodec", KEYS.undecodable)
+    assert error.decoded == ([2] if call == "poll_limit" else [])
+    assert admin.lrange(KEYS.undecodable, 0, -1) == [b"one"]
+    assert queue.read_undecodable() == [b"one"]
+    assert queue.poll() == (None if call == "poll_limit" else 2), "the queue goes on"
+
+
+def test_an_undecodable_value_of_the_delayed_side(admin: Any, client: Any) -> None:
+    client.delayed_queue("orders", transfer=False).offer_all([("one", 60), ("2", 60), ("three", 60)])
+    numbers = client.delayed_queue("orders", LongCodec(), transfer=False)
+    for call in (numbers.peek, numbers.read_all):
+        with pytest.raises(DecodeError) as caught:
+            call()
+        assert caught.value.kept_in == KEYS.envelopes, "it was not taken out"
+    with pytest.raises(DecodeError) as caught:
+        numbers.poll(9)
+    assert caught.value.decoded == [2]
+    assert admin.lrange(KEYS.undecodable, 0, -1) == [b"one", b"three"]
+    assert numbers.is_empty()
+
+
+def test_an_undecodable_value_that_cannot_be_put_away_is_in_the_error(admin: Any, client: Any) -> None:
+    queue = client.blocking_queue("orders", LongCodec())
+    admin.set(KEYS.undecodable, "in the way")
+    admin.rpush("orders", b"one", b"2", b"three")
+    with pytest.raises(DecodeError) as caught:
+        queue.poll(5)
+    assert caught.value.kept_in is None
+    assert (caught.value.decoded, caught.value.undecodable) == ([2], [b"one", b"three"])
+    assert isinstance(caught.value.__cause__, WrongTypeError)
+
+
+def test_a_codec_of_the_users_own_may_fail_in_any_way(admin: Any, client: Any) -> None:
+    class Broken(Codec):
+        def encode(self, value: Any) -> bytes:
+            return bytes(value)
+
+        def decode(self, data: bytes) -> Any:
+            raise ZeroDivisionError("oops")
+
+    admin.rpush("orders", b"a")
+    with pytest.raises(EncodeError, match="Broken"):
+        client.delayed_queue("orders", Broken()).offer("text", delay=1)
+    with pytest.raises(DecodeError, match=r"oops.*redisson_dq_undecodable:\{orders\}") as caught:
+        client.blocking_queue("orders", Broken()).take()
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert admin.lrange(KEYS.undecodable, 0, -1) == [b"a"]
+
+
+def test_values_of_every_length(admin: Any, queue: Any, delayed: Any) -> None:
+    values = ["", "x", "é" * 100, "y" * 70_000, "z" * 3_000_000]
+    delayed.offer_all([(value, 0.01 * i) for i, value in enumerate(values)])
+    assert [queue.take() for _ in values] == values

@@ -1,0 +1,342 @@
+"""Blocking calls: never sent twice, ended promptly by whatever ends them, and no item lost on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ClosedError, RedisConnectionError
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import AsyncioFlavour, Flavour
+from tests.proxy import Proxy
+
+
+def blocked(admin: Any) -> int:
+    return int(admin.info("clients")["blocked_clients"])
+
+
+def calls_of(admin: Any, command: str) -> int:
+    return int(admin.info("commandstats").get(f"cmdstat_{command}", {"calls": 0})["calls"])
+
+
+@pytest.mark.parametrize("through", ["url", "client"])
+def test_a_blocking_pop_is_sent_once_however_long_it_waits(
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str, through: str
+) -> None:
+    # Five times the socket timeout: a client library that times out would have sent it again.
+    if through == "url":
+        client = flavour.connect(f"{url}?socket_timeout=0.2", codec=StringCodec())
+    else:
+        client = flavour.client(url, codec=StringCodec(), redis_options={"socket_timeout": 0.2})
+    with client:
+        queue = client.blocking_queue("orders")
+        waiting = threads.submit(queue.take)
+        eventually(lambda: blocked(admin) == 1)
+        time.sleep(1)
+        admin.rpush("orders", "a")
+        assert waiting.result(PATIENCE) == "a"
+        assert calls_of(admin, "blpop") == 1
+
+
+def test_settings_of_the_users_client_do_no_harm(flavour: Flavour, admin: Any, url: str) -> None:
+    options = {"decode_responses": True, "protocol": 3, "health_check_interval": 1, "client_name": "mine"}
+    with flavour.client(url, codec=StringCodec(), redis_options=options) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("a", delay=0.05)
+        assert queue.take() == "a"
+        assert {entry["name"] for entry in admin.client_list()} == {"", "mine"}
+
+
+def test_all_who_wait_share_one_connection_and_are_served_in_turn(
+    threads: ThreadPoolExecutor, admin: Any, client: Any, queue: Any
+) -> None:
+    waiting = []
+    for _ in range(20):
+        waiting.append(threads.submit(queue.take))
+        time.sleep(0.01)
+    eventually(lambda: blocked(admin) == 1)
+    connections = len(admin.client_list())
+    values = [f"v{turn:02}" for turn in range(20)]
+    admin.rpush("orders", *values)
+    assert [future.result(PATIENCE) for future in waiting] == values, "who waited longest got the first"
+    assert connections <= 5, "this one, one pool connection or two, the subscription and the pop"
+
+
+def test_both_ends_are_waited_for_at_once(threads: ThreadPoolExecutor, admin: Any, client: Any) -> None:
+    deque = client.blocking_deque("orders")
+    first, last = threads.submit(deque.take_first), threads.submit(deque.take_last)
+    eventually(lambda: blocked(admin) == 2)
+    admin.rpush("orders", "a", "b")
+    assert {first.result(PATIENCE), last.result(PATIENCE)} == {"a", "b"}
+
+
+def test_a_timeout_leaves_no_pop_behind(admin: Any, queue: Any) -> None:
+    for _ in range(5):
+        assert queue.poll(timeout=0.02) is None
+        assert blocked(admin) == 0
+        admin.rpush("orders", "a")
+        assert admin.lpop("orders") == b"a"
+
+
+@pytest.mark.parametrize("timeout", [0, 0.00001])
+def test_a_timeout_that_is_over_at_once_still_finds_what_is_ready(
+    flavour: Flavour, admin: Any, url: str, timeout: float
+) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        admin.rpush("orders", *"abc")
+        deque = client.blocking_deque("orders")
+        assert (deque.poll(timeout=timeout), deque.poll_last(timeout=timeout)) == ("a", "c")
+        assert [deque.poll(timeout=timeout) for _ in range(3)] == ["b", None, None]
+
+
+def test_a_timeout_of_one_does_not_disturb_another(threads: ThreadPoolExecutor, admin: Any, queue: Any) -> None:
+    patient = threads.submit(queue.take)
+    eventually(lambda: blocked(admin) == 1)
+    for _ in range(3):
+        assert queue.poll(timeout=0.02) is None
+    admin.rpush("orders", "a")
+    assert patient.result(PATIENCE) == "a"
+    # Valkey counts a blocking command when it ends.
+    assert calls_of(admin, "blpop") == 1
+
+
+def test_a_pop_that_times_out_while_an_item_comes_loses_nothing(admin: Any, queue: Any) -> None:
+    chance = random.Random(1)
+    got = []
+    for i in range(150):
+        threading.Timer(chance.uniform(0, 0.02), admin.rpush, ("orders", f"v{i:03}")).start()
+        got.append(queue.poll(timeout=0.01))
+    eventually(lambda: len([value for value in got if value]) + admin.llen("orders") == 150)
+    left = [value.decode() for value in admin.lrange("orders", 0, -1)]
+    assert sorted([value for value in got if value] + left) == [f"v{i:03}" for i in range(150)]
+
+
+def test_close_ends_a_wait_at_once(
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for end in ("client", "handle") * 10:
+        client = flavour.connect(url, codec=StringCodec())
+        queue = client.blocking_queue("orders")
+        waiting = threads.submit(queue.take)
+        eventually(lambda: blocked(admin) == 1)
+        (client.close if end == "client" else queue.destroy)()
+        with pytest.raises(ClosedError, match="orders"):
+            waiting.result(PATIENCE)
+        assert blocked(admin) == 0
+        client.close()
+        client.close()
+        assert len(admin.client_list()) == 1
+        for call in (queue.take, queue.poll, queue.size, lambda: client.blocking_queue("x")):  # noqa: B023
+            with pytest.raises(ClosedError):
+                call()
+    assert not caplog.records, "an orderly end is nothing to warn about"
+
+
+def test_another_handle_keeps_waiting_when_one_is_destroyed(
+    threads: ThreadPoolExecutor, admin: Any, client: Any
+) -> None:
+    one, other = client.blocking_queue("orders"), client.blocking_queue("orders")
+    waiting = threads.submit(other.take)
+    eventually(lambda: blocked(admin) == 1)
+    one.destroy()
+    admin.rpush("orders", "a")
+    assert waiting.result(PATIENCE) == "a"
+
+
+def test_closing_while_items_come_loses_none(
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str
+) -> None:
+    chance = random.Random(2)
+    got: list[str] = []
+    for i in range(40):
+        client = flavour.connect(url, codec=StringCodec())
+        queue = client.blocking_queue("orders", transfer=False)
+        waiting = threads.submit(queue.take)
+        eventually(lambda: waiting.done() or blocked(admin) == 1)  # noqa: B023
+        pusher = threading.Timer(chance.uniform(0, 0.002), admin.rpush, ("orders", f"v{i:02}"))
+        pusher.start()
+        time.sleep(chance.uniform(0, 0.002))
+        client.close()
+        with contextlib.suppress(ClosedError):
+            got.append(waiting.result(PATIENCE))
+        pusher.join()
+    left = [value.decode() for value in admin.lrange("orders", 0, -1)]
+    assert sorted(got + left) == [f"v{i:02}" for i in range(40)]
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_cancelled_take_loses_nothing(flavour: AsyncioFlavour, admin: Any, queue: Any) -> None:
+    async def takes() -> list[str]:
+        chance = random.Random(3)
+        loop = asyncio.get_running_loop()
+        got = []
+        for i in range(150):
+            task = asyncio.create_task(queue.inner.take())
+            push = partial(loop.run_in_executor, None, admin.rpush, "orders", f"v{i:03}")
+            pushing = loop.call_later(chance.uniform(0, 0.004), push)
+            await asyncio.sleep(chance.uniform(0, 0.004))
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                got.append(await task)
+            await asyncio.sleep(max(0, pushing.when() - loop.time()) + 0.001)
+        return got
+
+    conserved(admin, flavour.run(takes()), 150)
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_cancelled_wait_for_loses_nothing(flavour: AsyncioFlavour, admin: Any, queue: Any) -> None:
+    async def polls() -> list[str]:
+        chance = random.Random(4)
+        got = []
+        for _ in range(150):
+            with contextlib.suppress(asyncio.TimeoutError):
+                got.append(await asyncio.wait_for(queue.inner.take(), chance.uniform(0.0001, 0.004)))
+        return got
+
+    stop = threading.Event()
+
+    def push() -> None:
+        for i in range(100):
+            admin.rpush("orders", f"v{i:03}")
+            stop.wait(0.002)
+
+    pusher = threading.Thread(target=push)
+    pusher.start()
+    got = flavour.run(polls())
+    pusher.join()
+    conserved(admin, got, 100)
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_an_interrupted_take_loses_nothing(admin: Any, queue: Any) -> None:
+    chance = random.Random(5)
+    main = threading.main_thread().ident
+    assert main is not None
+    got: list[str] = []
+    for i in range(150):
+        pusher = threading.Timer(chance.uniform(0, 0.004), admin.rpush, ("orders", f"v{i:03}"))
+        interrupter = threading.Timer(chance.uniform(0.0005, 0.004), signal.pthread_kill, (main, signal.SIGINT))
+        try:
+            pusher.start()
+            interrupter.start()
+            got.append(queue.take())
+            interrupter.join()
+            time.sleep(0.1)
+        except KeyboardInterrupt:
+            pass
+        pusher.join()
+        interrupter.join()
+    conserved(admin, got, 150)
+
+
+def conserved(admin: Any, got: list[str], count: int) -> None:
+    """What was taken and what is left are all the items, each once, and what is left is in order."""
+    eventually(lambda: len(got) + admin.llen("orders") == count)
+    left = [value.decode() for value in admin.lrange("orders", 0, -1)]
+    assert sorted(got + left) == [f"v{i:03}" for i in range(count)]
+    assert left == sorted(left)
+    assert len(got) > 0
+
+
+def test_a_wait_is_issued_again_when_its_connection_was_killed(
+    threads: ThreadPoolExecutor, admin: Any, queue: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = threads.submit(queue.take)
+    for _ in range(3):
+        eventually(lambda: blocked(admin) == 1)
+        for entry in admin.client_list():
+            if "b" in entry["flags"]:
+                admin.client_kill_filter(_id=entry["id"])
+    eventually(lambda: blocked(admin) == 1)
+    admin.rpush("orders", "a")
+    assert waiting.result(PATIENCE) == "a"
+    assert "waiting again" in caplog.text
+
+
+def test_a_wait_goes_on_when_the_network_was_cut(
+    threads: ThreadPoolExecutor, flavour: Flavour, server: EmbeddedServer, admin: Any
+) -> None:
+    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        waiting = threads.submit(queue.take)
+        eventually(lambda: blocked(admin) == 1)
+        proxy.cut()
+        client.delayed_queue("orders").offer("a", delay=0.1)
+        assert waiting.result(PATIENCE) == "a"
+
+
+def test_a_poll_with_a_timeout_says_when_redis_is_gone(flavour: Flavour, own_server: EmbeddedServer) -> None:
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        own_server.kill()
+        with pytest.raises(RedisConnectionError):
+            queue.poll(timeout=0.3)
+        with pytest.raises(RedisConnectionError):
+            queue.poll()
+
+
+def test_a_take_outlives_a_restart_of_redis(
+    threads: ThreadPoolExecutor, flavour: Flavour, own_server: EmbeddedServer
+) -> None:
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        delayed = client.delayed_queue(queue)
+        waiting = threads.submit(queue.take)
+        with redis.Redis.from_url(own_server.url) as admin:
+            eventually(lambda: blocked(admin) == 1)
+        delayed.offer("a", delay=0.5)
+        own_server.restart()
+        assert waiting.result(PATIENCE) == "a"
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_thousand_waiting_consumers_of_one_loop(flavour: AsyncioFlavour, admin: Any, client: Any) -> None:
+    async def all_of_them() -> list[str]:
+        queue = client.inner.blocking_queue("orders")
+        tasks = [asyncio.create_task(queue.take()) for _ in range(1000)]
+        await asyncio.sleep(0)
+        await client.inner.delayed_queue(queue).offer_all([(f"v{i:03}", 0.05) for i in range(1000)])
+        return list(await asyncio.gather(*tasks))
+
+    assert flavour.run(all_of_them()) == [f"v{i:03}" for i in range(1000)]
+    assert len(admin.client_list()) <= 5
+
+
+def test_a_handle_as_a_context_manager(client: Any) -> None:
+    with client.blocking_queue("orders") as queue, client.delayed_queue(queue) as delayed:
+        delayed.offer("a", delay=0)
+        assert queue.take() == "a"
+    for call in (queue.take, delayed.peek, lambda: delayed.offer("a", delay=1)):
+        with pytest.raises(ClosedError, match="destroyed"):
+            call()
+    queue.destroy()
+
+
+def test_close_from_a_signal_handler_ends_the_main_thread(url: str) -> None:
+    """What a service does on SIGTERM: close the client, and the blocked main loop ends."""
+    client = redisson_dq.connect(url, codec=StringCodec())
+    queue = client.blocking_queue("orders")
+    before = signal.signal(signal.SIGTERM, lambda *_: client.close())
+    main = threading.main_thread().ident
+    assert main is not None
+    try:
+        threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGTERM)).start()
+        with pytest.raises(ClosedError):
+            queue.take()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        client.close()

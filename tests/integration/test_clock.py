@@ -1,0 +1,94 @@
+"""Clocks of clients play no part: due times, "now" and timers follow the server's clock."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from tests.conftest import PATIENCE, environment
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+
+# A whole process whose wall clock is off: it offers, then takes what it and its neighbour offered.
+SKEWED = """
+import asyncio, json, sys, time
+from datetime import datetime, timedelta, timezone
+import time_machine
+
+url, flavour, minutes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+time_machine.travel(datetime.now(timezone.utc) + timedelta(minutes=minutes)).start()
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+
+async def asyncio_main():
+    async with redisson_dq.aio.connect(url, codec=StringCodec(), probe_interval=3600) as client:
+        queue = client.blocking_queue("orders")
+        await client.delayed_queue(queue).offer("skewed", delay=0.5)
+        print(json.dumps([time.time(), [await queue.take() for _ in range(2)]]))
+
+def sync_main():
+    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=3600) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("skewed", delay=0.5)
+        print(json.dumps([time.time(), [queue.take() for _ in range(2)]]))
+
+asyncio.run(asyncio_main()) if flavour == "asyncio" else sync_main()
+"""
+
+
+@pytest.mark.parametrize("minutes", [-7, 7])
+def test_a_client_with_a_wrong_clock(flavour: Flavour, admin: Any, url: str, producer: Any, minutes: int) -> None:
+    seconds, microseconds = admin.time()
+    before_ms = seconds * 1000 + microseconds // 1000
+    producer.offer("right", delay=1.5)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SKEWED, url, flavour.name, str(minutes)],
+        stdout=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    )
+    output, _ = process.communicate(timeout=PATIENCE)
+    seconds, microseconds = admin.time()
+    after_ms = seconds * 1000 + microseconds // 1000
+    its_time, values = json.loads(output)
+    assert abs(its_time - time.time()) > 60, "its clock is off indeed"
+    assert values == ["skewed", "right"]
+    assert after_ms - before_ms >= 1500, "not early"
+    assert after_ms - before_ms < 60_000, "not late by the skew"
+
+
+def test_due_times_are_the_servers(flavour: Flavour, admin: Any, url: str) -> None:
+    """Offers of a process that is seven minutes ahead carry the server's time."""
+    offer = SKEWED.replace("delay=0.5", "delay=500").replace(
+        "[await queue.take() for _ in range(2)]", "await queue.poll()"
+    )
+    offer = offer.replace("[queue.take() for _ in range(2)]", "queue.poll()")
+    subprocess.run(
+        [sys.executable, "-c", offer, url, flavour.name, "7"], env=environment(), check=True, timeout=PATIENCE
+    )
+    ((_, score),) = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
+    seconds, microseconds = admin.time()
+    now_ms = seconds * 1000 + microseconds // 1000
+    assert now_ms + 500_000 - PATIENCE * 1000 < score <= now_ms + 500_001
+
+
+def test_nothing_is_delivered_before_its_time_on_the_servers_clock(flavour: Flavour, admin: Any, url: str) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        start = datetime.now(timezone.utc) + timedelta(seconds=0.3)
+        for i in range(300):
+            delayed.offer(f"{i}", at=start + timedelta(milliseconds=i * 3 + 0.3))
+        due = {}
+        for member, score in admin.zrange(KEYS.timeout, 0, -1, withscores=True):
+            due[member[17:].decode()] = score
+        for _ in range(300):
+            value = queue.take()
+            seconds, microseconds = admin.time()
+            assert seconds * 1000 + microseconds / 1000 >= due.pop(value, 0)

@@ -1,0 +1,217 @@
+"""A Redis Cluster and a Sentinel's master, with slots that move and masters that fail."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+import redis.asyncio
+import redis.asyncio.sentinel
+import redis.sentinel
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedissonDQError, WrongTypeError
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.flavours import Flavour
+
+# Names whose slots fall to the first, the second and the third of three masters.
+NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]
+
+
+class Cluster:
+    """Masters that share the slots, each a server of its own."""
+
+    def __init__(self, stack: ExitStack, masters: int) -> None:
+        config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000", "cluster-require-full-coverage": "no"}
+        self.servers = [
+            stack.enter_context(EmbeddedServer(program=PROGRAMS["redis"](), port=_low_port(), config=config))
+            for _ in range(masters)
+        ]
+        self.admins = [stack.enter_context(redis.Redis.from_url(server.url)) for server in self.servers]
+        share = 16384 // masters + 1
+        for i, admin in enumerate(self.admins):
+            admin.execute_command("CLUSTER ADDSLOTSRANGE", i * share, min(16383, (i + 1) * share - 1))
+            self.admins[0].execute_command("CLUSTER MEET", "127.0.0.1", self.servers[i].port)
+        self.ids = [admin.execute_command("CLUSTER MYID") for admin in self.admins]
+        for admin in self.admins:
+            eventually(lambda: admin.execute_command("CLUSTER INFO")["cluster_state"] == "ok")  # noqa: B023
+            eventually(lambda: len(admin.execute_command("CLUSTER SHARDS")) == masters)  # noqa: B023
+
+    @property
+    def url(self) -> str:
+        return self.servers[0].url
+
+    def owner(self, key: str) -> int:
+        """Which of the servers owns the key's slot, as that server sees it."""
+        slot = self.admins[0].execute_command("CLUSTER KEYSLOT", key)
+        for i, admin in enumerate(self.admins):
+            for entry in admin.execute_command("CLUSTER SLOTS"):
+                if entry[0] <= slot <= entry[1] and entry[2][1] == self.servers[i].port:
+                    return i
+        raise AssertionError("nobody owns the slot")
+
+    def move(self, key: str, target: int) -> None:
+        """Migrates the key's slot with everything in it, as redis-cli's reshard does."""
+        slot, source = self.admins[0].execute_command("CLUSTER KEYSLOT", key), self.owner(key)
+        self.admins[target].execute_command("CLUSTER SETSLOT", slot, "IMPORTING", self.ids[source])
+        self.admins[source].execute_command("CLUSTER SETSLOT", slot, "MIGRATING", self.ids[target])
+        while keys := self.admins[source].execute_command("CLUSTER GETKEYSINSLOT", slot, 10):
+            port = self.servers[target].port
+            self.admins[source].execute_command("MIGRATE", "127.0.0.1", port, "", 0, 5000, "KEYS", *keys)
+        for i in (target, source, *range(len(self.servers))):
+            self.admins[i].execute_command("CLUSTER SETSLOT", slot, "NODE", self.ids[target])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with ExitStack() as stack:
+        yield Cluster(stack, 3)
+
+
+@pytest.fixture
+def client(flavour: Flavour, cluster: Cluster) -> Iterator[Any]:
+    for admin in cluster.admins:
+        admin.flushall()
+    with flavour.cluster(cluster.url, codec=StringCodec()) as made:
+        yield made
+
+
+def test_queues_on_every_node(client: Any, cluster: Cluster) -> None:
+    assert {cluster.owner(name) for name in NAMES} == {0, 1, 2}
+    queues = [client.blocking_queue(name) for name in NAMES]
+    for queue in queues:
+        client.delayed_queue(queue).offer_all([(f"{queue.name}-{i}", 0.1 + i / 50) for i in range(5)])
+    for queue in queues:
+        assert [queue.take() for _ in range(5)] == [f"{queue.name}-{i}" for i in range(5)]
+    assert all(client.delayed_queue(name).is_empty() for name in NAMES)
+
+
+def test_all_keys_of_a_queue_share_a_slot(cluster: Cluster) -> None:
+    for name in ("orders", "{shop}:orders", "wide-\u00e9"):
+        keys = QueueKeys.of(name)
+        all_keys = [keys.ready, keys.timeout, keys.envelopes, keys.quarantine, keys.undecodable, keys.channel]
+        assert len({cluster.admins[0].execute_command("CLUSTER KEYSLOT", key) for key in all_keys}) == 1
+
+
+def test_a_wrong_type_in_a_cluster(client: Any, cluster: Cluster) -> None:
+    for name in NAMES[:3]:
+        cluster.admins[cluster.owner(name)].set(name, "a string")
+        with pytest.raises(WrongTypeError, match=name):
+            client.blocking_queue(name, transfer=False).take()
+
+
+@pytest.mark.parametrize("waiting_since", ["before", "after"])
+def test_a_slot_that_moves(client: Any, cluster: Cluster, threads: ThreadPoolExecutor, waiting_since: str) -> None:
+    name = NAMES[0]
+    queue, delayed = client.blocking_queue(name), client.delayed_queue(name)
+    delayed.offer("warm", delay=0)
+    assert queue.take() == "warm"
+    delayed.offer_all([(f"v{i}", 1 + i / 100) for i in range(20)])
+    early = [threads.submit(queue.take)] if waiting_since == "before" else []
+    cluster.move(name, (cluster.owner(name) + 1) % 3)
+    delayed.offer("last", delay=2)
+    taken = [future.result(PATIENCE) for future in early]
+    taken += [queue.take() for _ in range(21 - len(taken))]
+    assert taken == [*(f"v{i}" for i in range(20)), "last"]
+
+
+def test_offers_during_a_migration(client: Any, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
+    name = NAMES[1]
+    delayed = client.delayed_queue(name, transfer=False)
+    delayed.offer_all([(f"old-{i}", 60) for i in range(200)])
+
+    def offers() -> list[str]:
+        values = [f"new-{i}" for i in range(300)]
+        for value in values:
+            delayed.offer(value, delay=60)
+        return values
+
+    running = threads.submit(offers)
+    cluster.move(name, (cluster.owner(name) + 1) % 3)
+    values = running.result(PATIENCE)
+    assert sorted(delayed.read_all()) == sorted([*(f"old-{i}" for i in range(200)), *values])
+
+
+def _low_port() -> int:
+    """A port that leaves room for the cluster bus, 10,000 above it."""
+    for port in range(20_000, 50_000):
+        with socket.socket() as node, socket.socket() as bus:
+            with contextlib.suppress(OSError):
+                node.bind(("127.0.0.1", port))
+                bus.bind(("127.0.0.1", port + 10_000))
+                return port
+    raise AssertionError("no free port")
+
+
+class Watched:
+    """A master, its replica and a Sentinel that promotes the one when the other is gone."""
+
+    def __init__(self, stack: ExitStack, directory: Path) -> None:
+        program = PROGRAMS["redis"]()
+        self.master = stack.enter_context(EmbeddedServer(program=program))
+        replica_of = {"replicaof": f"127.0.0.1 {self.master.port}", "repl-diskless-sync-delay": "0"}
+        self.replica = stack.enter_context(EmbeddedServer(program=program, config=replica_of))
+        with redis.Redis.from_url(self.replica.url) as admin:
+            eventually(lambda: admin.info("replication")["master_link_status"] == "up")
+        with EmbeddedServer(program=program) as short:
+            self.port = short.port
+        config = directory / "sentinel.conf"
+        config.write_text(
+            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
+            f"sentinel monitor main 127.0.0.1 {self.master.port} 1\n"
+            "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 3000\n"
+        )
+        command = [str(program.path), str(config), "--sentinel"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.callback(self.process.wait)
+        stack.callback(self.process.terminate)
+        sentinel = redis.Redis(port=self.port or 0)
+        stack.callback(sentinel.close)
+        eventually(lambda: _answers(sentinel))
+        eventually(lambda: len(sentinel.sentinel_slaves("main")) == 1)
+
+
+def _answers(server: redis.Redis) -> bool:
+    try:
+        return bool(server.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    with ExitStack() as stack:
+        watched = Watched(stack, tmp_path)
+        client = stack.enter_context(flavour.sentinel(watched.port or 0, "main", codec=StringCodec()))
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        delayed.offer("first", delay=0.05)
+        assert queue.take() == "first"
+        delayed.offer_all([(f"v{i}", 3) for i in range(50)])
+        with redis.Redis.from_url(watched.replica.url) as replica:
+            eventually(lambda: replica.zcard(delayed.keys.timeout) == 50)
+        waiting = threads.submit(queue.take)
+        watched.master.kill()
+        taken = [waiting.result(PATIENCE)] + [queue.poll(timeout=PATIENCE) for _ in range(49)]
+        assert taken == [f"v{i}" for i in range(50)]
+        _offer_until_accepted(delayed)
+        assert queue.take() == "after"
+
+
+def _offer_until_accepted(delayed: Any) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return delayed.offer("after", delay=0)  # type: ignore[no-any-return]
+        except RedissonDQError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)

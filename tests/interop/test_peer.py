@@ -1,0 +1,260 @@
+"""The Java peer itself: what other tests take for granted about it."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import TimeoutError as NotYet
+from datetime import datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.peer import VERSIONS, JavaPeer, PeerDied, PeerError, Typed, from_json, golden, to_json
+
+VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+
+LONG_5 = {"$": "java.lang.Long", "v": "5"}
+
+
+@pytest.fixture
+def redis_url(servers: Callable[[str], EmbeddedServer]) -> str:
+    return servers("redis").url.removesuffix("/0")
+
+
+@pytest.fixture(params=VERSIONS)
+def peer(request: pytest.FixtureRequest, peers: Callable[[str], JavaPeer], redis_url: str) -> Iterator[JavaPeer]:
+    yield from _with_main_client(peers(request.param), redis_url)
+
+
+@pytest.fixture
+def current(peers: Callable[[str], JavaPeer], redis_url: str) -> Iterator[JavaPeer]:
+    yield from _with_main_client(peers(VERSIONS[0]), redis_url)
+
+
+def _with_main_client(started: JavaPeer, redis_url: str) -> Iterator[JavaPeer]:
+    started.call("open", address=redis_url)
+    yield started
+    started.call("close")
+
+
+def test_says_what_it_runs(peer: JavaPeer) -> None:
+    assert peer.about["redisson"] == peer.version
+
+
+def test_an_offer_waits_in_the_envelope_of_its_version(peer: JavaPeer, queue: str) -> None:
+    before = time.time() * 1000
+    peer.call("offer", queue=queue, value="hello", delayMs=60_000)
+    after = time.time() * 1000
+
+    dump = peer.call("dump", queue=queue)
+
+    value = bytes.fromhex(peer.call("encode", codec="Kryo5Codec", value="hello"))
+    (envelope,) = dump["envelopes"]["items"]
+    legacy = peer.version == "3.20.0"
+    assert legacy or envelope.startswith("08")
+    assert bytes.fromhex(envelope)[8 if legacy else 9 :] == struct.pack("<Q", len(value)) + value
+    (timeout,) = dump["timeouts"]["items"]
+    assert timeout["hex"] == envelope
+    assert before - 1 <= timeout["score"] - 60_000 <= after + 1
+    assert dump["ready"] == {"key": queue, "items": []}
+    assert dump["envelopes"]["key"] == f"redisson_delay_queue:{{{queue}}}"
+    assert dump["timeouts"]["key"] == f"redisson_delay_queue_timeout:{{{queue}}}"
+
+
+def test_an_open_delayed_queue_delivers_when_due(peer: JavaPeer, queue: str) -> None:
+    assert peer.call("open_delayed", queue=queue)
+    items = [{"value": number, "delayMs": 50 * number} for number in range(4)]
+    nanoseconds = peer.call("offer_many", queue=queue, items=items)
+    offered = time.time() * 1000
+
+    taken = peer.call("take_many", queue=queue, count=4, timeoutMs=3000)
+
+    assert nanoseconds > 0
+    assert [item["value"] for item in taken] == [0, 1, 2, 3]
+    assert [item["atMs"] for item in taken] == sorted(item["atMs"] for item in taken)
+    assert offered <= taken[3]["atMs"] + 1 <= time.time() * 1000 + 1
+    assert peer.call("destroy_delayed", queue=queue)
+    assert not peer.call("destroy_delayed", queue=queue)
+
+
+def test_offers_in_flight_all_arrive(current: JavaPeer, queue: str) -> None:
+    items = [{"value": number, "delayMs": 60_000} for number in range(500)]
+    current.call("offer_many", queue=queue, items=items, inFlight=50)
+
+    values = current.call("read_all", queue=queue, side="delayed")
+
+    assert sorted(values) == list(range(500))
+
+
+def test_take_many_ends_when_nothing_comes(current: JavaPeer, queue: str) -> None:
+    current.call("add", queue=queue, value="only")
+    taken = current.call("take_many", queue=queue, count=5, timeoutMs=1000)
+    assert [item["value"] for item in taken] == ["only"]
+
+
+def test_a_blocking_take_does_not_hold_up_other_requests(current: JavaPeer, queue: str) -> None:
+    waiting = current.submit("take", queue=queue)
+    with pytest.raises(NotYet):
+        waiting.result(0.2)
+
+    assert current.call("size", queue=queue, side="ready") == 0
+    current.call("add", queue=queue, value={"n": LONG_5})
+
+    assert waiting.result(5) == {"n": LONG_5}
+
+
+def test_both_sides_of_a_queue(current: JavaPeer, queue: str) -> None:
+    def delayed(op: str, **arguments: Any) -> Any:
+        return current.call(op, queue=queue, side="delayed", **arguments)
+
+    def ready(op: str, **arguments: Any) -> Any:
+        return current.call(op, queue=queue, side="ready", **arguments)
+
+    for value in ("a", "b", "c", "d"):
+        current.call("offer", queue=queue, value=value, delayMs=60_000)
+        current.call("add", queue=queue, value=value)
+
+    for side in (delayed, ready):
+        assert side("size") == 4
+        assert side("contains", value="b")
+        assert side("remove", value="b")
+        assert not side("contains", value="b")
+        assert side("peek") == "a"
+        assert side("poll") == "a"
+        assert side("poll_limit", limit=5) == ["c", "d"]
+        assert side("read_all") == []
+    assert ready("poll", timeoutMs=1000) is None
+
+
+def test_clients_have_names_codecs_and_name_mappers(peer: JavaPeer, redis_url: str, queue: str) -> None:
+    mapped: dict[str, Any] = {"client": "mapped", "queue": queue}
+    peer.call("open", client="mapped", address=redis_url, codec="StringCodec", nameMapperPrefix="app:")
+    peer.call("offer", **mapped, value="x", delayMs=60_000)
+    peer.call("add", **mapped, value="y")
+
+    dump = peer.call("dump", **mapped)
+
+    assert dump["ready"] == {"key": f"app:{queue}", "items": [b"y".hex()]}
+    assert dump["envelopes"]["key"] == f"redisson_delay_queue:{{app:{queue}}}"
+    assert dump["envelopes"]["items"][0].endswith(struct.pack("<Q", 1).hex() + b"x".hex())
+    assert peer.call("close", client="mapped")
+    with pytest.raises(PeerError, match="no open client mapped"):
+        peer.call("size", **mapped, side="ready")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        0,
+        -(2**31),
+        LONG_5,
+        {"$": "java.lang.Short", "v": "-3"},
+        {"$": "java.math.BigInteger", "v": str(2**80)},
+        -0.0,
+        {"$": "java.lang.Double", "v": "NaN"},
+        "",
+        "\ud800 lone, \U0001f600 paired",
+        {"$": "java.lang.Character", "v": "\udc00"},
+        {"$": "byte[]", "v": "AP8="},
+        [1, [None], {"a": [LONG_5]}],
+        {"$": "java.util.LinkedHashMap", "v": [[1, "a"], ["$", "b"]]},
+        {"$": "java.util.TreeMap", "v": [["a", 1], ["b", {"$": "java.util.LinkedList", "v": [1]}]]},
+        {"$": "java.util.UUID", "v": "123e4567-e89b-12d3-a456-426614174000"},
+        {"$": "int[]", "v": [1, 2]},
+        {"$": "java.util.concurrent.TimeUnit", "v": "SECONDS"},
+    ],
+)
+def test_typed_values_go_through_a_codec_and_back(current: JavaPeer, value: Any) -> None:
+    encoded = current.call("encode", codec="Kryo5Codec", value=value)
+    assert current.call("decode", codec="Kryo5Codec", hex=encoded) == value
+
+
+@pytest.mark.parametrize(
+    ("number", "java"), [(2**31 - 1, None), (2**31, "java.lang.Long"), (2**63, "java.math.BigInteger")]
+)
+def test_a_json_integer_takes_the_smallest_java_type(current: JavaPeer, number: int, java: str | None) -> None:
+    encoded = current.call("encode", codec="Kryo5Codec", value=number)
+    expected = number if java is None else {"$": java, "v": str(number)}
+    assert current.call("decode", codec="Kryo5Codec", hex=encoded) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "text",
+        12,
+        1.5,
+        math.inf,
+        b"\x00\xff",
+        Decimal("1.10"),
+        uuid.UUID(int=7),
+        datetime(2024, 2, 29, 12, 30, 0, 123_000, timezone.utc),
+        {"a": [1, {"b": None}]},
+        {1: "a", "$": "b"},
+        {"x", "y"},
+        Typed("java.util.ArrayDeque", [1, LONG_5]),
+    ],
+)
+def test_python_values_survive_java(current: JavaPeer, value: Any) -> None:
+    encoded = current.call("encode", codec="Kryo5Codec", value=to_json(value))
+    assert from_json(current.call("decode", codec="Kryo5Codec", hex=encoded)) == value
+
+
+def test_the_name_of_a_class_decides_its_java_type() -> None:
+    class Long(int):
+        pass
+
+    class Float(float):
+        pass
+
+    assert to_json([Long(5), Float("nan")]) == [LONG_5, {"$": "java.lang.Float", "v": "NaN"}]
+    with pytest.raises(TypeError, match="no Java type for object"):
+        to_json(object())
+
+
+def test_errors_name_the_java_class(current: JavaPeer) -> None:
+    with pytest.raises(PeerError, match=r"IllegalArgumentException: no operation fly"):
+        current.call("fly")
+    with pytest.raises(PeerError, match=r"IllegalArgumentException: Delay can't be negative"):
+        current.call("offer", queue="q", value=1, delayMs=-1)
+    with pytest.raises(PeerError, match=r"ClassNotFoundException: this Redisson has no codec Rot13Codec"):
+        current.call("encode", codec="Rot13Codec", value=1)
+
+
+def test_a_clean_end(redis_url: str) -> None:
+    peer = JavaPeer(address=redis_url)
+    waiting = peer.submit("take", queue="nobody-offers-here")
+    peer.close()
+    with pytest.raises((PeerDied, PeerError)):
+        waiting.result(5)
+    with pytest.raises(PeerDied, match="ended with status 0"):
+        peer.submit("size", queue="q", side="ready")
+
+
+def test_a_death_shows_what_the_jvm_said() -> None:
+    with pytest.raises(PeerDied, match="Unrecognized option: -no-such-flag"):
+        JavaPeer(flags=("-no-such-flag",))
+
+
+def test_a_missing_tool_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RuntimeError, match="is not in PATH"):
+        JavaPeer()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_vectors_are_what_this_redisson_writes(version: str) -> None:
+    committed = (VECTORS / f"basic-{version}.jsonl").read_text("utf-8")
+    assert committed == golden(version)
+    assert "regenerate" in json.loads(committed.splitlines()[0])

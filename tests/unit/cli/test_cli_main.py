@@ -1,0 +1,146 @@
+"""Arguments, exit codes and error lines of the command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import types
+from collections.abc import Callable
+
+import pytest
+
+import redisson_dq
+from redisson_dq.cli import main
+from redisson_dq.cli._main import COMMANDS
+from redisson_dq.cli.demo import add_arguments
+from redisson_dq.errors import RedissonDQError
+
+
+def demo_arguments(*argv: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(argv)
+
+
+class TestArguments:
+    def test_the_defaults(self) -> None:
+        assert vars(demo_arguments()) == {
+            "url": None,
+            "items": 12,
+            "bulk": 300,
+            "seconds": 6.0,
+            "use_async": False,
+            "plain": False,
+        }
+
+    def test_all_of_them(self) -> None:
+        arguments = demo_arguments(
+            *("--url", "redis://h:1/2", "--items", "3", "--bulk", "0", "--seconds", "0.5", "--async", "--plain")
+        )
+        assert vars(arguments) == {
+            "url": "redis://h:1/2",
+            "items": 3,
+            "bulk": 0,
+            "seconds": 0.5,
+            "use_async": True,
+            "plain": True,
+        }
+
+    @pytest.mark.parametrize(
+        "argv",
+        [
+            ["--items", "0"],
+            ["--items", "1001"],
+            ["--items", "2.5"],
+            ["--items", "-1"],
+            ["--bulk", "100001"],
+            ["--bulk", "many"],
+            ["--seconds", "0"],
+            ["--seconds", "-1"],
+            ["--seconds", "nan"],
+            ["--seconds", "inf"],
+            ["--seconds", "soon"],
+            ["--unknown"],
+        ],
+    )
+    def test_what_cannot_be_used_is_a_usage_error(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(["demo", *argv])
+        assert caught.value.code == 2
+        assert argv[-1] in capsys.readouterr().err
+
+    def test_no_command(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main([])
+        assert caught.value.code == 2
+        assert "COMMAND" in capsys.readouterr().err
+
+    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(["--version"])
+        assert caught.value.code == 0
+        assert capsys.readouterr().out == f"redisson-dq {redisson_dq.__version__}\n"
+
+    @pytest.mark.parametrize("argv", [["--help"], ["demo", "--help"]])
+    def test_help(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(argv)
+        assert caught.value.code == 0
+        assert "mixed delays" in capsys.readouterr().out
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], None]:
+    """Registers a command ``try`` that does what it is told."""
+
+    def register(run: Callable[[], int]) -> None:
+        module = types.ModuleType("a_command")
+        module.HELP = "tries"  # type: ignore[attr-defined]
+        module.add_arguments = lambda parser: None  # type: ignore[attr-defined]
+        module.run = lambda arguments: run()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "a_command", module)
+        monkeypatch.setitem(COMMANDS, "try", "a_command")
+
+    return register
+
+
+class TestExitCodes:
+    def test_the_commands_own(self, command: Callable[[Callable[[], int]], None]) -> None:
+        command(lambda: 7)
+        assert main(["try"]) == 7
+
+    def test_an_error_of_ours_is_one_line(
+        self, command: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def fail() -> int:
+            raise RedissonDQError("it did not work")
+
+        command(fail)
+        assert main(["try"]) == 1
+        assert capsys.readouterr() == ("", "redisson-dq: error: it did not work\n")
+
+    def test_an_error_that_is_not_ours_is_not_hidden(self, command: Callable[[Callable[[], int]], None]) -> None:
+        command(lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            main(["try"])
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_signals_let_the_command_clean_up(
+        self, command: Callable[[Callable[[], int]], None], number: signal.Signals, code: int
+    ) -> None:
+        cleaned = []
+
+        def wait() -> int:
+            try:
+                os.kill(os.getpid(), number)
+                return 0
+            finally:
+                cleaned.append(True)
+
+        before = signal.getsignal(number)
+        command(wait)
+        assert main(["try"]) == code
+        assert cleaned == [True]
+        assert signal.getsignal(number) is before

@@ -1,0 +1,300 @@
+"""JsonJacksonCodec where the golden files do not reach: more classes, limits, hostile bytes, errors."""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import JsonJacksonCodec
+from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.java import BigInteger, Byte, Character, Double, Float, Integer, Long, Short
+from tests.unit.codecs.golden_rows import caught_from, same, with_little_stack
+
+codec = JsonJacksonCodec()
+NAN = float("nan")
+
+# Written by Redisson 3.20.0, 3.50.0 and 4.3.1, all three the same, and by this library.
+WRITTEN: list[tuple[str, Any]] = [
+    ("5", 5),
+    ('["java.lang.Long",2147483648]', 2**31),
+    ('["java.lang.Long",5]', Long(5)),
+    ('["java.math.BigInteger",18446744073709551616]', 2**64),
+    ('["java.math.BigInteger",5]', BigInteger(5)),
+    ('["java.math.BigDecimal",1.50]', Decimal("1.50")),
+    (
+        '"q\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001F\x7f\x80\u2028\u2029\ufeff<>&\'"',
+        "q\"\\/\b\f\n\r\t\x01\x1f\x7f\x80\u2028\u2029\ufeff<>&'",
+    ),
+    ('"a\\uD83D\\uDE00b"', "a\U0001f600b"),
+    ('"\\uDC00\\uD800"', "\udc00\ud800"),
+    ('["java.util.ArrayList",[]]', []),
+    ('["java.util.ArrayList",["a",5,["java.lang.Long",5],null,true,1.5]]', ["a", 5, Long(5), None, True, 1.5]),
+    (
+        '["java.util.ArrayList",[["java.lang.Short",1],["java.lang.Byte",2],["java.lang.Character","c"],'
+        '["java.lang.Float",1.1]]]',
+        [Short(1), Byte(2), Character("c"), Float(1.1)],
+    ),
+    (
+        '["java.util.ArrayList",[["java.lang.Float","NaN"],["java.lang.Double","NaN"],'
+        '["java.lang.Double","Infinity"],["java.lang.Float","-Infinity"]]]',
+        [Float(NAN), NAN, float("inf"), Float(float("-inf"))],
+    ),
+    ('["java.util.ArrayList",[["[B","AQ=="],["[B","AgM="],["[B",""]]]', [b"\x01", b"\x02\x03", b""]),
+    ('{"@class":"java.util.LinkedHashMap"}', {}),
+    ('{"@class":"java.util.LinkedHashMap","@class":"x","a":1}', {"@class": "x", "a": 1}),
+    ('{"@class":"java.util.LinkedHashMap","k\\"\\n\\uD83D\\uDE00\u00e9":1,"":2}', {'k"\n\U0001f600\u00e9': 1, "": 2}),
+    (
+        '{"@class":"java.util.LinkedHashMap","n":["java.lang.Long",5],"l":["java.util.ArrayList",[1,2]],'
+        '"m":{"@class":"java.util.LinkedHashMap"}}',
+        {"n": Long(5), "l": [1, 2], "m": {}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), WRITTEN)
+def test_bytes_are_javas(text: str, value: Any) -> None:
+    assert codec.encode(value).decode() == text
+    assert same(codec.decode(text.encode()), value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Short(5), "5"),
+        (Byte(-128), "-128"),
+        (Integer(5), "5"),
+        (Character("a"), '"a"'),
+        (Float(1.1), "1.1"),
+        (Float(1e10), "1.0E10"),
+        (Double(1e10), "1.0E10"),
+        (1e-5, "1.0E-5"),
+        (Decimal("1E+3"), '["java.math.BigDecimal",1000]'),
+        (Decimal("0E+3"), '["java.math.BigDecimal",0]'),
+        (Decimal("0E+5000"), '["java.math.BigDecimal",0]'),
+        (Decimal("-0.00"), '["java.math.BigDecimal",0.00]'),
+        (Decimal("1E-10"), '["java.math.BigDecimal",0.0000000001]'),
+        (bytearray(b"\x01"), '["[B","AQ=="]'),
+        (memoryview(b"\x01\x02\x03")[::2], '["[B","AQM="]'),
+        (OrderedDict(a=1), '{"@class":"java.util.LinkedHashMap","a":1}'),
+        (type("Names", (list,), {})(["a"]), '["java.util.ArrayList",["a"]]'),
+        ([type("Text", (str,), {})("a")], '["java.util.ArrayList",["a"]]'),
+        (type("Id", (Long,), {})(5), '["java.lang.Long",5]'),
+    ],
+)
+def test_other_values_are_written_as_java_does(value: Any, text: str) -> None:
+    assert codec.encode(value).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (NAN, '["java.lang.Double","NaN"]'),
+        (float("-inf"), '["java.lang.Double","-Infinity"]'),
+        (Float(NAN), '["java.lang.Float","NaN"]'),
+        (b"\x01", '["[B","AQ=="]'),
+        ({"a": None}, '{"@class":"java.util.LinkedHashMap","a":null}'),
+    ],
+)
+def test_what_java_would_lose_is_written_so_that_java_reads_it(value: Any, text: str) -> None:
+    assert codec.encode(value).decode() == text
+    assert same(codec.decode(text.encode()), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (' [ "java.util.ArrayList" , [ 1 , 2 ] ] ', [1, 2]),
+        ('{"a":1,"@class":"java.util.HashMap","b":2}', {"a": 1, "b": 2}),
+        ('{"@class":"java.util.LinkedHashMap","a":1,"a":2}', {"a": 2}),
+        ('{"@class":"java.util.TreeMap","b":1,"a":2}', {"b": 1, "a": 2}),
+        ('{"@class":"java.util.Collections$EmptyMap"}', {}),
+        ('{"@class":"java.util.ImmutableCollections$Map1","a":1}', {"a": 1}),
+        ('["java.util.Arrays$ArrayList",["a",1]]', ["a", 1]),
+        ('["java.util.Collections$SingletonList",[null]]', [None]),
+        ('["java.util.ImmutableCollections$List12",[1]]', [1]),
+        ('["java.util.LinkedHashSet",[3,1,"q"]]', {3, 1, "q"}),
+        ('["java.util.Collections$EmptySet",[]]', set()),
+        ('["java.util.TreeSet",["a","b"]]', {"a", "b"}),
+        ("5000000000", 5000000000),
+        ("99999999999999999999999", 99999999999999999999999),
+        ('["java.lang.Long",5000000000]', 5000000000),
+        ('["java.lang.Integer",5]', 5),
+        ('["java.lang.String","x"]', "x"),
+        ('["java.lang.Boolean",true]', True),
+        ('["java.lang.Double",5]', 5.0),
+        ('["java.lang.Double",1' + "0" * 400 + "]", float("inf")),
+        ('["java.lang.Float",1e60]', Float(float("inf"))),
+        ('["java.lang.Float",-1e60]', Float(float("-inf"))),
+        ('["java.math.BigDecimal",1E+400]', Decimal("1E+400")),
+        ('["java.math.BigDecimal",-0.0]', Decimal("0.0")),
+        ('["java.math.BigDecimal",7]', Decimal("7")),
+        ("1E999", float("inf")),
+        ("-0", 0),
+        ('"\\ud83d\\ude00\\/"', "\U0001f600/"),
+    ],
+)
+def test_what_java_reads_is_read(text: str, value: Any) -> None:
+    assert same(codec.decode(text.encode()), value)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Tag(str, enum.Enum):
+    NEW = "new"
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "text"),
+    [
+        (object(), "$", "object has no Java type"),
+        ((1, 2), "$", "tuple has no Java type here: make it a list"),
+        ([1, {2}], "$[1]", "set has no Java type here: make it a list"),
+        (Colour.RED, "$", "Colour has no Java type"),
+        ([Tag.NEW], "$[0]", "Tag has no Java type"),
+        ({"a": [1, {"sku": 1j}]}, "$['a'][1]['sku']", "complex"),
+        ({1: "a"}, "$[1]", "a key of type int: keys are str"),
+        ([{None: "a"}], "$[0][None]", "a key of type NoneType"),
+        ({10**5000: 1}, "$[<int>]", "a key of type int"),
+        ({Tag.NEW: 1}, "$[<Tag.NEW: 'new'>]", "Tag"),
+        (Decimal("sNaN"), "$", "sNaN"),
+        ([10**1000], "$[0]", "1000 digits"),
+        ([-(10**5000)], "$[0]", "1000 digits"),
+        (Decimal("1E+1000"), "$", "1000 digits"),
+        (Decimal("1E-1000"), "$", "1000 digits"),
+        (Decimal("1E+999999999"), "$", "1000 digits"),
+        (Decimal("9" * 1001), "$", "1000 digits"),
+    ],
+)
+def test_a_value_without_a_java_type_is_refused(value: Any, path: str, text: str) -> None:
+    with pytest.raises(EncodeError, match="JsonJacksonCodec") as caught:
+        codec.encode(value)
+    assert (caught.value.path, caught.value.codec) == (path, "JsonJacksonCodec")
+    assert text in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("number", [10**1000 - 1, -(10**1000 - 1), Decimal("0." + "9" * 999), Decimal("9E+999")])
+def test_the_longest_numbers_jackson_reads(number: Any) -> None:
+    assert codec.decode(codec.encode(number)) == number
+    assert codec.decode(codec.encode([number])) == [number]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "offset"),
+    [
+        ("", "no JSON", 0),
+        ("nul", "no JSON", 0),
+        ("5 6", "Extra data", 2),
+        ('"\u00e9\u20ac" x', "Extra data", 8),
+        ('"\n"', "Invalid control character", 1),
+        ('"abc', "Unterminated string", 0),
+        ("NaN", "NaN is no JSON number", 0),
+        ('["java.util.ArrayList",[-Infinity]]', "-Infinity is no JSON number", 24),
+        ("\ufeff5", "no JSON", 0),
+        ("[]", "an array without the name", 0),
+        ("[1,2]", "an array without the name", 0),
+        ('["a","b","c"]', "an array without the name", 0),
+        ('["java.util.ArrayList"]', "an array without the name", 0),
+        ("{}", "an object without @class", 0),
+        ('{"a":1}', "an object without @class", 0),
+        ('{"@class":5}', "an object without @class", 0),
+        (
+            '["java.util.ArrayList",[1,{"a":2}]]',
+            "an object without @class (Java could not read it either) (offset 0, at $[1])",
+            0,
+        ),
+        ('{"@class":"com.acme.Order","id":1}', "Java class com.acme.Order cannot be read", 11),
+        ('["com.acme.Colour","RED"]', "Java class com.acme.Colour cannot be read", 2),
+        ('["java.util.ArrayList",[1,{"@class":"com.acme.Order"}]]', "at $[1]", 37),
+        ('{"@class":"java.util.HashMap","o":["java.util.ArrayList",[["com.acme.A",1]]]}', "at $['o'][0]", 60),
+        ('{"@class":"java.util.ArrayList"}', "Java class java.util.ArrayList cannot be read", 11),
+        ('["java.util.HashMap",{"a":1}]', "Java class java.util.HashMap cannot be read", 2),
+        ('["java.util.ArrayList",5]', "no java.util.ArrayList", 2),
+        ('["java.util.ArrayList",null]', "no java.util.ArrayList", 2),
+        ('["java.util.HashSet",[["java.util.ArrayList",[]]]]', "cannot hash", 0),
+        ('["java.util.HashSet",[1,["java.lang.Long",1]]]', "equal in Python", 0),
+        ('["java.lang.Long","5"]', "no java.lang.Long", 2),
+        ('["java.lang.Long",5.0]', "no java.lang.Long", 2),
+        ('["java.lang.Long",true]', "no java.lang.Long", 2),
+        ('["java.lang.Long",9223372036854775808]', "no java.lang.Long", 2),
+        ('["java.lang.Integer",2147483648]', "no java.lang.Integer", 2),
+        ('["java.lang.Short",70000]', "no java.lang.Short", 2),
+        ('["java.lang.Byte",128]', "no java.lang.Byte", 2),
+        ('["java.lang.Character","ab"]', "no java.lang.Character", 2),
+        ('["java.lang.Character","\\ud83d\\ude00"]', "no java.lang.Character", 2),
+        ('["java.lang.Character",97]', "no java.lang.Character", 2),
+        ('["java.lang.Double","nan"]', "no java.lang.Double", 2),
+        ('["java.lang.Float",[]]', "no java.lang.Float", 2),
+        ('["java.math.BigInteger",1.5]', "no java.math.BigInteger", 2),
+        ('["java.math.BigDecimal","1.5"]', "no java.math.BigDecimal", 2),
+        ('["java.math.BigDecimal",1e99999999999]', "no java.math.BigDecimal", 2),
+        ('["java.math.BigDecimal",1e-9999999999999999999999]', "no java.math.BigDecimal", 2),
+        ('["[B","AQ"]', "no [B", 2),
+        ('["[B","AQ==\u00e9"]', "no [B", 2),
+        ('["[B","A*Q=="]', "no [B", 2),
+        ('["[B",[1]]', "no [B", 2),
+        ("1" * 5000, "a number that cannot be read", 0),
+    ],
+)
+def test_bytes_that_are_no_value(text: str, message: str, offset: int) -> None:
+    data = text.encode()
+    with pytest.raises(DecodeError, match="JsonJacksonCodec") as caught:
+        codec.decode(data)
+    error = caught.value
+    assert message in str(error)
+    assert (error.codec, error.data, error.offset) == ("JsonJacksonCodec", data, offset)
+    assert error.__cause__ is not None
+
+
+def test_bytes_that_are_no_utf8() -> None:
+    with pytest.raises(DecodeError, match="no UTF-8") as caught:
+        codec.decode(b'"ab\xff"')
+    assert caught.value.offset == 3
+
+
+def nested(depth: int, *, kind: str) -> Any:
+    value: Any = 1
+    for level in range(depth):
+        value = [value] if kind == "list" or (kind == "mixed" and level % 2) else {"k": value}
+    return value
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "mixed"])
+def test_nesting_is_bounded_both_ways(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    deepest = nested(200, kind=kind)
+    assert codec.decode(codec.encode(deepest)) == deepest
+    with pytest.raises(EncodeError, match="nested deeper than 200"):
+        codec.encode(nested(201, kind=kind))
+    monkeypatch.setattr("redisson_dq.codecs.json_writing.MAX_DEPTH", 201)
+    with pytest.raises(DecodeError, match="nested deeper than 200"):
+        codec.decode(codec.encode(nested(201, kind=kind)))
+
+
+def test_a_list_inside_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append({"self": value})
+    with pytest.raises(EncodeError, match="does it contain itself") as caught:
+        codec.encode(value)
+    assert len(caught.value.path) <= 240
+
+
+@pytest.mark.parametrize("data", [b"[" * 200_000, b'{"a":' * 200_000, b'["java.util.ArrayList",[' * 100_000])
+def test_brackets_without_end_are_an_error_of_the_codec(data: bytes) -> None:
+    with pytest.raises(DecodeError):
+        codec.decode(data)
+
+
+def test_an_exhausted_stack_is_an_error_of_the_codec() -> None:
+    value = nested(190, kind="list")
+    data = codec.encode(value)
+    decoded = with_little_stack(100, lambda: caught_from(lambda: codec.decode(data)))
+    encoded = with_little_stack(100, lambda: caught_from(lambda: codec.encode(value)))
+    assert isinstance(decoded, DecodeError)
+    assert isinstance(encoded, EncodeError)
+    assert isinstance(encoded.__cause__, RecursionError)

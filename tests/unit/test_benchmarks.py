@@ -1,0 +1,61 @@
+"""The benchmark command: its arithmetic, and a run too small to mean anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks import offers
+from tests.benchmarks.__main__ import main
+from tests.benchmarks.measures import ASYNCIO, SYNC, Spread, percentile, ratios
+
+
+@pytest.mark.parametrize(("share", "figure"), [(50, 2.0), (51, 3.0), (75, 3.0), (99, 4.0), (100, 4.0), (0, 1.0)])
+def test_percentile_is_the_nearest_rank(share: float, figure: float) -> None:
+    assert percentile([4.0, 1.0, 3.0, 2.0], share) == figure
+
+
+def test_ratios_are_taken_round_by_round() -> None:
+    # The machine was at half its speed in the last round; the ratio is not.
+    assert ratios([6.0, 8.0, 3.0], [10.0, 10.0, 5.0]) == Spread(median=0.6, low=0.6, high=0.8)
+
+
+def test_rounds_that_do_not_pair_are_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        ratios([1.0, 2.0], [1.0])
+
+
+def test_a_spread_names_its_extremes_unless_there_are_none() -> None:
+    assert Spread.of([1234.0, 1000.0, 2000.0]).text(0) == "1,234 (1,000 to 2,000)"
+    assert Spread.of([0.5]).text(2) == "0.50"
+
+
+def test_what_was_measured_is_compared_without_its_first_round() -> None:
+    found = offers.comparisons({offers.OFFER: [1.0, 65.0], offers.PING: [1.0, 100.0], offers.AIO_OFFER: [1.0]})
+    assert [(one.name, one.beside, one.ratio.median) for one in found] == [(offers.OFFER, offers.PING, 0.65)]
+
+
+def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "figures.json"
+    sizes = ["--items", "50", "--seconds", "1", "--warm-up", "10", "--repeat", "1", "--offers", "20", "--bulk", "1500"]
+    assert main([*sizes, "--no-java", "--markdown", "--check-goals", "--json", str(file)]) == 0
+
+    figures = json.loads(file.read_text("utf-8"))
+    for one in figures["passes"]:
+        assert len(one["lateness_us"]) == 50
+        assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
+        assert one["calls"]["zadd"] == 50
+        assert one["calls"]["evalsha"] > 0
+    assert [one["subject"] for one in figures["lateness"]] == [SYNC, ASYNCIO]
+    assert {len(rates) for rates in figures["rates"].values()} == {4}
+    assert len(figures["offers"]) == 6
+    verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
+    assert verdicts[f"{SYNC}: no item early, lost or twice"] == "met"
+    assert verdicts[f"{ASYNCIO}: lateness p99 below Redisson's"] == "not measured"
+
+    printed = capsys.readouterr().out
+    assert f"| {SYNC} | " in printed
+    assert f"| {offers.AIO_OFFER_ALL} | " in printed
+    assert printed.count("**Goals**") == 1

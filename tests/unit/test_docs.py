@@ -1,0 +1,147 @@
+"""The pages tell the truth: their code runs, their links lead somewhere, they name what there is."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq import aio, errors
+from redisson_dq._options import Options
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.scripts.script import load, names
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+EVERYTHING = "\n".join(PAGES.values())
+
+# Code is run unless a comment above its fence tells why not: <!-- not run: reason -->
+_BLOCK = re.compile(r"(?P<mark><!-- not run: [^\n]+ -->\n+)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[[^\]\n]+\]\((?P<target>[^)\s]+)\)")
+
+DOCUMENTED_URL = "redis://localhost:6379/0"
+
+
+def _blocks(page: str, *, interactive: bool) -> list[str]:
+    """The page's runnable code, each block on the lines where it stands."""
+    text = PAGES[page]
+    return [
+        "\n" * text.count("\n", 0, match.start("code")) + match["code"]
+        for match in _BLOCK.finditer(text)
+        if match["mark"] is None and match["code"].startswith(">>>") is interactive
+    ]
+
+
+def _run(code: str, page: str, url: str) -> dict[str, Any]:
+    """Runs a block. It need not import redisson_dq again, nor close its client."""
+    made: dict[str, Any] = {"__name__": "__main__", "redisson_dq": redisson_dq}
+    try:
+        exec(compile(code.replace(DOCUMENTED_URL, url), str(ROOT / page), "exec"), made)
+    finally:
+        for value in made.values():
+            if isinstance(value, redisson_dq.Client):
+                value.close()
+    return made
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_runs(server: EmbeddedServer, page: str) -> None:
+    for code in _blocks(page, interactive=False):
+        with redis.Redis.from_url(server.url) as admin:
+            admin.flushall()
+        _run(code, page, server.url)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_typed_gives_what_is_shown(page: str) -> None:
+    session: dict[str, Any] = {}
+    for code in _blocks(page, interactive=True):
+        example = doctest.DocTestParser().get_doctest(code, session, page, page, 0)
+        report: list[str] = []
+        assert doctest.DocTestRunner().run(example, out=report.append, clear_globs=False).failed == 0, "".join(report)
+        session = example.globs
+
+
+def test_the_first_example_does_what_its_comments_say(server: EmbeddedServer) -> None:
+    first = _blocks("README.md", interactive=False)[0]
+    made = _run(first, "README.md", server.url)
+    assert (made["first"], made["second"]) == ("order-43", "order-42")
+    assert len([line for line in first.splitlines() if line]) <= 10
+
+
+def _anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def _links() -> list[Any]:
+    return [
+        pytest.param(page, match["target"], id=f"{page}:{match['target']}")
+        for page, text in PAGES.items()
+        for match in _LINK.finditer(_FENCED.sub("", text))
+        if not match["target"].startswith(("http://", "https://"))
+    ]
+
+
+@pytest.mark.parametrize(("page", "target"), _links())
+def test_links_lead_somewhere(page: str, target: str) -> None:
+    name, _, anchor = target.partition("#")
+    path = (ROOT / page).parent / name if name else ROOT / page
+    assert path.exists()
+    if anchor:
+        assert anchor in _anchors(path.read_text("utf-8"))
+
+
+def test_the_generated_sections_are_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "make_diagram.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("module", [redisson_dq, aio])
+def test_public_names_are_mentioned(module: Any) -> None:
+    assert [name for name in module.__all__ if not re.search(rf"\b{name}\b", EVERYTHING)] == []
+
+
+@pytest.mark.parametrize("public", [aio.Client, aio.BlockingQueue, aio.BlockingDeque, aio.DelayedQueue])
+def test_public_methods_are_mentioned(public: type) -> None:
+    methods = [name for name, _ in inspect.getmembers(public, inspect.isfunction) if not name.startswith("_")]
+    assert [name for name in methods if not re.search(rf"\b{name}\b", EVERYTHING)] == []
+
+
+def test_options_are_mentioned() -> None:
+    assert [name for name in inspect.signature(Options).parameters if f"{name}=" not in PAGES["README.md"]] == []
+
+
+def test_every_error_has_a_row() -> None:
+    assert [name for name in errors.__all__ if f"\n| `{name}` |" not in PAGES["docs/errors.md"]] == []
+
+
+def test_every_script_and_its_commands_are_listed() -> None:
+    for name in names():
+        assert f"### `{name}.lua`" in PAGES["docs/wire-format.md"]
+        commands = re.findall(r"redis\.call\('(\w+)'", load(name).source)
+        assert [command for command in commands if f"`{command}`" not in PAGES["docs/how-it-works.md"]] == []
+
+
+def test_every_error_of_a_built_in_kind_says_so() -> None:
+    rows = {row.split("|")[1].strip(" `"): row.split("|")[2] for row in _rows(PAGES["docs/errors.md"])}
+    for name in errors.__all__:
+        kinds = [base.__name__ for base in getattr(errors, name).__bases__ if base.__module__ == "builtins"]
+        assert [kind for kind in kinds if name != "RedissonDQError" and f"`{kind}`" not in rows[name]] == []
+
+
+def _rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("| `")]

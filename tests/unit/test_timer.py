@@ -1,0 +1,104 @@
+"""The timer: alarms fire once, replaced ones never, and no clock but the monotonic one counts."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+
+import pytest
+import time_machine
+
+from redisson_dq.timer import Timer
+from tests.conftest import PATIENCE
+
+
+@pytest.fixture
+def timer() -> Iterator[Timer]:
+    made = Timer()
+    yield made
+    made.close()
+
+
+def test_an_alarm_is_never_early(timer: Timer) -> None:
+    fired: queue.Queue[float] = queue.Queue()
+    for delay_us in (0, 1, 500, 20_000, 50_000):
+        start = time.monotonic()
+        timer.arm("a", delay_us, lambda: fired.put(time.monotonic()))
+        assert fired.get(timeout=PATIENCE) >= start + delay_us / 1_000_000
+
+
+def test_an_alarm_fires_once(timer: Timer) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    timer.arm("a", 10_000, lambda: fired.put("a"))
+    timer.arm("b", 60_000, lambda: fired.put("b"))
+    assert [fired.get(timeout=PATIENCE) for _ in range(2)] == ["a", "b"]
+    assert fired.empty()
+
+
+def test_arming_again_replaces(timer: Timer) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    timer.arm("a", 5_000_000, lambda: fired.put("late"))
+    timer.arm("a", 20_000, lambda: fired.put("soon"))
+    assert fired.get(timeout=PATIENCE) == "soon"
+    timer.arm("a", 20_000, lambda: fired.put("never"))
+    timer.arm("a", 40_000, lambda: fired.put("later"))
+    assert fired.get(timeout=PATIENCE) == "later"
+
+
+def test_disarming(timer: Timer) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    timer.disarm("unknown")
+    timer.arm("a", 20_000, lambda: fired.put("never"))
+    timer.disarm("a")
+    timer.arm("b", 60_000, lambda: fired.put("b"))
+    assert fired.get(timeout=PATIENCE) == "b"
+    timer.disarm("b")
+
+
+def test_every_wake_up_of_an_alarm_that_re_arms_itself_arrives(timer: Timer) -> None:
+    wakeups = threading.Semaphore(0)
+    for _ in range(300):
+        timer.arm("a", 100, wakeups.release)
+        assert wakeups.acquire(timeout=PATIENCE)
+
+
+def test_an_alarm_that_is_late_is_not_dropped(timer: Timer) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    timer.arm("blocker", 0, lambda: time.sleep(1.3))
+    timer.arm("late", 1000, lambda: fired.put("late"))
+    assert fired.get(timeout=PATIENCE) == "late"
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=-1), timedelta(hours=1)])
+def test_setting_the_clock_neither_delays_nor_hastens(timer: Timer, step: timedelta) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    start = time.monotonic()
+    timer.arm("a", 2_000_000, lambda: fired.put("a"))
+    with time_machine.travel(datetime.now(timezone.utc) + step):
+        timer.arm("b", 100_000, lambda: fired.put("b"))
+        assert [fired.get(timeout=PATIENCE) for _ in range(2)] == ["b", "a"]
+    # The tool that sets the clock here also replaces the microseconds of every datetime, hence the margin.
+    assert time.monotonic() > start + 1
+
+
+def test_the_longest_wait_can_be_armed(timer: Timer) -> None:
+    timer.arm("a", 86_400_000_000, lambda: None)
+
+
+def test_a_closed_timer_fires_nothing_and_leaves_no_thread() -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    before = threading.active_count()
+    timer = Timer()
+    assert threading.active_count() == before, "the thread starts with the first alarm"
+    timer.arm("a", 20_000, lambda: fired.put("never"))
+    assert threading.active_count() == before + 1
+    timer.close()
+    assert threading.active_count() == before
+    timer.arm("b", 0, lambda: fired.put("never"))
+    timer.disarm("b")
+    timer.close()
+    time.sleep(0.05)
+    assert fired.empty()
