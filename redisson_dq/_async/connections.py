@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, TypeVar
 
+from hiredis import pack_command
 from redis.asyncio import ConnectionPool
 from redis.exceptions import (
     AskError,
@@ -114,7 +115,8 @@ class Connections:
             await pool.release(connection)
 
     async def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
-        await connection.send_command(*words)
+        # hiredis packs in C in both flavours; redis-py's asyncio connection would do it in Python.
+        await connection.send_packed_command([pack_command(words)], check_health=False)
         return await connection.read_response(disable_decoding=True)
 
     async def _wrong_type(self, request: Request[Any]) -> WrongTypeError | None:

@@ -26,7 +26,7 @@ _PROBE = "probe"
 
 # The least that passes between the time an alarm is set for and the first line of the script it leads to: waking
 # two threads, one send. A transfer that still comes early costs a round trip, never an early delivery.
-_HEAD_START_US = 100
+_HEAD_START_US = 200
 
 
 @attrs.define

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from typing import Any, TypeVar
 
+from hiredis import pack_command
 from redis import ConnectionPool
 from redis.exceptions import (
     AskError,
@@ -116,7 +117,8 @@ class Connections:
             pool.release(connection)
 
     def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
-        connection.send_command(*words)
+        # hiredis packs in C in both flavours; redis-py's asyncio connection would do it in Python.
+        connection.send_packed_command([pack_command(words)], check_health=False)
         return connection.read_response(disable_decoding=True)
 
     def _wrong_type(self, request: Request[Any]) -> WrongTypeError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import attrs
@@ -11,7 +12,7 @@ from ..wire.commands import whole_ms
 from ..wire.envelope import Envelope
 from ..wire.keys import QueueKeys
 from ..wire.request import Request, Word
-from .script import load
+from .script import Script, load
 
 __all__ = ["Transferred", "offer", "poll", "transfer"]
 
@@ -28,12 +29,19 @@ class Transferred:
     next_ms: int | None
 
 
-def _call(name: str, keys: QueueKeys, args: Iterable[Word], parse: Callable[[Any], T]) -> Request[T]:
+@lru_cache(maxsize=4096)
+def _prepared(name: str, keys: QueueKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
+    """What is the same in every call of a script on a queue."""
     script = load(name)
     key_names = [getattr(keys, key) for key in script.keys]
     # The channel stands among KEYS for its slot only: it is no key.
     types = {key: keys.type_of(key) for key in key_names if key != keys.channel}
-    return Request(script=script, words=(len(key_names), *key_names, *args), types=types, parse=parse)
+    return script, (len(key_names), *key_names), types
+
+
+def _call(name: str, keys: QueueKeys, args: Iterable[Word], parse: Callable[[Any], T]) -> Request[T]:
+    script, head, types = _prepared(name, keys)
+    return Request(script=script, words=(*head, *args), types=types, parse=parse)
 
 
 def offer(keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word]) -> Request[int]:

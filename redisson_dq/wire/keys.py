@@ -30,7 +30,7 @@ def _prefix(prefix: str, raw_name: str) -> str:
     return f"{prefix}:{raw_name}" if "{" in raw_name else f"{prefix}:{{{raw_name}}}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, cache_hash=True)
 class QueueKeys:
     """Every key of one queue. All of them hash to one slot of a Redis Cluster.
 

@@ -1,0 +1,89 @@
+"""The scripts themselves: ids after a step of the server's clock, all or nothing, envelopes as Python reads them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import EnvelopeError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.envelope import Envelope, unwrap
+from tests.integration.conftest import KEYS
+
+
+def run(admin: Any, name: str, *args: Any, source: str | None = None) -> Any:
+    script = load(name)
+    keys = [getattr(KEYS, key) for key in script.keys]
+    return admin.eval(source or script.source, len(keys), *keys, *args)
+
+
+@pytest.mark.parametrize("envelope", list(Envelope))
+@pytest.mark.parametrize("count", [1, 1000, 2500, 6000])
+def test_ids_grow_across_chunks_and_overflow_of_the_sequence(admin: Any, envelope: Envelope, count: int) -> None:
+    args = [word for i in range(count) for word in ("@1700000000000", f"v{i}")]
+    # Redis' Lua takes no more than about 8,000 arguments on its stack; ours come as a table.
+    assert run(admin, "offer", envelope.value, *args) == count
+    members = admin.zrange(KEYS.timeout, 0, -1)
+    assert members == admin.lrange(KEYS.envelopes, 0, -1)
+    assert [unwrap(member)[1] for member in members] == [f"v{i}".encode() for i in range(count)]
+    assert len({unwrap(member)[0] for member in members}) == count
+
+
+def test_equal_values_stay_apart_when_the_clock_stands_still(admin: Any) -> None:
+    """As after a step back of the server's clock, when times and ids come again."""
+    frozen = load("offer").source.replace("redis.call('TIME')", "{'1700000000', '5'}")
+    assert frozen != load("offer").source
+    for _ in range(3):
+        run(admin, "offer", "current", *["1000", b"same"] * 1500, source=frozen)
+    members = admin.zrange(KEYS.timeout, 0, -1)
+    assert len(members) == 4500
+    assert sorted(members) == sorted(admin.lrange(KEYS.envelopes, 0, -1))
+
+
+def test_an_offer_is_all_or_nothing(admin: Any) -> None:
+    with pytest.raises(Exception, match=r"nil value|arithmetic|attempt"):
+        run(admin, "offer", "current", "1000", b"a", "not a number", b"b")
+    assert admin.keys() == []
+
+
+def _framed(prefix: bytes, length: int, value: bytes) -> bytes:
+    return prefix + length.to_bytes(8, "little") + value
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    member=st.one_of(
+        st.binary(max_size=40),
+        st.builds(
+            lambda n, v: b"\x08" + b"i" * 8 + n.to_bytes(8, "little") + v, st.integers(0, 9), st.binary(max_size=8)
+        ),
+        st.builds(lambda n, v: b"\x08dentity" + n.to_bytes(8, "little") + v, st.integers(0, 9), st.binary(max_size=8)),
+    )
+)
+def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: Any, member: bytes) -> None:
+    admin.flushall()
+    admin.zadd(KEYS.timeout, {member: 5})
+    run(admin, "transfer", 10)
+    try:
+        _, value = unwrap(member)
+    except EnvelopeError:
+        assert admin.lrange(KEYS.quarantine, 0, -1) == [b"5 " + member]
+    else:
+        assert admin.lrange(KEYS.ready, 0, -1) == [value]
+
+
+def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) -> None:
+    args = [word for i in range(2000) for word in ("0", f"v{i:04}")]
+    run(admin, "offer", "current", *args)
+    workers = [threading.Thread(target=lambda: [run(admin, "transfer", 37) for _ in range(30)]) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert admin.lrange(KEYS.ready, 0, -1) == [f"v{i:04}".encode() for i in range(2000)]
+    assert admin.keys() == [KEYS.ready.encode()]
