@@ -29,9 +29,10 @@ __all__ += ["Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Worker
 
 T = TypeVar("T")
 
-#: Guards fields for a few lines that neither block nor await. One event loop needs no guard.
+#: Guards fields for a few lines that neither block nor await. One event loop needs no guard. A signal handler that
+#: closes the client may find its own thread inside.
 AsyncMutex = contextlib.nullcontext
-Mutex = threading.Lock
+Mutex = threading.RLock
 
 #: Lets so many callers in at once; the others wait for their turn.
 AsyncSemaphore = asyncio.Semaphore
@@ -117,12 +118,15 @@ class Slot(Generic[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        # A bare lock, as a signal handler may fill the slot that its own thread is about to wait for.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+        self._filled = False
         self._value: T
 
     @property
     def filled(self) -> bool:
-        return self._event.is_set()
+        return self._filled
 
     @property
     def value(self) -> T:
@@ -130,10 +134,12 @@ class Slot(Generic[T]):
 
     def fill(self, value: T) -> None:
         self._value = value
-        self._event.set()
+        self._filled = True
+        self._gate.release()
 
     def wait(self, timeout: float | None) -> bool:
-        return self._event.wait(timeout)
+        self._gate.acquire(timeout=-1 if timeout is None else min(timeout, threading.TIMEOUT_MAX))
+        return self._filled
 
 
 class AsyncSwitch:
@@ -161,16 +167,22 @@ class Switch:
     """On or off; can be waited for until it is on."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        # Unlike an Event's, its lock may be taken again by a signal handler of the thread that holds it.
+        self._changed = threading.Condition(threading.RLock())
+        self._is_on = False
 
     def on(self) -> None:
-        self._event.set()
+        with self._changed:
+            self._is_on = True
+            self._changed.notify_all()
 
     def off(self) -> None:
-        self._event.clear()
+        with self._changed:
+            self._is_on = False
 
     def wait(self, timeout: float | None) -> bool:
-        return self._event.wait(timeout)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._is_on, timeout)
 
 
 class AsyncWorker:

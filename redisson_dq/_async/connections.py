@@ -96,6 +96,8 @@ class Connections:
         try:
             connection = await pool.get_connection()
         except (RedisError, OSError) as error:
+            if self._closed:
+                raise ClosedError(f"{_subject(request)}: the client was closed; nothing was sent") from error
             raise translate(error, "cannot connect to Redis") from error
         try:
             if asking:
@@ -110,6 +112,11 @@ class Connections:
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
+            if self._closed:
+                message = (
+                    f"{_subject(request)}: the client was closed before the reply came; it may have been carried out"
+                )
+                raise ClosedError(message) from error
             raise translate(error, _subject(request), sent=True) from error
         finally:
             await pool.release(connection)
