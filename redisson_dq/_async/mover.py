@@ -123,10 +123,11 @@ class Mover:
 
     async def aclose(self) -> None:
         """Ends the subscription, the timer and the worker. The data stays as it is."""
-        await self._subscription.aclose()
         self._timer.close()
         self._inbox.put(_Stop())
         await self._worker.join()
+        # Last, as the worker may just have been starting it.
+        await self._subscription.aclose()
 
     def _on_subscribed(self, channel: str) -> None:
         self._inbox.put(_Subscribed(channel))

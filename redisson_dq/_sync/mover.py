@@ -125,10 +125,11 @@ class Mover:
 
     def close(self) -> None:
         """Ends the subscription, the timer and the worker. The data stays as it is."""
-        self._subscription.close()
         self._timer.close()
         self._inbox.put(_Stop())
         self._worker.join()
+        # Last, as the worker may just have been starting it.
+        self._subscription.close()
 
     def _on_subscribed(self, channel: str) -> None:
         self._inbox.put(_Subscribed(channel))

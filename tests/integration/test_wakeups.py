@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import redis
 
+import redisson_dq
+from redisson_dq._pairs import Worker
+from redisson_dq._sync import subscription
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
@@ -74,6 +78,23 @@ def test_destroy_leaves_no_timer_behind(admin: Any, client: Any) -> None:
     time.sleep(0.4)
     assert "cmdstat_evalsha" not in admin.info("commandstats")
     assert admin.zcard(KEYS.timeout) == 1
+
+
+def test_a_close_right_after_the_start_leaves_no_subscription(
+    url: str, admin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new thread may have subscribed before the thread that started it goes on."""
+
+    class SlowStart(Worker):
+        def __init__(self, work: Callable[[], None], name: str) -> None:
+            super().__init__(work, name)
+            time.sleep(0.3)
+
+    monkeypatch.setattr(subscription, "Worker", SlowStart)
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        client.blocking_queue("orders")
+        eventually(lambda: subscribers(admin) == 1)
+    eventually(lambda: subscribers(admin) == 0)
 
 
 def test_a_producer_that_moves_nothing_has_no_thread_and_no_subscription(admin: Any, producer: Any) -> None:

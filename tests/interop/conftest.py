@@ -1,0 +1,65 @@
+"""One server and any number of Redisson clients for a test."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import pytest
+import redis
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.interop.sides import CODINGS, Coding, Java
+from tests.peer import VERSIONS, JavaPeer
+
+
+class OpenJava(Protocol):
+    """Opens one more Redisson client for the test's queue; it is closed when the test ends."""
+
+    def __call__(
+        self, url: str, *, version: str = VERSIONS[0], codec: str | None = None, prefix: str = "", queue: str = ""
+    ) -> Java: ...
+
+
+@pytest.fixture
+def redis7(servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
+    """An empty Redis, for tests that one kind of server is enough for."""
+    shared = servers("redis")
+    with redis.Redis.from_url(shared.url) as admin:
+        admin.flushall()
+    return shared
+
+
+@pytest.fixture
+def look(redis7: EmbeddedServer) -> Iterator[redis.Redis]:
+    """A plain redis-py client, to look at that Redis with."""
+    with redis.Redis.from_url(redis7.url) as client:
+        yield client
+
+
+@pytest.fixture
+def queue() -> str:
+    return f"q-{uuid.uuid4().hex}"
+
+
+@pytest.fixture(params=CODINGS, ids=lambda coding: coding.name)
+def coding(request: pytest.FixtureRequest) -> Coding:
+    made: Coding = request.param
+    return made
+
+
+@pytest.fixture
+def java(peers: Callable[[str], JavaPeer], queue: str) -> Iterator[OpenJava]:
+    opened: list[Java] = []
+    test_queue = queue
+
+    def open_java(
+        url: str, *, version: str = VERSIONS[0], codec: str | None = None, prefix: str = "", queue: str = ""
+    ) -> Java:
+        opened.append(Java(peers(version), url, queue or test_queue, codec=codec, prefix=prefix))
+        return opened[-1]
+
+    yield open_java
+    for client in opened:
+        client.close()
