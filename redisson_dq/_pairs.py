@@ -198,11 +198,6 @@ class AsyncWorker:
         done, _ = await asyncio.wait((self._task,), timeout=timeout)
         return bool(done)
 
-    async def interrupt(self, connection: Any) -> None:
-        """Ends a worker that may be blocked in a read of ``connection``."""
-        self._task.cancel()
-        await self.join()
-
 
 class Worker:
     """Runs ``work`` beside its owner until it returns."""
@@ -217,10 +212,3 @@ class Worker:
             return True
         self._thread.join(timeout)
         return not self._thread.is_alive()
-
-    def interrupt(self, connection: Any) -> None:
-        """Ends a worker that may be blocked in a read of ``connection``."""
-        if connection is not None:
-            # Shuts the socket down first, which is what wakes a thread blocked in a read.
-            connection.disconnect()
-        self.join()

@@ -7,6 +7,7 @@ its settings with those three changed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 from typing import Any
@@ -23,10 +24,12 @@ from .errors import RedisConnectionError, RedisReplyError, RedissonDQError
 
 __all__ = [
     "async_cluster_ready",
+    "async_hang_up",
     "async_node_pool",
     "async_pool_from",
     "cluster_ready",
     "connection_factory",
+    "hang_up",
     "is_transient",
     "node_pool",
     "pool_from",
@@ -114,6 +117,20 @@ def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asy
     """A pool of our own to one node of a cluster."""
     settings = _settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
     return redis.asyncio.ConnectionPool(connection_class=node.connection_class, max_connections=_UNLIMITED, **settings)
+
+
+def hang_up(connection: Any) -> None:
+    """Ends a read that another thread is blocked in, and leaves everything else to that thread."""
+    # disconnect() would take the parser away under it.
+    if connection._sock is not None:
+        with contextlib.suppress(OSError):
+            connection._sock.shutdown(socket.SHUT_RDWR)
+
+
+async def async_hang_up(connection: Any) -> None:
+    """Ends a read that another task is blocked in, and leaves everything else to that task."""
+    if connection._writer is not None:
+        connection._writer.transport.abort()
 
 
 def without_password(url: object) -> object:

@@ -18,7 +18,7 @@ from redis.exceptions import (
 )
 
 from .._pairs import AsyncSemaphore, async_sleep
-from .._redis import connection_factory, translate
+from .._redis import async_hang_up, connection_factory, translate
 from ..errors import ClosedError, WrongTypeError
 from ..wire.request import Request
 from .servers import Servers
@@ -57,8 +57,6 @@ class Connections:
             raise translate(error, _subject(request)) from error
 
     async def _run(self, request: Request[Any]) -> Any:
-        if self._closed:
-            raise ClosedError("the client is closed; make a new one with connect()")
         asking = False
         pool = await self._pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
@@ -93,11 +91,11 @@ class Connections:
             raise translate(failure, f"key {key!r}") from failure
 
     async def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
         try:
             connection = await pool.get_connection()
         except (RedisError, OSError) as error:
-            if self._closed:
-                raise ClosedError(f"{_subject(request)}: the client was closed; nothing was sent") from error
             raise translate(error, "cannot connect to Redis") from error
         try:
             if asking:
@@ -112,13 +110,11 @@ class Connections:
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
-            if self._closed:
-                message = (
-                    f"{_subject(request)}: the client was closed before the reply came; it may have been carried out"
-                )
-                raise ClosedError(message) from error
             raise translate(error, _subject(request), sent=True) from error
         finally:
+            if self._closed:
+                # close() left it to us, so that the reply could still come.
+                await connection.disconnect()
             await pool.release(connection)
 
     async def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
@@ -161,7 +157,7 @@ class Connections:
             logger.debug("cannot refresh the cluster's slots: %s", error)
 
     async def aclose(self) -> None:
-        """Closes every pooled connection."""
+        """Closes the pooled connections: those at rest now, those in use when their reply has come."""
         self._closed = True
         await self._servers.aclose()
 
@@ -200,8 +196,13 @@ class Dedicated:
         finally:
             await self._pool.release(connection)
 
+    async def hang_up(self) -> None:
+        """Ends a read that somebody else is blocked in; that one closes the connection. Never raises."""
+        self._closed = True
+        await async_hang_up(self.connection)
+
     async def aclose(self) -> None:
-        """Closes the connection. Never raises."""
+        """Closes the connection. Called by the one who reads. Never raises."""
         self._closed = True
         try:
             await self.connection.disconnect()

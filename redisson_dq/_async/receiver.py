@@ -89,7 +89,9 @@ class Receiver:
         worker = self._worker
         if worker is not None and not await worker.join(_LAST_REPLY):
             dedicated = self._dedicated
-            await worker.interrupt(dedicated.connection if dedicated else None)
+            if dedicated is not None:
+                await dedicated.hang_up()
+            await worker.join()
 
     def _enter(self, slot: AsyncSlot[_Outcome]) -> None:
         with self._mutex:
@@ -129,7 +131,7 @@ class Receiver:
                 # Redis cannot be reached, or forbids CLIENT UNBLOCK. The connection has to go then, or the
                 # pop would take an item away from everybody.
                 logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, error)
-                await dedicated.aclose()
+                await dedicated.hang_up()
                 return
             await async_sleep(_UNBLOCK_PAUSE)
 

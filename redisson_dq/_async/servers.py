@@ -37,7 +37,7 @@ class SingleServer:
         """There is no map of slots to refresh."""
 
     async def aclose(self) -> None:
-        await self._pool.aclose()
+        await self._pool.disconnect(inuse_connections=False)
 
 
 class ClusterServers:
@@ -78,7 +78,7 @@ class ClusterServers:
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
-            await pool.aclose()
+            await pool.disconnect(inuse_connections=False)
 
 
 Servers = Union[SingleServer, ClusterServers]

@@ -72,7 +72,7 @@ class Subscription:
             return
         if dead:
             logger.warning("the subscription does not answer any more; subscribing anew")
-            await current.aclose()
+            await current.hang_up()
         else:
             await self._send(current, "PING")
 
@@ -82,7 +82,9 @@ class Subscription:
         self._closing.on()
         if self._worker is not None:
             current = self._current
-            await self._worker.interrupt(current.connection if current else None)
+            if current is not None:
+                await current.hang_up()
+            await self._worker.join()
 
     async def _send(self, current: Dedicated, *words: str) -> None:
         try:

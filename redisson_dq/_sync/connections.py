@@ -20,7 +20,7 @@ from redis.exceptions import (
 )
 
 from .._pairs import Semaphore, sleep
-from .._redis import connection_factory, translate
+from .._redis import connection_factory, hang_up, translate
 from ..errors import ClosedError, WrongTypeError
 from ..wire.request import Request
 from .servers import Servers
@@ -59,8 +59,6 @@ class Connections:
             raise translate(error, _subject(request)) from error
 
     def _run(self, request: Request[Any]) -> Any:
-        if self._closed:
-            raise ClosedError("the client is closed; make a new one with connect()")
         asking = False
         pool = self._pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
@@ -95,11 +93,11 @@ class Connections:
             raise translate(failure, f"key {key!r}") from failure
 
     def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
         try:
             connection = pool.get_connection()
         except (RedisError, OSError) as error:
-            if self._closed:
-                raise ClosedError(f"{_subject(request)}: the client was closed; nothing was sent") from error
             raise translate(error, "cannot connect to Redis") from error
         try:
             if asking:
@@ -114,13 +112,11 @@ class Connections:
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
-            if self._closed:
-                message = (
-                    f"{_subject(request)}: the client was closed before the reply came; it may have been carried out"
-                )
-                raise ClosedError(message) from error
             raise translate(error, _subject(request), sent=True) from error
         finally:
+            if self._closed:
+                # close() left it to us, so that the reply could still come.
+                connection.disconnect()
             pool.release(connection)
 
     def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
@@ -163,7 +159,7 @@ class Connections:
             logger.debug("cannot refresh the cluster's slots: %s", error)
 
     def close(self) -> None:
-        """Closes every pooled connection."""
+        """Closes the pooled connections: those at rest now, those in use when their reply has come."""
         self._closed = True
         self._servers.close()
 
@@ -202,8 +198,13 @@ class Dedicated:
         finally:
             self._pool.release(connection)
 
+    def hang_up(self) -> None:
+        """Ends a read that somebody else is blocked in; that one closes the connection. Never raises."""
+        self._closed = True
+        hang_up(self.connection)
+
     def close(self) -> None:
-        """Closes the connection. Never raises."""
+        """Closes the connection. Called by the one who reads. Never raises."""
         self._closed = True
         try:
             self.connection.disconnect()

@@ -91,7 +91,9 @@ class Receiver:
         worker = self._worker
         if worker is not None and not worker.join(_LAST_REPLY):
             dedicated = self._dedicated
-            worker.interrupt(dedicated.connection if dedicated else None)
+            if dedicated is not None:
+                dedicated.hang_up()
+            worker.join()
 
     def _enter(self, slot: Slot[_Outcome]) -> None:
         with self._mutex:
@@ -131,7 +133,7 @@ class Receiver:
                 # Redis cannot be reached, or forbids CLIENT UNBLOCK. The connection has to go then, or the
                 # pop would take an item away from everybody.
                 logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, error)
-                dedicated.close()
+                dedicated.hang_up()
                 return
             sleep(_UNBLOCK_PAUSE)
 

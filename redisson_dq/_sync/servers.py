@@ -39,7 +39,7 @@ class SingleServer:
         """There is no map of slots to refresh."""
 
     def close(self) -> None:
-        self._pool.close()
+        self._pool.disconnect(inuse_connections=False)
 
 
 class ClusterServers:
@@ -80,7 +80,7 @@ class ClusterServers:
 
     def close(self) -> None:
         for pool in self._pools.values():
-            pool.close()
+            pool.disconnect(inuse_connections=False)
 
 
 Servers = Union[SingleServer, ClusterServers]

@@ -74,7 +74,7 @@ class Subscription:
             return
         if dead:
             logger.warning("the subscription does not answer any more; subscribing anew")
-            current.close()
+            current.hang_up()
         else:
             self._send(current, "PING")
 
@@ -84,7 +84,9 @@ class Subscription:
         self._closing.on()
         if self._worker is not None:
             current = self._current
-            self._worker.interrupt(current.connection if current else None)
+            if current is not None:
+                current.hang_up()
+            self._worker.join()
 
     def _send(self, current: Dedicated, *words: str) -> None:
         try:

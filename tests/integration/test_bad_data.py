@@ -59,11 +59,10 @@ def test_a_malformed_member_that_is_not_due_stays(admin: Any, queue: Any, delaye
 def test_a_score_that_is_no_whole_number(admin: Any, queue: Any) -> None:
     seconds, microseconds = admin.time()
     now_ms = seconds * 1000 + microseconds / 1000
+    scores = {wrap(Envelope.CURRENT, ID, b"first"): "-inf"}
     for offset, value in ((200.5, b"c"), (100.25, b"b"), (-0.75, b"a")):
-        member = wrap(Envelope.LEGACY, ID, value)
-        admin.zadd(KEYS.timeout, {member: now_ms + offset})
-        admin.rpush(KEYS.envelopes, member)
-    admin.zadd(KEYS.timeout, {wrap(Envelope.CURRENT, ID, b"first"): "-inf"})
+        scores[wrap(Envelope.LEGACY, ID, value)] = str(now_ms + offset)
+    admin.zadd(KEYS.timeout, scores)
     admin.publish(KEYS.channel, "0")
     assert [queue.take() for _ in range(4)] == ["first", "a", "b", "c"]
 

@@ -135,10 +135,10 @@ def test_close_ends_a_wait_at_once(
         (client.close if end == "client" else queue.destroy)()
         with pytest.raises(ClosedError, match="orders"):
             waiting.result(PATIENCE)
-        assert blocked(admin) == 0
+        eventually(lambda: blocked(admin) == 0)
         client.close()
         client.close()
-        assert len(admin.client_list()) == 1
+        eventually(lambda: len(admin.client_list()) == 1)
         for call in (queue.take, queue.poll, queue.size, lambda: client.blocking_queue("x")):  # noqa: B023
             with pytest.raises(ClosedError):
                 call()
