@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import attrs
 
 from .codecs.base import Codec
@@ -16,6 +14,7 @@ __all__ = ["Options"]
 
 # What one script call may move: its work is proportional to it, and Lua cannot unpack many thousand values.
 _LARGEST_TRANSFER = 5000
+_LONGEST_PROBE_INTERVAL = 86_400.0
 
 
 @attrs.frozen(kw_only=True)
@@ -46,10 +45,10 @@ class Options:
             raise ArgumentError(f"envelope= is 'current' or 'legacy', not {envelope!r}") from None
         if name_mapper is not None and not isinstance(name_mapper, str) and not callable(name_mapper):
             raise ArgumentError(f"name_mapper= is a prefix or a function from name to name, not {name_mapper!r}")
-        if not math.isfinite(probe_interval) or probe_interval <= 0:
-            raise ArgumentError(f"probe_interval= is a positive number of seconds, not {probe_interval!r}")
-        if not 1 <= transfer_batch <= _LARGEST_TRANSFER:
-            raise ArgumentError(f"transfer_batch= is between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
+        if not isinstance(probe_interval, (int, float)) or not 0 < probe_interval <= _LONGEST_PROBE_INTERVAL:
+            raise ArgumentError(f"probe_interval= is a number of seconds up to a day, not {probe_interval!r}")
+        if type(transfer_batch) is not int or not 1 <= transfer_batch <= _LARGEST_TRANSFER:
+            raise ArgumentError(f"transfer_batch= is an int between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
         return cls(
             codec=Kryo5Codec() if codec is None else codec,
             envelope=envelope,

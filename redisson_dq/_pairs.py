@@ -198,6 +198,12 @@ class AsyncWorker:
         done, _ = await asyncio.wait((self._task,), timeout=timeout)
         return bool(done)
 
+    async def stop(self, timeout: float) -> None:
+        """Waits for the end that was asked for; after ``timeout`` seconds the task is cancelled."""
+        if not await self.join(timeout):
+            self._task.cancel()
+            await self.join()
+
 
 class Worker:
     """Runs ``work`` beside its owner until it returns."""
@@ -212,3 +218,10 @@ class Worker:
             return True
         self._thread.join(timeout)
         return not self._thread.is_alive()
+
+    def stop(self, timeout: float) -> None:
+        """Waits for the end that was asked for; after ``timeout`` seconds the thread is left to end on its own.
+
+        It may wait for something that only the caller can give: a lock, when the caller is a signal handler.
+        """
+        self.join(timeout)

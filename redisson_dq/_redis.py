@@ -22,7 +22,11 @@ from redis.sentinel import SentinelConnectionPool
 
 from .errors import RedisConnectionError, RedisReplyError, RedissonDQError
 
+#: What goes with what, where the two kinds of client are mixed up.
+WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
+
 __all__ = [
+    "WHICH_CLIENT",
     "async_cluster_ready",
     "async_hang_up",
     "async_node_pool",
@@ -72,7 +76,15 @@ def _settings(settings: Any, retry: Any) -> dict[str, Any]:
         if not isinstance(ours.get("socket_keepalive_options"), dict):
             ours["socket_keepalive_options"] = _KEEPALIVE
     # RESP2 everywhere: one shape of replies, and pub/sub messages come as plain replies.
-    ours.update(decode_responses=False, protocol=2, retry=retry, retry_on_timeout=False, retry_on_error=[])
+    ours.update(
+        encoding="utf-8",
+        encoding_errors="strict",
+        decode_responses=False,
+        protocol=2,
+        retry=retry,
+        retry_on_timeout=False,
+        retry_on_error=[],
+    )
     return ours
 
 
@@ -135,7 +147,7 @@ async def async_hang_up(connection: Any) -> None:
 
 def without_password(url: object) -> object:
     """A URL as it may stand in an error message."""
-    return re.sub(r"//.*@", "//***@", url) if isinstance(url, str) else url
+    return re.sub(r"//.*@", "//***@", url).partition("?")[0] if isinstance(url, str) else url
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:
@@ -161,7 +173,7 @@ def is_transient(error: redis.exceptions.ResponseError) -> bool:
         redis.exceptions.ReadOnlyError,
         redis.exceptions.TryAgainError,
     )
-    return isinstance(error, changing) or str(error).startswith("UNBLOCKED")
+    return isinstance(error, changing) or str(error).startswith(("UNBLOCKED", "BUSY"))
 
 
 def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from redis.asyncio import Redis
 
 from .._options import Options
-from .._pairs import AsyncMutex
+from .._pairs import AsyncMutex, async_finish
 from .._redis import connection_factory, without_password
 from ..codecs.base import Codec
 from ..errors import ArgumentError, ClosedError
@@ -125,13 +125,8 @@ class Client:
             if self._closed:
                 return
             self._closed = True
-            mover, self._mover = self._mover, None
-            receivers = list(self._receivers.values())
-        for receiver in receivers:
-            await receiver.aclose()
-        if mover is not None:
-            await mover.aclose()
-        await self._connections.aclose()
+        # A cancelled caller leaves nothing half closed.
+        await async_finish(self._shut_down())
 
     async def __aenter__(self: Self) -> Self:
         return await self.open()
@@ -140,6 +135,16 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _shut_down(self) -> None:
+        with self._mutex:
+            mover, self._mover = self._mover, None
+            receivers = list(self._receivers.values())
+        for receiver in receivers:
+            await receiver.aclose()
+        if mover is not None:
+            await mover.aclose()
+        await self._connections.aclose()
 
     # -- for the queues ------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import attrs
 
 from .._pairs import AsyncInbox, AsyncWorker
 from ..engine import Action, Do, Engine, State
-from ..errors import ClosedError, RedissonDQError
+from ..errors import ClosedError, RedisConnectionError, RedissonDQError
 from ..scripts import calls
 from ..timer import Timer
 from ..wire import commands
@@ -27,6 +27,9 @@ _PROBE = "probe"
 # The least that passes between the time an alarm is set for and the first line of the script it leads to: waking
 # two threads, one send. A transfer that still comes early costs a round trip, never an early delivery.
 _HEAD_START_US = 200
+
+# How long close() waits for the answer of a transfer that is under way.
+_LAST_ANSWER = 2.0
 
 
 @attrs.define
@@ -111,6 +114,7 @@ class Mover:
         self._inbox: AsyncInbox[_Event] = AsyncInbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_announced)
         self._tasks: dict[str, _Task] = {}
+        self._closing = False
         self._worker = AsyncWorker(self._run, "redisson_dq-mover")
 
     def attach(self, keys: QueueKeys) -> None:
@@ -123,9 +127,10 @@ class Mover:
 
     async def aclose(self) -> None:
         """Ends the subscription, the timer and the worker. The data stays as it is."""
+        self._closing = True
         self._timer.close()
         self._inbox.put(_Stop())
-        await self._worker.join()
+        await self._worker.stop(_LAST_ANSWER)
         # Last, as the worker may just have been starting it.
         await self._subscription.aclose()
 
@@ -138,7 +143,7 @@ class Mover:
     async def _run(self) -> None:
         while True:
             event = await self._inbox.get()
-            if isinstance(event, _Stop):
+            if self._closing:
                 return
             try:
                 await self._handle(event)
@@ -227,6 +232,8 @@ class Mover:
                 due_ms = await self._connections.run(commands.head(task.keys))
             except RedissonDQError as error:
                 logger.warning("queue %r: the liveness probe failed: %s", task.keys.ready, error)
+                if self._closing or isinstance(error, RedisConnectionError):
+                    break
                 continue
             if due_ms is not None:
                 self._carry_out(task, task.engine.announced(due_ms, _now_us()))

@@ -29,6 +29,7 @@ _LONGEST_PAUSE = 2.0
 _LINGER = 10.0
 # An unblock can overtake the blocking command it is meant for; it is repeated at this interval then.
 _UNBLOCK_PAUSE = 0.005
+_UNBLOCK_TRIES = 100
 # How long close() waits for the worker to see its last reply before it cuts the connection.
 _LAST_REPLY = 2.0
 
@@ -91,12 +92,15 @@ class Receiver:
             dedicated = self._dedicated
             if dedicated is not None:
                 await dedicated.hang_up()
-            await worker.join()
+            await worker.stop(_LAST_REPLY)
 
     def _enter(self, slot: AsyncSlot[_Outcome]) -> None:
         with self._mutex:
             if self._closed:
                 raise ClosedError(f"queue {self._key!r}: the handle is closed")
+            if self._surplus:
+                slot.fill(self._surplus.pop(0))
+                return
             self._waiting.append(slot)
             self._wanted.on()
             if self._worker is None:
@@ -120,30 +124,35 @@ class Receiver:
 
     async def _release(self) -> None:
         """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
-        while self._blocked and not self._waiting:
-            dedicated = self._dedicated
-            if dedicated is None:
+        dedicated = self._dedicated
+        reason: Exception | str = "Redis does not know of it any more"
+        for _ in range(_UNBLOCK_TRIES):
+            if dedicated is None or not self._blocked or self._waiting:
                 return
             try:
                 if await dedicated.unblock():
                     return
             except (RedisError, OSError) as error:
-                # Redis cannot be reached, or forbids CLIENT UNBLOCK. The connection has to go then, or the
-                # pop would take an item away from everybody.
-                logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, error)
-                await dedicated.hang_up()
-                return
+                reason = error
+                break
             await async_sleep(_UNBLOCK_PAUSE)
+        # Redis cannot be reached, forbids CLIENT UNBLOCK, or lost this connection without our noticing. It has to go,
+        # or the pop would take an item away from everybody.
+        if dedicated is not None:
+            logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, reason)
+            await dedicated.hang_up()
 
     async def _run(self) -> None:
         pause = _FIRST_PAUSE
         while await self._next_round():
             try:
-                if self._surplus:
-                    await self._put_back()
-                else:
+                if not self._surplus:
                     await self._pop()
-            except (RedissonDQError, RedisError, OSError) as error:
+                elif not await self._put_back():
+                    await self._closing.wait(pause)
+                    pause = min(_LONGEST_PAUSE, pause * 2)
+                    continue
+            except Exception as error:
                 await self._disconnect()
                 trouble = translate(error, f"queue {self._key!r}", sent=True)
                 if isinstance(trouble, RedisConnectionError):
@@ -179,6 +188,7 @@ class Receiver:
         if self._dedicated is None:
             self._dedicated = await self._connections.dedicated(self._key)
             await self._dedicated.learn_id()
+            self._trouble = None
         with self._mutex:
             if not self._waiting:
                 return
@@ -204,18 +214,23 @@ class Receiver:
             return explained
         return translate(error, f"queue {self._key!r}")
 
-    async def _put_back(self) -> None:
+    async def _put_back(self) -> bool:
+        """Gives Redis what nobody waits for. False when it has to be tried again."""
         with self._mutex:
             values, self._surplus = self._surplus, []
         try:
             await self._connections.run(commands.put_back(self._key, self._end, values))
         except RedissonDQError as error:
-            if not getattr(error, "maybe_done", False) and not self._closed:
-                with self._mutex:
-                    self._surplus = values + self._surplus
-            else:
-                logger.error("queue %r: %d popped items may not have been put back", self._key, len(values))
-            raise
+            if self._closed or getattr(error, "maybe_done", False):
+                logger.error(
+                    "queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, values
+                )
+                return True
+            logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(values), error)
+            with self._mutex:
+                self._surplus = values + self._surplus
+            return False
+        return True
 
     def _fail(self, error: RedissonDQError) -> None:
         with self._mutex:

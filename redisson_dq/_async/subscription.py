@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 
 from .._pairs import AsyncMutex, AsyncSendLock, AsyncSwitch, AsyncWorker
 from ..errors import RedissonDQError
@@ -17,6 +17,10 @@ logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
+# Permissions seldom come while somebody waits for them.
+_PAUSE_WITHOUT_PERMISSION = 30.0
+# How long close() waits for the worker.
+_LAST_WORD = 2.0
 
 
 class Subscription:
@@ -84,7 +88,7 @@ class Subscription:
             current = self._current
             if current is not None:
                 await current.hang_up()
-            await self._worker.join()
+            await self._worker.stop(_LAST_WORD)
 
     async def _send(self, current: Dedicated, *words: str) -> None:
         try:
@@ -104,7 +108,9 @@ class Subscription:
             else:
                 try:
                     await self._serve(current)
-                except (RedisError, OSError) as error:
+                except Exception as error:
+                    if isinstance(error, NoPermissionError):
+                        pause = _PAUSE_WITHOUT_PERMISSION
                     if not self._closed:
                         logger.warning("the subscription broke, subscribing anew in %.2f s: %s", pause, error)
                 finally:
@@ -116,7 +122,7 @@ class Subscription:
                 await self._connections.refresh()
             if await self._closing.wait(pause):
                 break
-            pause = min(_LONGEST_PAUSE, pause * 2)
+            pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
 
     async def _serve(self, current: Dedicated) -> None:
         with self._mutex:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from redis import Redis
 
 from .._options import Options
-from .._pairs import Mutex
+from .._pairs import Mutex, finish
 from .._redis import connection_factory, without_password
 from ..codecs.base import Codec
 from ..errors import ArgumentError, ClosedError
@@ -127,13 +127,8 @@ class Client:
             if self._closed:
                 return
             self._closed = True
-            mover, self._mover = self._mover, None
-            receivers = list(self._receivers.values())
-        for receiver in receivers:
-            receiver.close()
-        if mover is not None:
-            mover.close()
-        self._connections.close()
+        # A cancelled caller leaves nothing half closed.
+        finish(self._shut_down())
 
     def __enter__(self: Self) -> Self:
         return self.open()
@@ -142,6 +137,16 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _shut_down(self) -> None:
+        with self._mutex:
+            mover, self._mover = self._mover, None
+            receivers = list(self._receivers.values())
+        for receiver in receivers:
+            receiver.close()
+        if mover is not None:
+            mover.close()
+        self._connections.close()
 
     # -- for the queues ------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import attrs
 
 from .._pairs import Inbox, Worker
 from ..engine import Action, Do, Engine, State
-from ..errors import ClosedError, RedissonDQError
+from ..errors import ClosedError, RedisConnectionError, RedissonDQError
 from ..scripts import calls
 from ..timer import Timer
 from ..wire import commands
@@ -29,6 +29,9 @@ _PROBE = "probe"
 # The least that passes between the time an alarm is set for and the first line of the script it leads to: waking
 # two threads, one send. A transfer that still comes early costs a round trip, never an early delivery.
 _HEAD_START_US = 200
+
+# How long close() waits for the answer of a transfer that is under way.
+_LAST_ANSWER = 2.0
 
 
 @attrs.define
@@ -113,6 +116,7 @@ class Mover:
         self._inbox: Inbox[_Event] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_announced)
         self._tasks: dict[str, _Task] = {}
+        self._closing = False
         self._worker = Worker(self._run, "redisson_dq-mover")
 
     def attach(self, keys: QueueKeys) -> None:
@@ -125,9 +129,10 @@ class Mover:
 
     def close(self) -> None:
         """Ends the subscription, the timer and the worker. The data stays as it is."""
+        self._closing = True
         self._timer.close()
         self._inbox.put(_Stop())
-        self._worker.join()
+        self._worker.stop(_LAST_ANSWER)
         # Last, as the worker may just have been starting it.
         self._subscription.close()
 
@@ -140,7 +145,7 @@ class Mover:
     def _run(self) -> None:
         while True:
             event = self._inbox.get()
-            if isinstance(event, _Stop):
+            if self._closing:
                 return
             try:
                 self._handle(event)
@@ -229,6 +234,8 @@ class Mover:
                 due_ms = self._connections.run(commands.head(task.keys))
             except RedissonDQError as error:
                 logger.warning("queue %r: the liveness probe failed: %s", task.keys.ready, error)
+                if self._closing or isinstance(error, RedisConnectionError):
+                    break
                 continue
             if due_ms is not None:
                 self._carry_out(task, task.engine.announced(due_ms, _now_us()))

@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from redis import ConnectionPool, Redis, RedisCluster
 
-from .._redis import cluster_ready, node_pool, pool_from
+from .._redis import WHICH_CLIENT, cluster_ready, node_pool, pool_from
 from ..errors import ArgumentError
 
 __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
@@ -27,7 +27,7 @@ class SingleServer:
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool_from(pool)
         #: How many connections may be busy at once: what the user's client allows, within reason.
-        self.max_connections = min(pool.max_connections, _MOST_CONNECTIONS)
+        self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
 
     def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -93,6 +93,5 @@ def servers_of(client: AnyRedis) -> Servers:
     if isinstance(client, Redis):
         return SingleServer(client.connection_pool)
     raise ArgumentError(
-        f"a client is made from a {Redis.__module__.rpartition('.')[0]}.Redis or RedisCluster, not {type(client)!r}; "
-        "redis.Redis goes with redisson_dq.Client, redis.Redis with redisson_dq.aio.Client"
+        f"a client is made from a Redis or RedisCluster of redis-py, not {type(client)!r}; {WHICH_CLIENT}"
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 
 from .._pairs import Mutex, SendLock, Switch, Worker
 from ..errors import RedissonDQError
@@ -19,6 +19,10 @@ logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
+# Permissions seldom come while somebody waits for them.
+_PAUSE_WITHOUT_PERMISSION = 30.0
+# How long close() waits for the worker.
+_LAST_WORD = 2.0
 
 
 class Subscription:
@@ -86,7 +90,7 @@ class Subscription:
             current = self._current
             if current is not None:
                 current.hang_up()
-            self._worker.join()
+            self._worker.stop(_LAST_WORD)
 
     def _send(self, current: Dedicated, *words: str) -> None:
         try:
@@ -106,7 +110,9 @@ class Subscription:
             else:
                 try:
                     self._serve(current)
-                except (RedisError, OSError) as error:
+                except Exception as error:
+                    if isinstance(error, NoPermissionError):
+                        pause = _PAUSE_WITHOUT_PERMISSION
                     if not self._closed:
                         logger.warning("the subscription broke, subscribing anew in %.2f s: %s", pause, error)
                 finally:
@@ -118,7 +124,7 @@ class Subscription:
                 self._connections.refresh()
             if self._closing.wait(pause):
                 break
-            pause = min(_LONGEST_PAUSE, pause * 2)
+            pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
 
     def _serve(self, current: Dedicated) -> None:
         with self._mutex:

@@ -22,6 +22,10 @@ def map_name(name: str, mapper: NameMapper | None) -> str:
         raw = mapper + name if isinstance(mapper, str) else mapper(name)
     if not isinstance(raw, str) or not raw:
         raise ArgumentError(f"a queue's name is a non-empty str, not {raw!r}")
+    try:
+        raw.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"a queue's name is text that UTF-8 can hold, not {raw!r}: {error}") from error
     return raw
 
 
