@@ -289,6 +289,67 @@ def test_a_poll_with_a_timeout_says_when_redis_is_gone(flavour: Flavour, own_ser
             queue.poll()
 
 
+def test_a_pop_that_redis_lost_without_our_noticing_holds_nobody_up(
+    threads: ThreadPoolExecutor, flavour: Flavour, server: EmbeddedServer, admin: Any
+) -> None:
+    with Proxy(server.port or 0) as proxy:
+        client = flavour.connect(proxy.url, codec=StringCodec())
+        queue = client.blocking_queue("orders", transfer=False)
+        waiting = threads.submit(queue.take)
+        eventually(lambda: blocked(admin) == 1)
+        proxy.silence()
+        for entry in admin.client_list():
+            if "b" in entry["flags"]:
+                admin.client_kill_filter(_id=entry["id"])
+        threads.submit(client.close).result(PATIENCE)
+        with pytest.raises(ClosedError):
+            waiting.result(PATIENCE)
+
+
+def test_a_healthy_wait_forgets_an_old_trouble(threads: ThreadPoolExecutor, admin: Any, queue: Any) -> None:
+    waiting = threads.submit(queue.take)
+    eventually(lambda: blocked(admin) == 1)
+    for entry in admin.client_list():
+        if "b" in entry["flags"]:
+            admin.client_kill_filter(_id=entry["id"])
+    eventually(lambda: blocked(admin) == 1)
+    assert queue.poll(timeout=0.6) is None
+    admin.rpush("orders", "a")
+    assert waiting.result(PATIENCE) == "a"
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_popped_item_that_redis_does_not_take_back_is_kept_and_given_again(
+    flavour: AsyncioFlavour, server: EmbeddedServer, admin: Any
+) -> None:
+    """LPUSH is forbidden, so what a cancelled take() had popped stays with the client until somebody asks."""
+    admin.acl_setuser("nopush", enabled=True, nopass=True, keys=["*"], channels=["*"], commands=["+@all", "-lpush"])
+    try:
+        client = flavour.connect(server.url.replace("redis://", "redis://nopush:x@"), codec=StringCodec())
+        with client:
+            queue = client.blocking_queue("orders", transfer=False)
+
+            async def cancelled() -> None:
+                task = asyncio.create_task(queue.inner.take())
+                while not blocked(admin):
+                    await asyncio.sleep(0.001)
+                admin.rpush("orders", "a")
+                receiver = client.inner._receiver("orders", "first")
+                while receiver._waiting:
+                    await asyncio.sleep(0)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+
+            flavour.run(cancelled())
+            time.sleep(0.3)
+            refused = admin.info("errorstats").get("errorstat_NOPERM", {"count": 0})["count"]
+            assert refused < 20, "it is tried again after a pause"
+            assert queue.poll(timeout=5) == "a"
+    finally:
+        admin.acl_deluser("nopush")
+
+
 def test_a_take_outlives_a_restart_of_redis(
     threads: ThreadPoolExecutor, flavour: Flavour, own_server: EmbeddedServer
 ) -> None:

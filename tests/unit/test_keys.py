@@ -33,6 +33,11 @@ def test_a_mapper_is_a_prefix_or_a_function() -> None:
     assert map_name("orders", lambda name: f"{{t1}}:{name}") == "{t1}:orders"
 
 
+def test_a_name_that_utf8_cannot_hold_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="UTF-8"):
+        map_name("bad\udc80", None)
+
+
 @pytest.mark.parametrize("name", ["", None, b"orders", 5])
 def test_a_name_that_is_no_text_is_refused(name: object) -> None:
     with pytest.raises(ArgumentError, match="non-empty str"):

@@ -23,7 +23,10 @@ UNUSED = "redis://127.0.0.1:1/0"
         ("name_mapper", 5),
         ("probe_interval", 0),
         ("probe_interval", math.nan),
+        ("probe_interval", "30"),
+        ("probe_interval", 1e12),
         ("transfer_batch", 0),
+        ("transfer_batch", 1.5),
         ("transfer_batch", 5001),
         ("no_such_option", 1),
     ],
@@ -46,6 +49,9 @@ def test_a_password_does_not_show_in_an_error() -> None:
         with pytest.raises(ArgumentError) as caught:
             connect("redis://user:se//cret@localhost:port/0")
         assert "cret" not in str(caught.value)
+        with pytest.raises(ArgumentError) as caught:
+            connect("redis://localhost?password=secret&socket_timeout=abc")
+        assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [None, "redis://localhost", redis.asyncio.Redis()])
