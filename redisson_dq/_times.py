@@ -39,6 +39,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
     Raises ArgumentError unless exactly one of ``delay`` (finite, not negative) and ``at`` (with a time zone) is
     given. An ``at`` that has passed means due at once.
     """
+    # The common case first: it is part of every offer's cost.
     if at is None and type(delay) in (int, float) and 0 <= delay <= _MAX_MS / 1000:  # type: ignore[operator]
         return str(_up_to_ms(delay))  # type: ignore[arg-type]
     if (delay is None) == (at is None):

@@ -82,7 +82,8 @@ class _Stop:
     pass
 
 
-_Event = Union[_Attach, _Detach, _Subscribed, _Announced, _Fired, _Transfer, _Probe, _Stop]
+_TaskEvent = Union[_Subscribed, _Announced, _Fired, _Transfer]
+_Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
 
 
 def _now_us() -> int:
@@ -111,7 +112,7 @@ class Mover:
         self._batch = batch
         self._probe_us = int(probe_interval * 1_000_000)
         self._timer = Timer()
-        self._inbox: AsyncInbox[_Event] = AsyncInbox()
+        self._inbox: AsyncInbox[_Event | _Stop] = AsyncInbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_announced)
         self._tasks: dict[str, _Task] = {}
         self._closing = False
@@ -143,7 +144,8 @@ class Mover:
     async def _run(self) -> None:
         while True:
             event = await self._inbox.get()
-            if self._closing:
+            # What was put in before _Stop does not hold up close().
+            if self._closing or isinstance(event, _Stop):
                 return
             try:
                 await self._handle(event)
@@ -158,10 +160,10 @@ class Mover:
             await self._detach(event.keys)
         elif isinstance(event, _Probe):
             await self._probe()
-        elif not isinstance(event, _Stop):
+        else:
             await self._handle_task_event(event)
 
-    async def _handle_task_event(self, event: _Subscribed | _Announced | _Fired | _Transfer) -> None:
+    async def _handle_task_event(self, event: _TaskEvent) -> None:
         # A channel means the queue as it is now; a timer or a transfer means the task that asked for it.
         if isinstance(event, (_Subscribed, _Announced)):
             current = self._tasks.get(event.channel)

@@ -84,7 +84,8 @@ class _Stop:
     pass
 
 
-_Event = Union[_Attach, _Detach, _Subscribed, _Announced, _Fired, _Transfer, _Probe, _Stop]
+_TaskEvent = Union[_Subscribed, _Announced, _Fired, _Transfer]
+_Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
 
 
 def _now_us() -> int:
@@ -113,7 +114,7 @@ class Mover:
         self._batch = batch
         self._probe_us = int(probe_interval * 1_000_000)
         self._timer = Timer()
-        self._inbox: Inbox[_Event] = Inbox()
+        self._inbox: Inbox[_Event | _Stop] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_announced)
         self._tasks: dict[str, _Task] = {}
         self._closing = False
@@ -145,7 +146,8 @@ class Mover:
     def _run(self) -> None:
         while True:
             event = self._inbox.get()
-            if self._closing:
+            # What was put in before _Stop does not hold up close().
+            if self._closing or isinstance(event, _Stop):
                 return
             try:
                 self._handle(event)
@@ -160,10 +162,10 @@ class Mover:
             self._detach(event.keys)
         elif isinstance(event, _Probe):
             self._probe()
-        elif not isinstance(event, _Stop):
+        else:
             self._handle_task_event(event)
 
-    def _handle_task_event(self, event: _Subscribed | _Announced | _Fired | _Transfer) -> None:
+    def _handle_task_event(self, event: _TaskEvent) -> None:
         # A channel means the queue as it is now; a timer or a transfer means the task that asked for it.
         if isinstance(event, (_Subscribed, _Announced)):
             current = self._tasks.get(event.channel)

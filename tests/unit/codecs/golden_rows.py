@@ -123,3 +123,11 @@ def with_little_stack(frames: int, call: Callable[[], Any]) -> Any:
         return deeper(remaining - 1) if remaining else call()
 
     return deeper(sys.getrecursionlimit() - len(inspect.stack(0)) - frames)
+
+
+def nested(depth: int, *, kind: str) -> Any:
+    """The number 1 inside ``depth`` containers: of ``kind`` ``list``, ``dict`` or, by turns, ``mixed``."""
+    value: Any = 1
+    for level in range(depth):
+        value = [value] if kind == "list" or (kind == "mixed" and level % 2) else {"k": value}
+    return value

@@ -12,7 +12,7 @@ import pytest
 from redisson_dq.codecs import JsonJacksonCodec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BigInteger, Byte, Character, Double, Float, Integer, Long, Short
-from tests.unit.codecs.golden_rows import caught_from, same, with_little_stack
+from tests.unit.codecs.golden_rows import caught_from, nested, same, with_little_stack
 
 codec = JsonJacksonCodec()
 NAN = float("nan")
@@ -256,13 +256,6 @@ def test_bytes_that_are_no_utf8() -> None:
     with pytest.raises(DecodeError, match="no UTF-8") as caught:
         codec.decode(b'"ab\xff"')
     assert caught.value.offset == 3
-
-
-def nested(depth: int, *, kind: str) -> Any:
-    value: Any = 1
-    for level in range(depth):
-        value = [value] if kind == "list" or (kind == "mixed" and level % 2) else {"k": value}
-    return value
 
 
 @pytest.mark.parametrize("kind", ["list", "dict", "mixed"])

@@ -14,7 +14,7 @@ import pytest
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BigInteger, Byte, Character, Float, Long, Short
-from tests.unit.codecs.golden_rows import caught_from, same, with_little_stack
+from tests.unit.codecs.golden_rows import caught_from, nested, same, with_little_stack
 
 codec = Kryo5Codec()
 ARRAY_LIST = "01006a6176612e7574696c2e41727261794c6973f4"
@@ -199,13 +199,6 @@ def test_a_value_without_a_java_type_is_refused(value: Any, path: str, text: str
     assert text in str(caught.value)
     assert path in str(caught.value)
     assert caught.value.__cause__ is not None
-
-
-def nested(depth: int, *, kind: str) -> Any:
-    value: Any = 1
-    for level in range(depth):
-        value = [value] if kind == "list" or (kind == "mixed" and level % 2) else {"k": value}
-    return value
 
 
 @pytest.mark.parametrize("kind", ["list", "dict", "mixed"])
