@@ -15,6 +15,7 @@ from redisson_dq import java
 from redisson_dq.codecs import classes
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java import numbers
 
 __all__ = ["value_of"]
 
@@ -129,7 +130,7 @@ def _big_decimal(node: Any) -> Decimal | None:
     except InvalidOperation:
         return None
     _sign, _digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int) or not java.INT_MIN <= -exponent <= java.INT_MAX:
+    if not isinstance(exponent, int) or not numbers.INT_MIN <= -exponent <= numbers.INT_MAX:
         return None
     return value if value else value.copy_abs()
 
@@ -146,9 +147,9 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
     "java.lang.Boolean": lambda node: node if type(node) is bool else None,
     "java.lang.Byte": _whole(-128, 127, java.Byte),
     "java.lang.Short": _whole(-32768, 32767, java.Short),
-    "java.lang.Integer": _whole(java.INT_MIN, java.INT_MAX, int),
-    "java.lang.Long": _whole(java.LONG_MIN, java.LONG_MAX, java.decoded_long),
-    "java.math.BigInteger": lambda node: java.decoded_big_integer(node) if type(node) is int else None,
+    "java.lang.Integer": _whole(numbers.INT_MIN, numbers.INT_MAX, int),
+    "java.lang.Long": _whole(numbers.LONG_MIN, numbers.LONG_MAX, numbers.decoded_long),
+    "java.math.BigInteger": lambda node: numbers.decoded_big_integer(node) if type(node) is int else None,
     "java.math.BigDecimal": _big_decimal,
     "java.lang.Float": _float,
     "java.lang.Double": _double,

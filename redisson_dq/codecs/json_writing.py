@@ -19,6 +19,7 @@ from redisson_dq import java
 from redisson_dq.codecs import classes
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name
 from redisson_dq.codecs.floats import double_text, float_text
+from redisson_dq.java import numbers
 
 __all__ = ["MAX_NUMBER_DIGITS", "json_text", "quoted"]
 
@@ -96,9 +97,9 @@ _typed_float = _typed("java.lang.Float", _float_or_name(float_text))
 
 
 def _int(value: int) -> str:
-    if java.INT_MIN <= value <= java.INT_MAX:
+    if numbers.INT_MIN <= value <= numbers.INT_MAX:
         return int.__repr__(value)
-    return _long(value) if java.LONG_MIN <= value <= java.LONG_MAX else _big_integer(value)
+    return _long(value) if numbers.LONG_MIN <= value <= numbers.LONG_MAX else _big_integer(value)
 
 
 def _double(value: float) -> str:

@@ -10,7 +10,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = ["ByteArrayCodec", "DoubleCodec", "IntegerCodec", "LongCodec", "StringCodec"]
 

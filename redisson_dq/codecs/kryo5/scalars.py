@@ -13,7 +13,7 @@ from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.wire import read_length, read_varint, read_varlong, varint
-from redisson_dq.java import (
+from redisson_dq.java.numbers import (
     INT_MAX,
     INT_MIN,
     Byte,

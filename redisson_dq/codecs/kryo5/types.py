@@ -16,6 +16,7 @@ from redisson_dq import java
 from redisson_dq.codecs import classes
 from redisson_dq.codecs.faults import no_java_type
 from redisson_dq.codecs.kryo5 import containers, scalars, wire
+from redisson_dq.java import numbers
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.writer import Writer
@@ -164,6 +165,6 @@ def type_of(value: Any) -> JavaType | None:
             raise no_java_type(value)
     if found is not None:
         return found
-    if java.INT_MIN <= value <= java.INT_MAX:
+    if numbers.INT_MIN <= value <= numbers.INT_MAX:
         return INTEGER
-    return LONG if java.LONG_MIN <= value <= java.LONG_MAX else BIG_INTEGER
+    return LONG if numbers.LONG_MIN <= value <= numbers.LONG_MAX else BIG_INTEGER

@@ -10,6 +10,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.kryo5.scalars import double_bytes
 from redisson_dq.codecs.kryo5.types import JavaType, type_of
 from redisson_dq.codecs.kryo5.wire import string_bytes, varint
+from redisson_dq.java import numbers
 
 __all__ = ["FLAT", "Writer"]
 
@@ -21,7 +22,7 @@ def _string(value: str) -> bytes:
 def _int(value: int) -> bytes | None:
     if -0x80000000 <= value <= 0x7FFFFFFF:
         return b"\x02" + varint((value << 1) ^ (value >> 31))
-    if java.LONG_MIN <= value <= java.LONG_MAX:
+    if numbers.LONG_MIN <= value <= numbers.LONG_MAX:
         return b"\x09" + varint((value << 1) ^ (value >> 63))
     return None
 

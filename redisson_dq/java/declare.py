@@ -1,0 +1,431 @@
+"""Declaring a Java class of one's own: a Python class, its Java name, and its fields' Java types.
+
+A declaration is made once, by :func:`java_class`, and serves every codec that carries classes. The types come
+from the annotations, resolved when a codec first needs them, so classes may refer to one another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import keyword
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from uuid import UUID
+
+import attrs
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java import numbers
+from redisson_dq.java.arrays import Array, component_code
+
+__all__ = [
+    "Declaration",
+    "Field",
+    "JavaType",
+    "Signature",
+    "camel_case",
+    "declaration_for",
+    "declaration_of",
+    "java_class",
+    "signature_of",
+    "transient",
+]
+
+C = TypeVar("C", bound=type)
+
+_NAME = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)*")
+_OBJECT = "java.lang.Object"
+_PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
+
+#: Natural annotations: the Java type, and the one that may also be null.
+_NATURAL: dict[Any, tuple[str, str]] = {
+    bool: ("boolean", "java.lang.Boolean"),
+    int: ("int", "java.lang.Integer"),
+    float: ("double", "java.lang.Double"),
+    **dict.fromkeys((Any, object, type(None)), (_OBJECT, _OBJECT)),
+    **{
+        kind: (name, name)
+        for kind, name in (
+            (str, "java.lang.String"),
+            (bytes, "[B"),
+            (Decimal, "java.math.BigDecimal"),
+            (UUID, "java.util.UUID"),
+            (date, "java.time.LocalDate"),
+            (time, "java.time.LocalTime"),
+            (timedelta, "java.time.Duration"),
+            (list, "java.util.List"),
+            (tuple, "java.util.List"),
+            (set, "java.util.Set"),
+            (frozenset, "java.util.Set"),
+            (dict, "java.util.Map"),
+            (numbers.Byte, "java.lang.Byte"),
+            (numbers.Short, "java.lang.Short"),
+            (numbers.Integer, "java.lang.Integer"),
+            (numbers.Long, "java.lang.Long"),
+            (numbers.BigInteger, "java.math.BigInteger"),
+            (numbers.Float, "java.lang.Float"),
+            (numbers.Double, "java.lang.Double"),
+            (numbers.Character, "java.lang.Character"),
+        )
+    },
+}
+
+
+@attrs.frozen
+class Signature:
+    """A Java type as a field declares it.
+
+    ``name`` is a primitive's name, a class's binary name, or an array's as Class.getName gives it (``[I``);
+    ``arguments`` are its type arguments; ``variable`` is the name of the type variable that ``name`` erases.
+    """
+
+    name: str
+    arguments: tuple[Signature, ...] = ()
+    variable: str | None = None
+
+
+OBJECT = Signature(_OBJECT)
+
+
+@attrs.frozen
+class JavaType:
+    """In ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``: the Java type, where the
+    annotation alone would pick another. Written as in Java source, nested classes with ``$``."""
+
+    source: str = attrs.field()
+    signature: Signature = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "signature", _parse(self.source))
+
+
+class _Transient:
+    def __repr__(self) -> str:
+        return "transient"
+
+
+#: In ``Annotated[..., transient]``: the attribute is no field of the Java class.
+transient = _Transient()
+
+_TOKEN = re.compile(r"\s*([\w$.]+|[<>,?&]|\[\])")
+
+
+def _parse(source: str) -> Signature:
+    tokens = _TOKEN.findall(source)
+    if "".join(tokens) != "".join(source.split()) or not tokens:
+        raise ArgumentError(f"{source!r} is no Java type")
+    signature, rest = _parse_type(tokens, source)
+    if rest:
+        raise ArgumentError(f"{source!r} is no Java type: {rest[0]!r} is too much")
+    return signature
+
+
+def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
+    if not tokens:
+        raise ArgumentError(f"{source!r} is no Java type: it ends too early")
+    name, tokens = tokens[0], tokens[1:]
+    if name.startswith("?extends"):
+        name = name[8:]
+    if name == "?":
+        if tokens and tokens[0] in ("extends", "super"):
+            bound, tokens = _parse_type(tokens[1:], source)
+            return bound, tokens
+        return OBJECT, tokens
+    if _NAME.fullmatch(name) is None:
+        raise ArgumentError(f"{source!r} is no Java type: {name!r} is no name")
+    arguments: list[Signature] = []
+    if tokens and tokens[0] == "<":
+        while tokens and tokens[0] in "<,":
+            argument, tokens = _parse_type(tokens[1:], source)
+            arguments.append(argument)
+        if not tokens or tokens[0] != ">":
+            raise ArgumentError(f"{source!r} is no Java type: a > is missing")
+        tokens = tokens[1:]
+    if name == "byte" and tokens and tokens[0] == "[]":
+        name, tokens = "[B", tokens[1:]
+    while tokens and tokens[0] == "[]":
+        name, arguments, tokens = "[" + component_code(name), [], tokens[1:]
+    return Signature(name, tuple(arguments)), tokens
+
+
+@attrs.frozen
+class Field:
+    """One field: Java's name for it, Python's, and its type."""
+
+    name: str
+    attribute: str
+    type: Signature
+
+
+Rename = Union[Mapping[str, str], Callable[[str], str], None]
+
+
+@attrs.frozen(eq=False, slots=False)
+class Declaration:
+    """What is known of a declared class. Made by :func:`java_class`; the codecs read it."""
+
+    name: str
+    python: type
+    kind: str  # class, record or enum
+    final: bool
+    serial_version_uid: int | None
+    rename: Rename = attrs.field(repr=False)
+
+    @cached_property
+    def superclass(self) -> Declaration | None:
+        """The declaration of the nearest base class that has one."""
+        for base in self.python.__mro__[1:]:
+            found = _by_python.get(base)
+            if found is not None:
+                return found
+        return None
+
+    @cached_property
+    def superclass_type(self) -> Signature | None:
+        """The superclass with its type arguments."""
+        if self.superclass is None:
+            return None
+        for base in getattr(self.python, "__orig_bases__", ()):
+            if get_origin(base) is self.superclass.python:
+                return signature_of(base, where=self.name)
+        return Signature(self.superclass.name)
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the class's type parameters."""
+        return tuple(parameter.__name__ for parameter in getattr(self.python, "__parameters__", ()))
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of this class itself, in the order of the Python class. Raises ArgumentError for an
+        annotation that stands for no Java type."""
+        if self.kind == "enum":
+            return ()
+        inherited = {field.attribute for field in self.superclass.all_fields} if self.superclass else set()
+        names = [name for name in _attribute_names(self.python) if name not in inherited]
+        hints = _hints(self.python)
+        return tuple(
+            Field(self._java_name(name), name, signature_of(hints[name], where=f"{self.name}.{name}"))
+            for name in names
+            if not _is_transient(hints[name])
+        )
+
+    @cached_property
+    def all_fields(self) -> tuple[Field, ...]:
+        """The superclass's fields, then this class's."""
+        return (*(self.superclass.all_fields if self.superclass else ()), *self.fields)
+
+    @cached_property
+    def members(self) -> tuple[enum.Enum, ...]:
+        """An enum's members by ordinal."""
+        return tuple(self.python) if issubclass(self.python, enum.Enum) else ()
+
+    @cached_property
+    def constants(self) -> tuple[str, ...]:
+        """Java's names of an enum's members, by ordinal."""
+        return tuple(self._java_name(member.name) for member in self.members)
+
+    @cached_property
+    def _init_names(self) -> dict[str, str]:
+        """By attribute: what ``__init__`` calls it, of those it takes."""
+        if attrs.has(self.python):
+            return {field.name: field.alias or field.name for field in attrs.fields(self.python) if field.init}
+        return {field.name: field.name for field in dataclasses.fields(self.python) if field.init}
+
+    def new(self) -> Any:
+        """An object without its values yet, for values that refer back to it; :meth:`fill` completes it."""
+        return object.__new__(self.python)
+
+    def fill(self, instance: Any, values: dict[str, Any]) -> None:
+        """Give a new object its values, by attribute: through its own ``__init__``, as the user's code would.
+
+        Attributes that ``__init__`` does not take are set afterwards. Raises ValueError when ``__init__`` does.
+        """
+        names = self._init_names
+        try:
+            instance.__init__(**{names[key]: value for key, value in values.items() if key in names})
+            for key, value in values.items():
+                if key not in names:
+                    object.__setattr__(instance, key, value)
+        except RecursionError:
+            raise
+        except Exception as exc:
+            raise ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}") from exc
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """A complete object of its values by attribute. Raises ValueError when its ``__init__`` does."""
+        instance = self.new()
+        self.fill(instance, values)
+        return instance
+
+    def _java_name(self, attribute: str) -> str:
+        if callable(self.rename):
+            return self.rename(attribute)
+        if self.rename and attribute in self.rename:
+            return self.rename[attribute]
+        stripped = attribute[:-1]
+        return stripped if attribute.endswith("_") and keyword.iskeyword(stripped) else attribute
+
+
+_by_name: dict[str, Declaration] = {}
+_by_python: dict[type, Declaration] = {}
+
+
+def declaration_of(java_name: str) -> Declaration | None:
+    """The declaration of a Java class, by its binary name. O(1)."""
+    return _by_name.get(java_name)
+
+
+def declaration_for(python: type) -> Declaration | None:
+    """The declaration of a Python class itself, not of its bases. O(1)."""
+    return _by_python.get(python)
+
+
+def java_class(
+    name: str,
+    *,
+    record: bool = False,
+    final: bool = False,
+    rename: Rename = None,
+    serial_version_uid: int | None = None,
+) -> Callable[[C], C]:
+    """Declare that an attrs class, a dataclass or an Enum stands for the Java class ``name``.
+
+    ``name`` is the binary name: ``com.acme.Order``, a nested class ``com.acme.Outer$Inner``. The class's own
+    attributes are its fields, the Java superclass is the nearest declared base class. An annotation gives the
+    field's Java type; :class:`JavaType` in ``Annotated`` gives another, :data:`transient` none.
+
+    Say ``record=True`` for a record and ``final=True`` for a final class: both decide what Kryo writes (records
+    are final). ``rename`` maps attribute names to Java's, as a dict or a function such as :func:`camel_case`;
+    without it the names are the same, less the underscore of ``class_``. ``serial_version_uid`` is needed to
+    write the class with SerializationCodec.
+
+    The decorator goes above ``@attrs.define`` or ``@dataclass``. Raises ArgumentError for another kind of
+    class, for a name that is none, and for a Java class that another Python class stands for already.
+    """
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
+
+    def declare(python: C) -> C:
+        is_enum = isinstance(python, type) and issubclass(python, enum.Enum)
+        if not is_enum and not attrs.has(python) and not dataclasses.is_dataclass(python):
+            raise ArgumentError(
+                f"java_class({name!r}) takes an attrs class, a dataclass or an Enum; put it above @attrs.define "
+                "or @dataclass"
+            )
+        known = _by_name.get(name)
+        if known is not None and _place(known.python) != _place(python):
+            raise ArgumentError(f"{name} is declared already, by {'.'.join(_place(known.python))}")
+        kind = "enum" if is_enum else "record" if record else "class"
+        made = Declaration(name, python, kind, final or kind != "class", serial_version_uid, rename)
+        _by_name[name] = _by_python[python] = made
+        return python
+
+    return declare
+
+
+def _place(python: type) -> tuple[str, str]:
+    return python.__module__, python.__qualname__
+
+
+def camel_case(name: str) -> str:
+    """``customer_id`` -> ``customerId``, for ``java_class(rename=camel_case)``."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def _attribute_names(python: type) -> list[str]:
+    if attrs.has(python):
+        return [field.name for field in attrs.fields(python)]
+    return [field.name for field in dataclasses.fields(python)]
+
+
+def _hints(python: type) -> dict[str, Any]:
+    # Classes that were declared in a function see one another as those of a module do.
+    module = python.__module__
+    neighbours = {known.__name__: known for known in _by_python if known.__module__ == module}
+    try:
+        return typing.get_type_hints(python, localns=neighbours, include_extras=True)
+    except Exception as exc:
+        raise ArgumentError(f"the annotations of {python.__qualname__} cannot be resolved: {exc}") from exc
+
+
+def _is_transient(annotation: Any) -> bool:
+    return get_origin(annotation) is Annotated and any(part is transient for part in annotation.__metadata__)
+
+
+def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signature:
+    """The Java type that an annotation stands for. ``null``: it may be None, so a primitive is boxed.
+
+    Raises ArgumentError for an annotation that stands for none or for several.
+    """
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        for part in annotation.__metadata__:
+            if isinstance(part, JavaType):
+                return _boxed(part.signature) if null else part.signature
+        return signature_of(annotation.__origin__, where=where, null=null)
+    if origin is Union or origin is getattr(types, "UnionType", Union):
+        choices = [choice for choice in get_args(annotation) if choice is not type(None)]
+        if len(choices) == 1:
+            return signature_of(choices[0], where=where, null=True)
+        return OBJECT
+    if isinstance(annotation, TypeVar):
+        bound = annotation.__bound__
+        erased = signature_of(bound, where=where, null=True).name if bound is not None else _OBJECT
+        return Signature(erased, variable=annotation.__name__)
+    kind = origin or annotation
+    if kind in _NATURAL:
+        natural = _NATURAL[kind]
+        arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]
+        return Signature(
+            natural[1 if null else 0],
+            tuple(signature_of(argument, where=where, null=True) for argument in arguments),
+        )
+    if kind is datetime:
+        raise ArgumentError(
+            f"{where}: datetime stands for several Java types; say java.Instant, java.LocalDateTime, "
+            "java.OffsetDateTime, java.ZonedDateTime, java.JavaDate or java.Timestamp"
+        )
+    return _class_signature(kind, annotation, where)
+
+
+def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
+    arguments = tuple(signature_of(argument, where=where, null=True) for argument in get_args(annotation))
+    if inspect.isclass(kind):
+        declared = _by_python.get(kind)
+        if declared is not None:
+            return Signature(declared.name, arguments)
+        if issubclass(kind, Array):
+            component = getattr(kind, "_component", None)
+            if component is None:
+                component = arguments[0].name if arguments else _OBJECT
+            return Signature("[" + component_code(component))
+        name = getattr(kind, "java_name", None)
+        if isinstance(name, str):
+            return Signature(name, arguments)
+        if issubclass(kind, BaseException):
+            return Signature("java.lang.Throwable")
+    raise ArgumentError(
+        f"{where}: {annotation!r} stands for no Java type; declare the class with java_class, or say the type in "
+        "Annotated[..., JavaType(...)]"
+    )
+
+
+_BOXES = {
+    **{name: f"java.lang.{name.capitalize()}" for name in _PRIMITIVES},
+    "int": "java.lang.Integer",
+    "char": "java.lang.Character",
+}
+
+
+def _boxed(signature: Signature) -> Signature:
+    return Signature(_BOXES[signature.name]) if signature.name in _BOXES else signature

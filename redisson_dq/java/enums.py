@@ -1,0 +1,53 @@
+"""The JDK's own enums that are found in values, declared as a user's own would be."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from redisson_dq.java.declare import java_class
+
+__all__ = ["DayOfWeek", "Month", "TimeUnit"]
+
+
+@java_class("java.time.DayOfWeek")
+class DayOfWeek(Enum):
+    """``java.time.DayOfWeek``"""
+
+    MONDAY = 1
+    TUESDAY = 2
+    WEDNESDAY = 3
+    THURSDAY = 4
+    FRIDAY = 5
+    SATURDAY = 6
+    SUNDAY = 7
+
+
+@java_class("java.time.Month")
+class Month(Enum):
+    """``java.time.Month``"""
+
+    JANUARY = 1
+    FEBRUARY = 2
+    MARCH = 3
+    APRIL = 4
+    MAY = 5
+    JUNE = 6
+    JULY = 7
+    AUGUST = 8
+    SEPTEMBER = 9
+    OCTOBER = 10
+    NOVEMBER = 11
+    DECEMBER = 12
+
+
+@java_class("java.util.concurrent.TimeUnit")
+class TimeUnit(Enum):
+    """``java.util.concurrent.TimeUnit``; the value is its length in nanoseconds."""
+
+    NANOSECONDS = 1
+    MICROSECONDS = 1_000
+    MILLISECONDS = 1_000_000
+    SECONDS = 1_000_000_000
+    MINUTES = 60_000_000_000
+    HOURS = 3_600_000_000_000
+    DAYS = 86_400_000_000_000

@@ -1,0 +1,266 @@
+"""Small Java values that Python has no class for, or that another Java type would be picked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import attrs
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = [
+    "AtomicBoolean",
+    "AtomicInteger",
+    "AtomicLong",
+    "AtomicReference",
+    "BitSet",
+    "Charset",
+    "Currency",
+    "JavaClass",
+    "JavaObject",
+    "Locale",
+    "Optional",
+    "OptionalDouble",
+    "OptionalInt",
+    "OptionalLong",
+    "Pattern",
+    "StackTraceElement",
+    "StringBuffer",
+    "StringBuilder",
+    "Throwable",
+    "TimeZone",
+    "Uri",
+    "Url",
+]
+
+
+class _Text(str):
+    __slots__ = ()
+    java_name: ClassVar[str]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str.__repr__(self)})"
+
+
+class Uri(_Text):
+    """``java.net.URI``"""
+
+    __slots__ = ()
+    java_name = "java.net.URI"
+
+
+class Url(_Text):
+    """``java.net.URL``"""
+
+    __slots__ = ()
+    java_name = "java.net.URL"
+
+
+class Currency(_Text):
+    """``java.util.Currency``: its ISO 4217 code."""
+
+    __slots__ = ()
+    java_name = "java.util.Currency"
+
+
+class Charset(_Text):
+    """``java.nio.charset.Charset``: its name."""
+
+    __slots__ = ()
+    java_name = "java.nio.charset.Charset"
+
+
+class TimeZone(_Text):
+    """``java.util.TimeZone``: its id."""
+
+    __slots__ = ()
+    java_name = "java.util.TimeZone"
+
+
+class StringBuilder(_Text):
+    """``java.lang.StringBuilder``: its text."""
+
+    __slots__ = ()
+    java_name = "java.lang.StringBuilder"
+
+
+class StringBuffer(_Text):
+    """``java.lang.StringBuffer``: its text."""
+
+    __slots__ = ()
+    java_name = "java.lang.StringBuffer"
+
+
+class JavaClass(_Text):
+    """``java.lang.Class``: the class's name as Class.getName gives it. Nothing is loaded."""
+
+    __slots__ = ()
+    java_name = "java.lang.Class"
+
+
+@attrs.frozen
+class Locale:
+    """``java.util.Locale``: ``Locale("de", "DE")``; its script and extensions in ``script``, ``extensions``."""
+
+    java_name: ClassVar[str] = "java.util.Locale"
+    language: str = ""
+    country: str = ""
+    variant: str = ""
+    script: str = ""
+    extensions: str = ""
+
+
+@attrs.frozen
+class Pattern:
+    """``java.util.regex.Pattern``: the text and Java's flags. Nothing is compiled."""
+
+    java_name: ClassVar[str] = "java.util.regex.Pattern"
+    pattern: str
+    flags: int = 0
+
+
+@attrs.frozen
+class Optional:
+    """``java.util.Optional``; an empty one holds None."""
+
+    java_name: ClassVar[str] = "java.util.Optional"
+    value: Any = None
+
+
+@attrs.frozen
+class OptionalInt:
+    """``java.util.OptionalInt``; an empty one holds None."""
+
+    java_name: ClassVar[str] = "java.util.OptionalInt"
+    value: int | None = None
+
+
+@attrs.frozen
+class OptionalLong:
+    """``java.util.OptionalLong``; an empty one holds None."""
+
+    java_name: ClassVar[str] = "java.util.OptionalLong"
+    value: int | None = None
+
+
+@attrs.frozen
+class OptionalDouble:
+    """``java.util.OptionalDouble``; an empty one holds None."""
+
+    java_name: ClassVar[str] = "java.util.OptionalDouble"
+    value: float | None = None
+
+
+@attrs.define
+class AtomicInteger:
+    """``java.util.concurrent.atomic.AtomicInteger``"""
+
+    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicInteger"
+    value: int = 0
+
+
+@attrs.define
+class AtomicLong:
+    """``java.util.concurrent.atomic.AtomicLong``"""
+
+    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicLong"
+    value: int = 0
+
+
+@attrs.define
+class AtomicBoolean:
+    """``java.util.concurrent.atomic.AtomicBoolean``"""
+
+    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicBoolean"
+    value: bool = False
+
+
+@attrs.define
+class AtomicReference:
+    """``java.util.concurrent.atomic.AtomicReference``"""
+
+    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicReference"
+    value: Any = None
+
+
+class BitSet(set[int]):
+    """``java.util.BitSet``: the numbers of the bits that are set."""
+
+    java_name: ClassVar[str] = "java.util.BitSet"
+
+    @classmethod
+    def from_words(cls, words: Iterable[int]) -> BitSet:
+        """The set of the bits in Java's ``long[]``, lowest first. O(bits that are set + words)."""
+        bits = cls()
+        for index, word in enumerate(words):
+            word &= (1 << 64) - 1
+            while word:
+                low = word & -word
+                bits.add(index * 64 + low.bit_length() - 1)
+                word ^= low
+        return bits
+
+    def to_words(self) -> list[int]:
+        """Java's ``long[]``, signed, without zeros at its end. O(highest bit / 64 + bits)."""
+        words: dict[int, int] = {}
+        for bit in self:
+            if not isinstance(bit, int) or not 0 <= bit < 1 << 31:
+                raise ArgumentError("a BitSet holds the numbers of bits: 0 to 2147483647")
+            words[bit >> 6] = words.get(bit >> 6, 0) | 1 << (bit & 63)
+        unsigned = [words.get(index, 0) for index in range(max(words, default=-1) + 1)]
+        return [word - (1 << 64) if word >> 63 else word for word in unsigned]
+
+
+@attrs.frozen
+class StackTraceElement:
+    """``java.lang.StackTraceElement``"""
+
+    java_name: ClassVar[str] = "java.lang.StackTraceElement"
+    declaring_class: str
+    method_name: str
+    file_name: str | None = None
+    line_number: int = -1
+    class_loader_name: str | None = None
+    module_name: str | None = None
+    module_version: str | None = None
+    format: int = 0
+
+
+class Throwable(Exception):
+    """A Java exception as a Python one, so it can be raised: its class, message, cause, trace and fields.
+
+    ``fields`` are those that the exception's own classes add to Throwable's, by Java name.
+    """
+
+    def __init__(
+        self,
+        java_name: str,
+        message: str | None = None,
+        *,
+        cause: Throwable | None = None,
+        stack_trace: Iterable[StackTraceElement] = (),
+        suppressed: Iterable[Throwable] = (),
+        fields: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(java_name, message)
+        self.java_name = java_name
+        self.message = message
+        self.cause = cause
+        self.stack_trace = list(stack_trace)
+        self.suppressed = list(suppressed)
+        self.fields = dict(fields or {})
+
+    def __str__(self) -> str:
+        return self.java_name if self.message is None else f"{self.java_name}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"Throwable({self.java_name!r}, {self.message!r})"
+
+
+@attrs.define
+class JavaObject:
+    """An object of a class that is not declared: the class's name and its fields by Java name."""
+
+    java_name: str
+    fields: dict[str, Any] = attrs.field(factory=dict)
