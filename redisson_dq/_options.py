@@ -26,6 +26,7 @@ class Options:
     name_mapper: NameMapper | None
     probe_interval: float
     transfer_batch: int
+    skip_undecodable: bool
 
     @classmethod
     def checked(
@@ -35,6 +36,7 @@ class Options:
         name_mapper: NameMapper | None,
         probe_interval: float,
         transfer_batch: int,
+        undecodable: str,
     ) -> Options:
         """Raises ArgumentError for what cannot be used, naming the option."""
         if codec is not None and not isinstance(codec, Codec):
@@ -49,10 +51,13 @@ class Options:
             raise ArgumentError(f"probe_interval= is a number of seconds up to a day, not {probe_interval!r}")
         if type(transfer_batch) is not int or not 1 <= transfer_batch <= _LARGEST_TRANSFER:
             raise ArgumentError(f"transfer_batch= is an int between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
+        if undecodable not in ("raise", "skip"):
+            raise ArgumentError(f"undecodable= is 'raise' or 'skip', not {undecodable!r}")
         return cls(
             codec=Kryo5Codec() if codec is None else codec,
             envelope=envelope,
             name_mapper=name_mapper,
             probe_interval=probe_interval,
             transfer_batch=transfer_batch,
+            skip_undecodable=undecodable == "skip",
         )

@@ -38,7 +38,9 @@ class Client:
     3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
     NameMapper) hold for every queue; a queue may have another codec. ``probe_interval`` is how often, in seconds, the
     client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items
-    one script call moves.
+    one script call moves. ``undecodable`` says what a call does that takes a value which the codec cannot read: its
+    bytes are kept in Redis in any case, then ``"raise"`` raises DecodeError and ``"skip"`` logs a warning and goes on
+    with the next value.
 
     Answers to ``Redisson.create(config)``.
     """
@@ -52,8 +54,9 @@ class Client:
         name_mapper: NameMapper | None = None,
         probe_interval: float = 30.0,
         transfer_batch: int = 100,
+        undecodable: str = "raise",
     ) -> None:
-        self._options = Options.checked(codec, envelope, name_mapper, probe_interval, transfer_batch)
+        self._options = Options.checked(codec, envelope, name_mapper, probe_interval, transfer_batch, undecodable)
         self._connections = Connections(servers_of(redis))
         self._mutex = AsyncMutex()
         self._mover: Mover | None = None
@@ -202,6 +205,7 @@ def connect(
     name_mapper: NameMapper | None = None,
     probe_interval: float = 30.0,
     transfer_batch: int = 100,
+    undecodable: str = "raise",
     **redis_options: Any,
 ) -> Client:
     """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
@@ -229,6 +233,7 @@ def connect(
         name_mapper=name_mapper,
         probe_interval=probe_interval,
         transfer_batch=transfer_batch,
+        undecodable=undecodable,
     )
     # sync: client.open()
     return client

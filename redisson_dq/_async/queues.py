@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable
 from datetime import datetime
 from types import TracebackType
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from .client import Client
 
 __all__ = ["BlockingDeque", "BlockingQueue", "DelayedQueue"]
+
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 Self = TypeVar("Self", bound="_Handle[Any]")
@@ -111,7 +115,10 @@ class _Handle(Generic[T]):
         return made
 
     async def _decode_popped(self, popped: list[bytes]) -> list[T]:
-        """Decodes values that were taken out of Redis; what cannot be read is put into the undecodable list."""
+        """Decodes values that were taken out of Redis; what cannot be read is put into the undecodable list.
+
+        With ``undecodable="skip"`` it is left out then; else, and when it could not be put there, it raises.
+        """
         values, error = self._decode(popped)
         if error is None:
             return values
@@ -122,6 +129,9 @@ class _Handle(Generic[T]):
         except RedissonDQError as failure:
             raise error from failure
         error.kept_in = self.keys.undecodable
+        if self._client._options.skip_undecodable:
+            logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)
+            return values
         raise error
 
     def _decode_in_place(self, found: list[bytes], kept_in: str) -> list[T]:
@@ -208,10 +218,13 @@ class BlockingQueue(_Handle[T]):
     # sync:     return True
 
     async def _take(self, end: commands.End) -> T:
-        self._check()
-        data = await self._client._receiver(self.keys.ready, end).receive(None)
-        assert data is not None
-        return (await self._decode_popped([data]))[0]
+        values: list[T] = []
+        while not values:
+            self._check()
+            data = await self._client._receiver(self.keys.ready, end).receive(None)
+            assert data is not None
+            values = await self._decode_popped([data])
+        return values[0]
 
     async def _poll(self, end: commands.End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         self._check()
@@ -220,14 +233,25 @@ class BlockingQueue(_Handle[T]):
             if timeout is not None:
                 raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
             _check_limit(limit, self.name)
-            return await self._decode_popped(await self._connections.run(commands.pop_many(key, end, limit)))
+            while True:
+                popped = await self._connections.run(commands.pop_many(key, end, limit))
+                values = await self._decode_popped(popped)
+                if values or not popped:
+                    return values
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
-        data = None
-        if seconds < _SHORT_WAIT:
-            data = await self._connections.run(commands.pop(key, end))
-        if data is None and seconds:
-            data = await self._client._receiver(key, end).receive(seconds)
-        return None if data is None else (await self._decode_popped([data]))[0]
+        deadline = time.monotonic() + seconds
+        while True:
+            data = None
+            if seconds < _SHORT_WAIT:
+                data = await self._connections.run(commands.pop(key, end))
+            if data is None and seconds:
+                data = await self._client._receiver(key, end).receive(seconds)
+            if data is None:
+                return None
+            values = await self._decode_popped([data])
+            if values:
+                return values[0]
+            seconds = max(0.0, deadline - time.monotonic())
 
 
 class BlockingDeque(BlockingQueue[T]):
@@ -341,6 +365,16 @@ class DelayedQueue(_Handle[T]):
         self._check()
         wanted = 1 if limit is None else limit
         _check_limit(wanted, self.name)
+        while True:
+            popped = await self._pop_waiting(wanted)
+            values = await self._decode_popped(popped)
+            if values or not popped:
+                break
+        if limit is not None:
+            return values
+        return values[0] if values else None
+
+    async def _pop_waiting(self, wanted: int) -> list[bytes]:
         popped: list[bytes] = []
         while len(popped) < wanted:
             more, set_aside = await self._connections.run(calls.poll(self.keys, wanted - len(popped)))
@@ -349,10 +383,7 @@ class DelayedQueue(_Handle[T]):
             if not set_aside:
                 break
             warn_of_quarantine(self.keys, set_aside)
-        values = await self._decode_popped(popped)
-        if limit is not None:
-            return values
-        return values[0] if values else None
+        return popped
 
     async def peek(self) -> T | None:
         """The value that was offered first, or None; it stays. O(1), one command.

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable
 from datetime import datetime
 from types import TracebackType
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .client import Client
 
 __all__ = ["BlockingDeque", "BlockingQueue", "DelayedQueue"]
+
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 Self = TypeVar("Self", bound="_Handle[Any]")
@@ -113,7 +117,10 @@ class _Handle(Generic[T]):
         return made
 
     def _decode_popped(self, popped: list[bytes]) -> list[T]:
-        """Decodes values that were taken out of Redis; what cannot be read is put into the undecodable list."""
+        """Decodes values that were taken out of Redis; what cannot be read is put into the undecodable list.
+
+        With ``undecodable="skip"`` it is left out then; else, and when it could not be put there, it raises.
+        """
         values, error = self._decode(popped)
         if error is None:
             return values
@@ -124,6 +131,9 @@ class _Handle(Generic[T]):
         except RedissonDQError as failure:
             raise error from failure
         error.kept_in = self.keys.undecodable
+        if self._client._options.skip_undecodable:
+            logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)
+            return values
         raise error
 
     def _decode_in_place(self, found: list[bytes], kept_in: str) -> list[T]:
@@ -210,10 +220,13 @@ class BlockingQueue(_Handle[T]):
         return True
 
     def _take(self, end: commands.End) -> T:
-        self._check()
-        data = self._client._receiver(self.keys.ready, end).receive(None)
-        assert data is not None
-        return (self._decode_popped([data]))[0]
+        values: list[T] = []
+        while not values:
+            self._check()
+            data = self._client._receiver(self.keys.ready, end).receive(None)
+            assert data is not None
+            values = self._decode_popped([data])
+        return values[0]
 
     def _poll(self, end: commands.End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         self._check()
@@ -222,14 +235,25 @@ class BlockingQueue(_Handle[T]):
             if timeout is not None:
                 raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
             _check_limit(limit, self.name)
-            return self._decode_popped(self._connections.run(commands.pop_many(key, end, limit)))
+            while True:
+                popped = self._connections.run(commands.pop_many(key, end, limit))
+                values = self._decode_popped(popped)
+                if values or not popped:
+                    return values
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
-        data = None
-        if seconds < _SHORT_WAIT:
-            data = self._connections.run(commands.pop(key, end))
-        if data is None and seconds:
-            data = self._client._receiver(key, end).receive(seconds)
-        return None if data is None else (self._decode_popped([data]))[0]
+        deadline = time.monotonic() + seconds
+        while True:
+            data = None
+            if seconds < _SHORT_WAIT:
+                data = self._connections.run(commands.pop(key, end))
+            if data is None and seconds:
+                data = self._client._receiver(key, end).receive(seconds)
+            if data is None:
+                return None
+            values = self._decode_popped([data])
+            if values:
+                return values[0]
+            seconds = max(0.0, deadline - time.monotonic())
 
 
 class BlockingDeque(BlockingQueue[T]):
@@ -343,6 +367,16 @@ class DelayedQueue(_Handle[T]):
         self._check()
         wanted = 1 if limit is None else limit
         _check_limit(wanted, self.name)
+        while True:
+            popped = self._pop_waiting(wanted)
+            values = self._decode_popped(popped)
+            if values or not popped:
+                break
+        if limit is not None:
+            return values
+        return values[0] if values else None
+
+    def _pop_waiting(self, wanted: int) -> list[bytes]:
         popped: list[bytes] = []
         while len(popped) < wanted:
             more, set_aside = self._connections.run(calls.poll(self.keys, wanted - len(popped)))
@@ -351,10 +385,7 @@ class DelayedQueue(_Handle[T]):
             if not set_aside:
                 break
             warn_of_quarantine(self.keys, set_aside)
-        values = self._decode_popped(popped)
-        if limit is not None:
-            return values
-        return values[0] if values else None
+        return popped
 
     def peek(self) -> T | None:
         """The value that was offered first, or None; it stays. O(1), one command.

@@ -127,6 +127,52 @@ def test_an_undecodable_value_is_kept(admin: Any, client: Any, call: str) -> Non
     assert queue.poll() == (None if call == "poll_limit" else 2), "the queue goes on"
 
 
+@pytest.mark.parametrize("call", ["take", "poll", "poll_timeout", "poll_limit"])
+def test_undecodable_values_can_be_skipped(
+    flavour: Flavour, admin: Any, url: str, call: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with flavour.connect(url, codec=LongCodec(), undecodable="skip") as client:
+        queue = client.blocking_queue("orders")
+        calls = {
+            "take": queue.take,
+            "poll": queue.poll,
+            "poll_timeout": lambda: queue.poll(timeout=5),
+            "poll_limit": lambda: queue.poll(1)[0],
+        }
+        admin.rpush("orders", b"one", b"three", b"2")
+        assert calls[call]() == 2
+        assert queue.read_undecodable() == [b"one", b"three"]
+        assert caplog.text.count("skipped 1 values: LongCodec") == 2
+        admin.rpush("orders", b"four")
+        assert queue.poll(timeout=0.05) is None
+        admin.rpush("orders", *[b"x"] * 1500)
+        assert queue.poll(1) == []
+        assert len(queue.read_undecodable(0, -1)) == 1503
+        admin.rpush("orders", b"five")
+        with pytest.raises(DecodeError):
+            queue.read_all()
+
+
+def test_undecodable_values_of_the_delayed_side_can_be_skipped(flavour: Flavour, admin: Any, url: str) -> None:
+    with flavour.connect(url, codec=StringCodec(), undecodable="skip") as client:
+        texts = client.delayed_queue("orders", transfer=False)
+        numbers = client.delayed_queue("orders", LongCodec(), transfer=False)
+        texts.offer_all([("x", 60)] * 1500 + [("2", 60), ("three", 60), ("4", 60)])
+        assert numbers.poll() == 2
+        assert numbers.poll(5) == [4]
+        assert numbers.poll() is None
+        assert admin.llen(KEYS.undecodable) == 1501
+
+
+def test_a_value_that_is_skipped_but_cannot_be_put_away_is_in_the_error(flavour: Flavour, admin: Any, url: str) -> None:
+    with flavour.connect(url, codec=LongCodec(), undecodable="skip") as client:
+        admin.set(KEYS.undecodable, "in the way")
+        admin.rpush("orders", b"one", b"2")
+        with pytest.raises(DecodeError) as caught:
+            client.blocking_queue("orders").take()
+        assert (caught.value.kept_in, caught.value.undecodable) == (None, [b"one"])
+
+
 def test_an_undecodable_value_of_the_delayed_side(admin: Any, client: Any) -> None:
     client.delayed_queue("orders", transfer=False).offer_all([("one", 60), ("2", 60), ("three", 60)])
     numbers = client.delayed_queue("orders", LongCodec(), transfer=False)

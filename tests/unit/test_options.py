@@ -28,6 +28,8 @@ UNUSED = "redis://127.0.0.1:1/0"
         ("transfer_batch", 0),
         ("transfer_batch", 1.5),
         ("transfer_batch", 5001),
+        ("undecodable", "ignore"),
+        ("undecodable", None),
         ("no_such_option", 1),
     ],
 )
