@@ -26,7 +26,7 @@ class Options:
     name_mapper: NameMapper | None
     probe_interval: float
     transfer_batch: int
-    skip_undecodable: bool
+    undecodable: str
 
     @classmethod
     def checked(
@@ -59,5 +59,5 @@ class Options:
             name_mapper=name_mapper,
             probe_interval=probe_interval,
             transfer_batch=transfer_batch,
-            skip_undecodable=undecodable == "skip",
+            undecodable=undecodable,
         )

@@ -38,6 +38,7 @@ __all__ = [
     "from_json",
     "golden",
     "to_json",
+    "vectors",
 ]
 
 INTEROP = Path(__file__).resolve().parent.parent / "interop"
@@ -47,6 +48,12 @@ VERSIONS = ("4.3.1", "3.50.0", "3.20.0")
 
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+#: What FST needs to be opened to it, or it does not even start.
+_OPENED = (
+    *(f"java.base/java.{package}" for package in ("lang", "math", "net", "text", "util", "util.concurrent")),
+    "java.sql/java.sql",
+)
 
 _MAIN = "io.redissondq.interop.Peer"
 _START_TIMEOUT = 60.0
@@ -117,7 +124,17 @@ def _command(version: str, flags: Sequence[str]) -> list[str]:
 
 def golden(version: str) -> str:
     """The text of ``tests/vectors/basic-<version>.jsonl`` as this Redisson writes it now."""
-    command = [*_command(version, FAST_START), "golden"]
+    return _printed(version, "golden")
+
+
+def vectors(kind: str, version: str) -> str:
+    """The text of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes it now: ``types`` or ``foreign``."""
+    opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED] if kind == "foreign" else []
+    return _printed(version, kind, *opens)
+
+
+def _printed(version: str, kind: str, *flags: str) -> str:
+    command = [*_command(version, (*FAST_START, *flags)), kind]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
 
 

@@ -131,7 +131,7 @@ class _Handle(Generic[T]):
         except RedissonDQError as failure:
             raise error from failure
         error.kept_in = self.keys.undecodable
-        if self._client._options.skip_undecodable:
+        if self._client._options.undecodable == "skip":
             logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)
             return values
         raise error

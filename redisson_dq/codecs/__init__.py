@@ -1,17 +1,43 @@
 """Redisson's codecs, under Redisson's names."""
 
 from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.composite import CompositeCodec
+from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
+from redisson_dq.codecs.jackson.codecs import (
+    CborJacksonCodec,
+    IonJacksonCodec,
+    MsgPackJacksonCodec,
+    SmileJacksonCodec,
+)
 from redisson_dq.codecs.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.kryo5 import Kryo5Codec
 from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
+from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
+from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec, MarshallingCodec
 
 __all__ = [
     "ByteArrayCodec",
+    "CborJacksonCodec",
     "Codec",
+    "CompositeCodec",
     "DoubleCodec",
+    "ForyCodec",
+    "FstCodec",
+    "FuryCodec",
     "IntegerCodec",
+    "IonJacksonCodec",
     "JsonJacksonCodec",
     "Kryo5Codec",
+    "KryoCodec",
+    "LZ4Codec",
+    "LZ4CodecV2",
     "LongCodec",
+    "MarshallingCodec",
+    "MsgPackJacksonCodec",
+    "SmileJacksonCodec",
+    "SnappyCodec",
+    "SnappyCodecV2",
     "StringCodec",
+    "TypedJsonJacksonCodec",
+    "ZStdCodec",
 ]

@@ -6,9 +6,9 @@ data; a codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeE
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
+from redisson_dq.codecs.unsupported import hint
 from redisson_dq.errors import DecodeError, EncodeError
 
 __all__ = ["MAX_DEPTH", "TOO_DEEP", "Malformed", "Unencodable", "no_java_type", "shorten", "type_name"]
@@ -58,7 +58,8 @@ class Malformed(_Fault):
         if self.offset is None and self.near is not None:
             offset = max(data.find(self.near.encode("utf-8", "replace")), 0)
         where = f"offset {offset}, at {self.path}" if self._steps else f"offset {offset}"
-        return DecodeError(f"{codec}: {self.message} ({where})", codec=codec, data=data, offset=offset)
+        message = f"{codec}: {self.message} ({where}){hint(codec, data)}"
+        return DecodeError(message, codec=codec, data=data, offset=offset)
 
 
 class Unencodable(_Fault):
@@ -72,13 +73,7 @@ class Unencodable(_Fault):
 
 def no_java_type(value: Any) -> Unencodable:
     """The fault of a value whose Python type has no Java type in a codec that carries types."""
-    if isinstance(value, Enum):
-        advice = "write its name or its value"
-    elif isinstance(value, (tuple, set, frozenset)):
-        advice = "make it a list"
-    else:
-        advice = "make it a str, a number, bytes, a list or a dict first"
-    return Unencodable(f"{type_name(value)} has no Java type here: {advice}")
+    return Unencodable(f"{type_name(value)} has no Java type here: declare its class with redisson_dq.java.java_class")
 
 
 def type_name(value: Any) -> str:

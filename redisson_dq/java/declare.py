@@ -294,6 +294,7 @@ def java_class(
     *,
     record: bool = False,
     final: bool = False,
+    constant_bodies: bool = False,
     rename: Rename = None,
     serial_version_uid: int | None = None,
 ) -> Callable[[C], C]:
@@ -304,7 +305,8 @@ def java_class(
     field's Java type; :class:`JavaType` in ``Annotated`` gives another, :data:`transient` none.
 
     Say ``record=True`` for a record and ``final=True`` for a final class: both decide what Kryo writes (records
-    are final). ``rename`` maps attribute names to Java's, as a dict or a function such as :func:`camel_case`;
+    are final, enums as well unless ``constant_bodies=True`` says that some constants have bodies, ``EARTH { .. }``).
+    ``rename`` maps attribute names to Java's, as a dict or a function such as :func:`camel_case`;
     without it the names are the same, less the underscore of ``class_``. ``serial_version_uid`` is needed to
     write the class with SerializationCodec.
 
@@ -325,7 +327,8 @@ def java_class(
         if known is not None and _place(known.python) != _place(python):
             raise ArgumentError(f"{name} is declared already, by {'.'.join(_place(known.python))}")
         kind = "enum" if is_enum else "record" if record else "class"
-        made = Declaration(name, python, kind, final or kind != "class", serial_version_uid, rename)
+        is_final = not constant_bodies if is_enum else final or record
+        made = Declaration(name, python, kind, is_final, serial_version_uid, rename)
         _by_name[name] = _by_python[python] = made
         return python
 

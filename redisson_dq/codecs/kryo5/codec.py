@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Any
 
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import reader, writer
-from redisson_dq.codecs.kryo5.reader import Reader
-from redisson_dq.codecs.kryo5.writer import Writer
+from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
+from redisson_dq.codecs.kryo5.types import Types
+from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
+from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
 
 _read_flat = reader.FLAT.get
 _write_flat = writer.FLAT.get
+_no_flat: Any = {}.get
 
 
 class Kryo5Codec(Codec):
-    """Redisson's default codec, ``org.redisson.codec.Kryo5Codec`` as it is made by ``new Kryo5Codec()``.
+    """Redisson's default codec, ``org.redisson.codec.Kryo5Codec``.
 
     ==================  =======================================================================
     Python              Java
@@ -30,29 +34,49 @@ class Kryo5Codec(Codec):
     str                 String
     bytes               byte[] (also from bytearray and memoryview)
     decimal.Decimal     BigDecimal
-    list                ArrayList
+    list, tuple         ArrayList
+    set, frozenset      HashSet
     dict                LinkedHashMap
+    uuid.UUID           UUID
+    datetime, date ...  the type of java.time (see redisson_dq.java)
+    classes under
+    java_class          the class, record or enum that they declare
     the types of
     redisson_dq.java    the type of the same name
     ==================  =======================================================================
 
-    The other way round, the common lists, sets and maps of java.util come back as list, set and dict; sets
-    are read, not written. The bytes are those that Redisson writes for the same value.
+    The other way round, a value comes back as the plain type where that becomes the same Java type, and as the
+    type of redisson_dq.java where not. The bytes are those that Redisson writes for the same value.
 
-    Raises EncodeError for any other type, and for collections nested more than 200 deep; DecodeError for
-    bytes that are not one whole value, for a Java class outside that list (named in the message), and for a
-    map or set that Python cannot hold (keys that are lists, or equal in Python only, as 1 and 1L are).
+    ``allowed_classes`` and ``references`` are the arguments of Java's
+    ``new Kryo5Codec(Set<String> allowedClasses, boolean useReferences)`` and must be the same on both sides.
+    The names are registered in their order, and with any, no other class is read or written. With references,
+    an object that stands in a value twice comes back as one object, and values may contain themselves.
+
+    Raises EncodeError for any other type, and for values nested more than 200 deep; DecodeError for
+    bytes that are not one whole value and for a Java class that is not declared (named in the message).
     Time and memory are O(size of the value or of the bytes).
     """
 
+    def __init__(self, allowed_classes: Iterable[str] = (), references: bool = False) -> None:
+        names = (allowed_classes,) if isinstance(allowed_classes, str) else tuple(allowed_classes)
+        if isinstance(allowed_classes, str) or not all(isinstance(name, str) for name in names):
+            raise ArgumentError("allowed_classes takes Java class names, as a list or a set")
+        self._types = Types(names, references=references)
+        self._reader: type[Reader] = ReferenceReader if references else Reader
+        self._writer: type[Writer] = ReferenceWriter if references else Writer
+        # With references a mark stands before a string, so nothing is flat.
+        self._read_flat = _no_flat if references else _read_flat
+        self._write_flat = _no_flat if references else _write_flat
+
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
-        flat = _write_flat(type(value))
+        flat = self._write_flat(type(value))
         if flat is not None:
             data = flat(value)
             if data is not None:
                 return data
-        state = Writer()
+        state = self._writer(self._types)
         try:
             state.write_any(value)
         except Unencodable as exc:
@@ -66,11 +90,13 @@ class Kryo5Codec(Codec):
         if type(data) is not bytes:
             data = bytes(data)
         try:
-            read = _read_flat(data[0])
+            read = self._read_flat(data[0])
             if read is not None:
                 value, end = read(data, 1, None)
             else:
-                value, end = Reader().read_any(data, 0)
+                value, end = self._reader(self._types).read_any(data, 0)
+            if end > len(data):
+                raise IndexError
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
         except Malformed as exc:

@@ -7,226 +7,344 @@ and the elements without their class. Without the flag each element stands with 
 is 01.
 
 A map is a varint of its size + 1, the comparator of a sorted one, then each key and value with its class.
+
+In a field whose declared type has type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`),
+elements of a final class stand without it: the flag of a collection says whether there are nulls then, and a
+map's keys and values can always be null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.classes import to_set
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
+from redisson_dq.java.collections import Comparator, Entries, map_of, set_of
 
 if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.generics import Arguments
     from redisson_dq.codecs.kryo5.reader import Reader
     from redisson_dq.codecs.kryo5.types import JavaType
     from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [
     "collection_reader",
+    "collection_writer",
     "map_reader",
-    "read_nothing",
-    "read_singleton_list",
-    "read_singleton_map",
-    "read_singleton_set",
-    "write_list",
-    "write_map",
+    "map_writer",
+    "nothing",
+    "singleton",
+    "singleton_map",
 ]
 
-_Read = Callable[[bytes, int, Any], "tuple[Any, int]"]
+Read = Callable[..., "tuple[Any, int]"]
+Write = Callable[..., None]
 
 
-def collection_reader(
-    make: Callable[[list[Any]], Any] | None = None, *, sorted_: bool = False, null_flag: bool = True
-) -> _Read:
-    """The reader of one collection class. ``make`` turns the list of its elements into the value."""
+def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null_flag: bool = True) -> Read:
+    """The reader of one collection class, which becomes ``kind``: a list class or a set class."""
+    is_list = issubclass(kind, list)
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
-        same_class = data[pos] & 0x80
-        count, pos = read_varint_flag(data, pos)
+        element = arguments[0].final(reader) if arguments else None
+        flag = data[pos] & 0x80
+        if element is not None and not null_flag:
+            flag = 0
+            count, pos = read_varint(data, pos)
+        else:
+            count, pos = read_varint_flag(data, pos)
         if count == 0:
             return None, pos
         count -= 1
+        comparator = None
         if sorted_:
-            pos = _skip_comparator(data, pos, reader)
+            comparator, pos = _read_comparator(data, pos, reader)
         values: list[Any] = []
+        if is_list:
+            values = kind()
+            reader.register(values)
         reader.enter(start)
         if count:
-            if same_class:
-                values, pos = _read_same_class(data, pos, reader, count, null_flag)
-            else:
-                reader.check_count(count, data, pos)
-                read_any = reader.read_any
-                for _ in range(count):
-                    value, pos = read_any(data, pos)
-                    values.append(value)
+            nested = arguments[-1].arguments if arguments else ()
+            try:
+                if element is not None:
+                    pos = _read_elements(values, data, pos, reader, element, nested, count, bool(flag))
+                elif flag:
+                    pos = _read_same_class(values, data, pos, reader, nested, count, null_flag)
+                else:
+                    reader.check_count(count, data, pos)
+                    read_any = reader.read_any
+                    for _ in range(count):
+                        value, pos = read_any(data, pos, nested)
+                        values.append(value)
+            except Malformed as exc:
+                exc.inside(len(values))
+                raise
         reader.depth -= 1
-        return (values if make is None else _made(make, values, start)), pos
+        made = values if is_list else set_of(java_name, kind, values)
+        if comparator is not None and isinstance(made, kind):
+            made.comparator = comparator  # type: ignore[attr-defined]
+        return made, pos
 
     return read
 
 
-def _made(make: Callable[[list[Any]], Any], values: list[Any], start: int) -> Any:
-    try:
-        return make(values)
-    except Malformed as exc:
-        exc.offset = start
-        raise
-
-
-def _read_same_class(data: bytes, pos: int, reader: Reader, count: int, null_flag: bool) -> tuple[list[Any], int]:
+def _read_same_class(
+    values: list[Any], data: bytes, pos: int, reader: Reader, nested: Arguments, count: int, null_flag: bool
+) -> int:
     start = pos
     java_type, pos = reader.read_class(data, pos)
     if java_type is None:
         reader.spend(count, start)
-        return [None] * count, pos
+        values.extend([None] * count)
+        return pos
     has_null = False
     if null_flag:
         has_null, pos = read_boolean(data, pos)
+    return _read_elements(values, data, pos, reader, java_type, nested, count, has_null)
+
+
+def _read_elements(
+    values: list[Any],
+    data: bytes,
+    pos: int,
+    reader: Reader,
+    java_type: JavaType,
+    nested: Arguments,
+    count: int,
+    has_null: bool,
+) -> int:
+    """Elements of one class, without it."""
     if has_null or not java_type.sizeless:
         reader.check_count(count, data, pos)
     else:
-        reader.spend(count, start)
-    read = java_type.read
-    values: list[Any] = []
-    if has_null and java_type.null_mark:
+        reader.spend(count, pos)
+    if has_null:
         for _ in range(count):
-            present, pos = read_boolean(data, pos)
-            value = None
-            if present:
-                value, pos = read(data, pos, reader)
+            value, pos = reader.read_nullable(java_type, data, pos, nested)
+            values.append(value)
+    elif nested or reader.references:
+        for _ in range(count):
+            value, pos = reader.read_value(java_type, data, pos, nested)
             values.append(value)
     else:
+        read = java_type.read
         for _ in range(count):
             value, pos = read(data, pos, reader)
             values.append(value)
-    return values, pos
+    return pos
 
 
-def map_reader(*, sorted_: bool = False) -> _Read:
-    """The reader of one map class: a dict in the order of the bytes."""
+def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> Read:
+    """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
         count, pos = read_varint(data, pos)
         if count == 0:
             return None, pos
         count -= 1
+        comparator = None
         if sorted_:
-            pos = _skip_comparator(data, pos, reader)
+            comparator, pos = _read_comparator(data, pos, reader)
         reader.enter(start)
         reader.check_count(2 * count, data, pos)
-        values: dict[Any, Any] = {}
-        read_any = reader.read_any
-        for _ in range(count):
-            at = pos
-            key, pos = read_any(data, pos)
-            value, pos = read_any(data, pos)
-            _put(values, key, value, at)
-        if len(values) != count:
-            raise Malformed("a map with keys that are equal in Python", start)
+        values: dict[Any, Any] = kind()
+        reader.register(values)
+        pairs: list[tuple[Any, Any]] = []  # used from the first key on that no dict can hold
+        read_key = _part_reader(reader, arguments, 0, nulls)
+        read_item = _part_reader(reader, arguments, 1, nulls)
+        key: Any = None
+        for index in range(count):
+            try:
+                key = index
+                key, pos = read_key(data, pos)
+                value, pos = read_item(data, pos)
+            except Malformed as exc:
+                exc.inside(key)
+                raise
+            if not pairs:
+                try:
+                    known = len(values)
+                    values.setdefault(key, value)
+                    if len(values) > known:
+                        continue
+                except TypeError:
+                    pass
+                pairs.extend(values.items())
+            pairs.append((key, value))
         reader.depth -= 1
-        return values, pos
+        made: Any = map_of(java_name, kind, pairs) if pairs else values
+        if comparator is not None and isinstance(made, kind):
+            made.comparator = comparator  # type: ignore[attr-defined]
+        return made, pos
 
     return read
 
 
-def _put(values: dict[Any, Any], key: Any, value: Any, offset: int) -> None:
-    try:
-        values[key] = value
-    except TypeError as exc:
-        raise Malformed(f"a map with a {type(key).__name__} as key, which no dict can hold", offset) from exc
+def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:
+    """How a map's keys (0) or values (1) are read."""
+    if len(arguments) < 2:
+        return reader.read_any
+    nested = arguments[index].arguments
+    final = arguments[index].final(reader)
+    if final is None:
+        return lambda data, pos: reader.read_any(data, pos, nested)
+    read = reader.read_nullable if nulls else reader.read_value
+    return lambda data, pos: read(final, data, pos, nested)
 
 
-def _skip_comparator(data: bytes, pos: int, reader: Reader) -> int:
+def _read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator | None, int]:
     comparator, end = reader.read_any(data, pos)
-    if comparator is not None:
+    if comparator is not None and not isinstance(comparator, Comparator):
         raise Malformed("a sorted collection with a comparator of its own", pos)
-    return end
+    return comparator, end
 
 
-def read_nothing(make: Callable[[], Any]) -> _Read:
-    """The reader of ``Collections.emptyList()`` and its kin, which have no bytes."""
-    return lambda _data, pos, _reader: (make(), pos)
+def nothing(kind: type) -> tuple[Read, Write]:
+    """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
+
+    def write(value: Any, _writer: Writer) -> None:
+        if len(value):
+            raise Unencodable(f"a {kind.__name__} with {len(value)} elements")
+
+    return lambda _data, pos, _reader: (kind(), pos), write
 
 
-def read_singleton_list(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int]:
-    """``Collections.singletonList(x)``: x with its class."""
-    reader.enter(pos)
-    value, pos = reader.read_any(data, pos)
-    reader.depth -= 1
-    return [value], pos
+def _only(value: Any) -> Any:
+    if len(value) != 1:
+        raise Unencodable(f"a {type(value).__name__} with {len(value)} elements")
+    return next(iter(value))
 
 
-def read_singleton_set(data: bytes, pos: int, reader: Reader) -> tuple[set[Any], int]:
-    """``Collections.singleton(x)``: x with its class."""
-    start = pos
-    values, pos = read_singleton_list(data, pos, reader)
-    return _made(to_set, values, start), pos
+def singleton(java_name: str, kind: type) -> tuple[Read, Write]:
+    """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        reader.enter(pos)
+        value, pos = reader.read_any(data, pos)
+        reader.depth -= 1
+        return (kind([value]) if issubclass(kind, list) else set_of(java_name, kind, [value])), pos
+
+    def write(value: Any, writer: Writer) -> None:
+        writer.enter()
+        writer.write_any(_only(value))
+        writer.depth -= 1
+
+    return read, write
 
 
-def read_singleton_map(data: bytes, pos: int, reader: Reader) -> tuple[dict[Any, Any], int]:
-    """``Collections.singletonMap(k, v)``: both with their classes."""
-    reader.enter(pos)
-    key, end = reader.read_any(data, pos)
-    value, end = reader.read_any(data, end)
-    values: dict[Any, Any] = {}
-    _put(values, key, value, pos)
-    reader.depth -= 1
-    return values, end
+def singleton_map(java_name: str, kind: type) -> tuple[Read, Write]:
+    """The reader and writer of ``Collections.singletonMap(k, v)``: both with their classes."""
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        reader.enter(pos)
+        key, pos = reader.read_any(data, pos)
+        value, pos = reader.read_any(data, pos)
+        reader.depth -= 1
+        return map_of(java_name, kind, [(key, value)]), pos
+
+    def write(value: Any, writer: Writer) -> None:
+        writer.enter()
+        for part in _only(value if isinstance(value, Entries) else value.items()):
+            writer.write_any(part)
+        writer.depth -= 1
+
+    return read, write
 
 
-def write_list(values: list[Any], writer: Writer) -> None:
-    """An ArrayList's bytes, class excluded. O(size)."""
-    out = writer.out
-    count = len(values)
-    writer.enter()
-    index = 0
-    try:
-        types: set[JavaType | None] = set()
-        for index in range(count):
-            types.add(writer.type_of(values[index]))
-        has_null = None in types
-        types.discard(None)
-        if not count:
-            out.append(b"\x01")
-        elif len(types) > 1:
-            out.append(varint_flag(False, count + 1))
-            for index in range(count):
-                writer.write_any(values[index])
-        else:
-            out.append(varint_flag(True, count + 1))
-            java_type = types.pop() if types else None
-            writer.write_class(java_type)
-            if java_type is not None:
-                out.append(b"\x01" if has_null else b"\0")
-                present = b"\x01" if has_null and java_type.null_mark else b""
+def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> Write:
+    """The writer of one collection class, from any Python collection."""
+
+    def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+        out = writer.out
+        items = list(value)
+        count = len(items)
+        element = arguments[0].final(writer) if arguments else None
+        nested = arguments[-1].arguments if arguments else ()
+        writer.enter()
+        index = 0
+        try:
+            types: dict[JavaType | None, None] = {}
+            if element is None:
                 for index in range(count):
-                    value = values[index]
-                    if value is None:
-                        out.append(java_type.null)
-                    else:
-                        out.append(present)
-                        java_type.write(value, writer)
-    except Unencodable as exc:
-        exc.inside(index)
-        raise
-    writer.depth -= 1
+                    types[writer.type_of(items[index])] = None
+                has_null = types.pop(None, 0) is None
+            else:
+                for index in range(count):
+                    items[index] = writer.fitted(element, items[index])
+                has_null = any(item is None for item in items)
+            if has_null and not null_flag:
+                raise Unencodable("Java's immutable collections hold no null")
+            if not count:
+                out.append(b"\x01")
+            elif element is not None:
+                out.append(varint_flag(has_null, count + 1) if null_flag else varint(count + 1))
+            else:
+                out.append(varint_flag(len(types) < 2, count + 1))
+            if sorted_:
+                writer.write_any(getattr(value, "comparator", None))
+            if not count:
+                pass
+            elif len(types) > 1:
+                for index in range(count):
+                    writer.write_any(items[index], nested)
+            else:
+                if element is None:
+                    element = next(iter(types), None)
+                    writer.write_class(element)
+                    if element is not None and null_flag:
+                        out.append(b"\x01" if has_null else b"\0")
+                if element is None:
+                    pass
+                elif has_null or nested or writer.references:
+                    put = writer.write_nullable if has_null else writer.write_value
+                    for index in range(count):
+                        put(element, items[index], nested)
+                else:
+                    put_plain = element.write
+                    for index in range(count):
+                        put_plain(items[index], writer)
+        except Unencodable as exc:
+            exc.inside(index)
+            raise
+        writer.depth -= 1
+
+    return write
 
 
-def write_map(values: Mapping[Any, Any], writer: Writer) -> None:
-    """A LinkedHashMap's bytes, class excluded. O(size)."""
-    writer.enter()
-    writer.out.append(varint(len(values) + 1))
-    key = None
-    try:
-        for key, value in values.items():
-            writer.write_any(key)
-            writer.write_any(value)
-    except Unencodable as exc:
-        exc.inside(key)
-        raise
-    writer.depth -= 1
+def map_writer(*, sorted_: bool = False, nulls: bool = True) -> Write:
+    """The writer of one map class, from a dict or Entries."""
+
+    def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+        writer.enter()
+        writer.out.append(varint(len(value) + 1))
+        if sorted_:
+            writer.write_any(getattr(value, "comparator", None))
+        write_key = _part_writer(writer, arguments, 0, nulls)
+        write_item = _part_writer(writer, arguments, 1, nulls)
+        key = None
+        try:
+            for key, item in value if isinstance(value, Entries) else value.items():
+                write_key(key)
+                write_item(item)
+        except Unencodable as exc:
+            exc.inside(key)
+            raise
+        writer.depth -= 1
+
+    return write
+
+
+def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
+    if len(arguments) < 2:
+        return writer.write_any
+    nested = arguments[index].arguments
+    final = arguments[index].final(writer)
+    if final is None:
+        return lambda value: writer.write_any(value, nested)
+    put = writer.write_nullable if nulls else writer.write_value
+    return lambda value: put(final, writer.fitted(final, value), nested)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
-from redisson_dq.codecs.kryo5.types import BY_ID, BY_NAME, JavaType
+from redisson_dq.codecs.kryo5.scalars import read_boolean
+from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint
 
-__all__ = ["FLAT", "MAX_SIZELESS", "Reader"]
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+
+__all__ = ["FLAT", "MAX_SIZELESS", "Reader", "ReferenceReader"]
 
 #: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value
 #: and may be this many; for every other element there must be at least one byte.
@@ -20,26 +24,54 @@ def _read_null(_data: bytes, pos: int, _: object = None) -> tuple[None, int]:
 
 
 #: By the byte that stands for the class: how to read null and the classes that have an id.
-FLAT = {0: _read_null, **{java_type.tag[0]: java_type.read for java_type in BY_ID}}
+FLAT = {0: _read_null, **{java_type.tag[0]: java_type.read for java_type in BY_ID if java_type.tag}}
 
 
 class Reader:
-    """The state of reading one value: the classes named so far, the depth, the elements without bytes."""
+    """The state of reading one value: the classes named so far, the depth, the elements without bytes.
 
-    __slots__ = ("_names", "_sizeless", "depth")
+    ``variables`` are the type variables that are known where it is (see generics).
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_names", "_sizeless", "depth", "types", "variables")
+
+    references = False
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
         self.depth = 0
-        self._names: list[JavaType] = []
+        self.variables: Variables = {}
+        self._names: list[JavaType | str] = []
         self._sizeless = 0
 
-    def read_any(self, data: bytes, pos: int) -> tuple[Any, int]:
+    def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
         """A class and a value of it, or null."""
         read = FLAT.get(data[pos])
         if read is not None:
             return read(data, pos + 1, self)
         java_type, pos = self.read_class(data, pos)
-        return (None, pos) if java_type is None else java_type.read(data, pos, self)
+        if java_type is None:
+            return None, pos
+        if arguments and java_type.generic:
+            return java_type.read(data, pos, self, arguments)
+        return java_type.read(data, pos, self)
+
+    def read_value(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        """A value whose class is known, not null."""
+        if arguments and java_type.generic:
+            return java_type.read(data, pos, self, arguments)
+        return java_type.read(data, pos, self)
+
+    def read_nullable(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        """A value whose class is known, or null."""
+        if java_type.null_mark:
+            present, pos = read_boolean(data, pos)
+            if not present:
+                return None, pos
+        return self.read_value(java_type, data, pos, arguments)
+
+    def register(self, value: Any) -> None:
+        """Name the object that is being read, before what it holds is read, which may refer back to it."""
 
     def read_class(self, data: bytes, pos: int) -> tuple[JavaType | None, int]:
         """A class, or None for null.
@@ -48,13 +80,23 @@ class Reader:
         as a string, later the number stands alone.
         """
         start = pos
+        found, pos = self._read_class(data, pos)
+        if isinstance(found, str):
+            raise Malformed(_unreadable(found), start)
+        return found, pos
+
+    def read_class_name(self, data: bytes, pos: int) -> tuple[str | None, int]:
+        """The name of a class, which may be any; None for null."""
+        found, pos = self._read_class(data, pos)
+        return (found.name if isinstance(found, JavaType) else found), pos
+
+    def _read_class(self, data: bytes, pos: int) -> tuple[JavaType | str | None, int]:
+        start = pos
         number, pos = read_varint(data, pos)
         if number == 0:
             return None, pos
         if number > 1:
-            if number - 2 >= len(BY_ID):
-                raise Malformed(f"class id {number - 2} is not registered", start)
-            return BY_ID[number - 2], pos
+            return self._by_id(number - 2, start), pos
         number, pos = read_varint(data, pos)
         names = self._names
         if number < len(names):
@@ -62,11 +104,21 @@ class Reader:
         if number > len(names):
             raise Malformed(f"class number {number} has no name yet", start)
         name, pos = read_string(data, pos)
-        java_type = BY_NAME.get(name or "")
-        if java_type is None:
-            raise Malformed(f"Java class {shorten(name or 'null', 200)} cannot be read", start)
-        names.append(java_type)
-        return java_type, pos
+        types = self.types
+        if types.allowed and name not in types.ids and name not in types.boxes:
+            raise Malformed(f"Java class {shorten(name or 'null', 200)} is none of the allowed classes", start)
+        found = types.named(name or "") or name or "null"
+        names.append(found)
+        return found, pos
+
+    def _by_id(self, class_id: int, pos: int) -> JavaType | str:
+        if class_id < len(BY_ID):
+            return BY_ID[class_id]
+        allowed = self.types.allowed
+        if class_id - len(BY_ID) >= len(allowed):
+            raise Malformed(f"class id {class_id} is not registered", pos)
+        name = allowed[class_id - len(BY_ID)]
+        return self.types.named(name) or name
 
     def enter(self, pos: int) -> None:
         """Go one collection deeper; the caller lowers ``depth`` when it is read."""
@@ -84,3 +136,79 @@ class Reader:
         self._sizeless += count
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
+
+
+def _unreadable(name: str) -> str:
+    shown = shorten(name, 120)
+    if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
+        return f"Java class {shown} cannot be read"
+    return f'Java class {shown} is not declared: write a Python class for it under @java_class("{shown}")'
+
+
+#: Stands for an object that is being read and has no value yet.
+_UNREAD = object()
+
+
+class ReferenceReader(Reader):
+    """The same with ``references=True``: before an object stands a varint, 1 for one that follows, n + 2 for the
+    n-th that was there already, and 0 for null where there can be one."""
+
+    __slots__ = ("_objects", "_open", "_used")
+
+    references = True
+
+    def __init__(self, types: Types) -> None:
+        super().__init__(types)
+        self._objects: list[Any] = []
+        self._open: list[int] = []
+        self._used: set[int] = set()
+
+    def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        java_type, pos = self.read_class(data, pos)
+        return (None, pos) if java_type is None else self.read_value(java_type, data, pos, arguments)
+
+    def read_value(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        if not java_type.shared:
+            return java_type.read(data, pos, self)
+        mark, end = read_varint(data, pos)
+        if mark == 0:
+            raise Malformed("a null where there can be none", pos)
+        return self._read_marked(java_type, mark, data, end, arguments)
+
+    def read_nullable(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        mark, end = read_varint(data, pos)
+        if mark == 0:
+            return None, end
+        if not java_type.shared:
+            return java_type.read(data, end, self)
+        return self._read_marked(java_type, mark, data, end, arguments)
+
+    def _read_marked(
+        self, java_type: JavaType, mark: int, data: bytes, pos: int, arguments: Arguments
+    ) -> tuple[Any, int]:
+        known = self._objects
+        if mark > 1:
+            if mark - 2 >= len(known):
+                raise Malformed(f"there is no object {mark - 2} yet", pos)
+            found = known[mark - 2]
+            if found is _UNREAD:
+                raise Malformed(f"the {java_type.name} refers back to an object that is not complete", pos)
+            self._used.add(mark - 2)
+            return found, pos
+        number = len(known)
+        known.append(_UNREAD)
+        self._open.append(number)
+        value, end = (
+            java_type.read(data, pos, self, arguments)
+            if arguments and java_type.generic
+            else java_type.read(data, pos, self)
+        )
+        self._open.pop()
+        if known[number] is not value:
+            if number in self._used:
+                raise Malformed(f"a {java_type.name} that Python cannot hold refers back to itself", pos)
+            known[number] = value
+        return value, end
+
+    def register(self, value: Any) -> None:
+        self._objects[self._open[-1]] = value

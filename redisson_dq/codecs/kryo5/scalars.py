@@ -46,7 +46,14 @@ __all__ = [
     "read_float",
     "read_integer",
     "read_long",
+    "read_plain_byte",
+    "read_plain_character",
+    "read_plain_float",
+    "read_plain_long",
+    "read_plain_short",
     "read_short",
+    "read_signed_int",
+    "read_signed_long",
     "short_bytes",
 ]
 
@@ -81,6 +88,18 @@ def read_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
 
 def long_bytes(value: int) -> bytes:
     return varint((value << 1) ^ (value >> 63))
+
+
+def read_signed_int(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    """An int as a varint without zigzag."""
+    number, pos = read_varint(data, pos)
+    return (number ^ 0x80000000) - 0x80000000, pos
+
+
+def read_signed_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    """A long as a varint without zigzag."""
+    number, pos = read_varlong(data, pos)
+    return (number ^ 1 << 63) - (1 << 63), pos
 
 
 def read_short(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
@@ -186,6 +205,31 @@ def big_decimal_bytes(value: Decimal) -> bytes:
     unscaled = int(Decimal((0, digits, 0)))
     raw = _two_complement(-unscaled if sign else unscaled)
     return varint(len(raw) + 1) + raw + integer_bytes(-exponent)
+
+
+# The fields of declared classes and the elements of arrays that are primitive: plain Python values.
+
+
+def read_plain_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    number, pos = read_varlong(data, pos)
+    return (number >> 1) ^ -(number & 1), pos
+
+
+def read_plain_short(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    return _unpack_short(data, pos)[0], pos + 2
+
+
+def read_plain_byte(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    byte = data[pos]
+    return byte - 256 if byte > 127 else byte, pos + 1
+
+
+def read_plain_character(data: bytes, pos: int, _: object = None) -> tuple[str, int]:
+    return chr(data[pos] | data[pos + 1] << 8), pos + 2
+
+
+def read_plain_float(data: bytes, pos: int, _: object = None) -> tuple[float, int]:
+    return _unpack_float(data, pos)[0], pos + 4
 
 
 def _two_complement(value: Any) -> bytes:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.kryo5.scalars import double_bytes
-from redisson_dq.codecs.kryo5.types import JavaType, type_of
-from redisson_dq.codecs.kryo5.wire import string_bytes, varint
-from redisson_dq.java import numbers
+from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types
+from redisson_dq.codecs.kryo5.wire import ascii_name, string_bytes, varint
+from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 
-__all__ = ["FLAT", "Writer"]
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+
+__all__ = ["FLAT", "ReferenceWriter", "Writer"]
 
 
 def _string(value: str) -> bytes:
@@ -22,7 +25,7 @@ def _string(value: str) -> bytes:
 def _int(value: int) -> bytes | None:
     if -0x80000000 <= value <= 0x7FFFFFFF:
         return b"\x02" + varint((value << 1) ^ (value >> 31))
-    if numbers.LONG_MIN <= value <= numbers.LONG_MAX:
+    if LONG_MIN <= value <= LONG_MAX:
         return b"\x09" + varint((value << 1) ^ (value >> 63))
     return None
 
@@ -40,49 +43,124 @@ FLAT: dict[type, Callable[[Any], bytes | None]] = {
     type(None): lambda _value: b"\0",
     java.Long: _long,
 }
+_TAGS = {java_type.name: java_type.tag for java_type in BY_ID}
 
 
 class Writer:
-    """The state of writing one value: its bytes so far, the classes named so far, the depth."""
+    """The state of writing one value: its bytes so far, the classes named so far, the depth.
 
-    __slots__ = ("_names", "depth", "out")
+    ``variables`` are the type variables that are known where it is (see generics).
+    """
 
-    type_of = staticmethod(type_of)
+    __slots__ = ("_names", "assignable", "depth", "fitted", "out", "type_of", "types", "variables")
 
-    def __init__(self) -> None:
+    references = False
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self.type_of = types.of
+        self.fitted = types.fitted
+        self.assignable = types.assignable
         self.out: list[bytes] = []
         self.depth = 0
+        self.variables: Variables = {}
         self._names: dict[str, int] = {}
 
-    def write_any(self, value: Any) -> None:
+    def write_any(self, value: Any, arguments: Arguments = ()) -> None:
         """The value's class and its bytes."""
         flat = FLAT.get(type(value))
         data = flat(value) if flat is not None else None
         if data is not None:
             self.out.append(data)
             return
-        java_type = type_of(value)
+        java_type = self.type_of(value)
         self.write_class(java_type)
         if java_type is not None:
+            self.write_value(java_type, value, arguments)
+
+    def write_value(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
+        """The bytes of a value whose class is known, not None."""
+        if arguments and java_type.generic:
+            java_type.write(value, self, arguments)
+        else:
             java_type.write(value, self)
+
+    def write_nullable(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
+        """The bytes of a value whose class is known, or None."""
+        if value is None:
+            self.out.append(java_type.null)
+            return
+        if java_type.null_mark:
+            self.out.append(b"\x01")
+        self.write_value(java_type, value, arguments)
 
     def write_class(self, java_type: JavaType | None) -> None:
         """A class, or null."""
         if java_type is None:
             self.out.append(b"\0")
-        elif not java_type.named:
+        elif java_type.tag is not None:
             self.out.append(java_type.tag)
         else:
-            names = self._names
-            number = names.get(java_type.name)
-            if number is None:
-                names[java_type.name] = number = len(names)
-                self.out.append(b"\x01" + varint(number) + java_type.tag)
-            else:
-                self.out.append(b"\x01" + varint(number))
+            self.write_class_name(java_type.name)
+
+    def write_class_name(self, name: str) -> None:
+        """A class of any name."""
+        types = self.types
+        tag = _TAGS.get(name)
+        if tag is not None:
+            self.out.append(tag)
+        elif types.allowed:
+            class_id = types.ids.get(name)
+            if class_id is None and name in ("java.util.RegularEnumSet", "java.util.JumboEnumSet"):
+                class_id = types.ids.get("java.util.EnumSet")
+            if class_id is None:
+                raise Unencodable(f"Java class {name} is none of the allowed classes")
+            self.out.append(varint(class_id + 2))
+        elif name in self._names:
+            self.out.append(b"\x01" + varint(self._names[name]))
+        else:
+            self._names[name] = number = len(self._names)
+            self.out.append(b"\x01" + varint(number) + ascii_name(name))
 
     def enter(self) -> None:
         """Go one collection deeper; the caller lowers ``depth`` when it is written."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
+
+
+class ReferenceWriter(Writer):
+    """The same with ``references=True``: an object that stands twice is written once (see the reader)."""
+
+    __slots__ = ("_written",)
+
+    references = True
+
+    def __init__(self, types: Types) -> None:
+        super().__init__(types)
+        #: By id: the object's number, and the object, so that no other gets its id.
+        self._written: dict[int, tuple[int, Any]] = {}
+
+    def write_any(self, value: Any, arguments: Arguments = ()) -> None:
+        java_type = self.type_of(value)
+        self.write_class(java_type)
+        if java_type is not None:
+            self.write_value(java_type, value, arguments)
+
+    def write_value(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
+        if java_type.shared:
+            known = self._written.get(id(value))
+            if known is not None:
+                self.out.append(varint(known[0] + 2))
+                return
+            self._written[id(value)] = len(self._written), value
+            self.out.append(b"\x01")
+        super().write_value(java_type, value, arguments)
+
+    def write_nullable(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
+        if value is None:
+            self.out.append(b"\0")
+            return
+        if not java_type.shared:
+            self.out.append(b"\x01")
+        self.write_value(java_type, value, arguments)

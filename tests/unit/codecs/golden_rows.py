@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import inspect
@@ -9,10 +10,14 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import attrs
+
+from redisson_dq import java
 from redisson_dq.codecs import (
     ByteArrayCodec,
     Codec,
@@ -92,18 +97,51 @@ def distinct_bytes(codec: str) -> tuple[bytes, ...]:
     return tuple(sorted({row.data for row in rows() if row.codec == codec and row.data is not None}))
 
 
+#: Java's order of these is that of its hashes.
+UNORDERED = (
+    java.HashMap,
+    java.Hashtable,
+    java.ConcurrentHashMap,
+    java.WeakHashMap,
+    java.IdentityHashMap,
+    java.Properties,
+    java.MapOf,
+    java.MapView,
+    java.SetOf,
+    java.SetView,
+    java.ConcurrentHashSet,
+    set,
+    frozenset,
+)
+
+
 def same(left: Any, right: Any) -> bool:
-    """Equal, with the same types all the way down, the same order of dicts, signs of zero and scales."""
+    """Equal, with the same types all the way down, the same order of what is ordered, signs of zero and scales."""
     if type(left) is not type(right):
         return False
+    for name in ("component", "comparator", "java_name", "nanosecond", "zone", "element", "types", "fold", "like"):
+        if hasattr(left, name) and not same(getattr(left, name), getattr(right, name)):
+            return False
     if isinstance(left, (list, tuple)):
         return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, UNORDERED):
+        pairs = {(type(key), key): key for key in right}
+        keys = [(key, pairs.get((type(key), key))) for key in left]
+        values = all(same(left[key], right[key]) for key in left) if isinstance(left, dict) and left == right else True
+        return left == right and values and all(same(key, other) for key, other in keys)
     if isinstance(left, dict):
         return same(list(left.items()), list(right.items()))
+    if isinstance(left, java.OrderedSet):
+        return same(list(left), list(right))
     if isinstance(left, float):
         return bool(float.hex(left) == float.hex(right))
     if isinstance(left, Decimal):
         return bool(left.as_tuple() == right.as_tuple())
+    if isinstance(left, datetime):
+        return bool(left == right) and (left.utcoffset(), str(left.tzinfo)) == (right.utcoffset(), str(right.tzinfo))
+    if (attrs.has(type(left)) or dataclasses.is_dataclass(left)) and not isinstance(left, type):
+        names = attrs.fields(type(left)) if attrs.has(type(left)) else dataclasses.fields(left)
+        return all(same(getattr(left, field.name), getattr(right, field.name)) for field in names)
     return bool(left == right)
 
 

@@ -129,6 +129,20 @@ def renamed(row: Row) -> bytes:
     return data
 
 
+def plain(value: Any) -> Any:
+    """The value with every collection as list, set and dict."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, java.OrderedSet):
+        return set(value)
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def written_back(row: Row) -> bytes | None:
+    """The bytes that what was read becomes."""
+    return row.data if row.codec in ("JsonJacksonCodec", "Kryo5Codec") else renamed(row)
+
+
 def test_every_version_and_codec_is_there() -> None:
     assert {row.redisson for row in rows()} >= {"4.3.1", "3.50.0", "3.20.0"}
     assert {row.codec for row in rows()} == set(CODECS)
@@ -140,14 +154,14 @@ def test_what_java_wrote_is_read(found: list[Row]) -> None:
     for row in found:
         if row.data is not None:
             value = CODECS[row.codec].decode(row.data)
-            assert same(value, expected(row)), (row, value)
+            assert same(plain(value), expected(row)), (row, value)
 
 
 @of("java.util.ArrayDeque")
 def test_a_deque_is_read_as_a_list(found: list[Row]) -> None:
     for row in found:
         assert row.data is not None
-        assert same(CODECS[row.codec].decode(row.data), row.value.body), row
+        assert same(plain(CODECS[row.codec].decode(row.data)), row.value.body), row
 
 
 @of(but=ONLY_READ | UNREAD.keys())
@@ -163,7 +177,7 @@ def test_what_was_read_is_written_back_as_it_was(found: list[Row]) -> None:
     for row in found:
         if row.data is not None:
             codec = CODECS[row.codec]
-            assert codec.encode(codec.decode(row.data)) == renamed(row), row
+            assert codec.encode(codec.decode(row.data)) == written_back(row), row
 
 
 @of(*UNREAD)
@@ -174,10 +188,13 @@ def test_a_class_that_is_not_known_is_named(found: list[Row]) -> None:
             # Redisson before 4 writes a UUID as a mere string.
             assert CODECS[row.codec].decode(row.data) == str(row.value)
             continue
+        if row.codec == "Kryo5Codec" or row.data.startswith(f'["{UNREAD[row.java_type]}",'.encode()):
+            assert CODECS[row.codec].encode(CODECS[row.codec].decode(row.data)) == row.data
+            continue
         with pytest.raises(DecodeError) as caught:
             CODECS[row.codec].decode(row.data)
         assert caught.value.data == row.data
-        named = row.codec == "Kryo5Codec" or UNREAD[row.java_type].encode() in row.data
+        named = UNREAD[row.java_type].encode() in row.data
         assert (UNREAD[row.java_type] if named else "without the name of its Java type") in str(caught.value)
 
 

@@ -66,9 +66,9 @@ def canonical(value: Any) -> Any:
     """The value with one sign for NaN, which Java does not keep."""
     if isinstance(value, float) and value != value:
         return type(value)(float("nan"))
-    if isinstance(value, list):
+    if type(value) is list:
         return [canonical(item) for item in value]
-    return {canonical(k): canonical(v) for k, v in value.items()} if isinstance(value, dict) else value
+    return {canonical(k): canonical(v) for k, v in value.items()} if type(value) is dict else value
 
 
 @bounded

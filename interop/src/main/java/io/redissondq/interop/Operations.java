@@ -54,8 +54,14 @@ final class Operations implements AutoCloseable {
         table.put("read_all", request -> side(request, queue -> values(queue.readAll())));
 
         table.put("dump", request -> client(request).dump(queue(request)));
+        table.put("samples", request -> Samples.all().stream().map(Samples.Sample::name).toList());
+        table.put("encode_sample", request -> HEX.formatHex(Codecs.encode(codec(request), sample(request))));
+        table.put("check_sample", Operations::checkSample);
+        table.put("recode_many", request -> Recoding.of(codec(request), request.field("items")));
+
         table.put("encode", request -> HEX.formatHex(Codecs.encode(codec(request), request.value())));
-        table.put("decode", request -> Values.write(Codecs.decode(codec(request), HEX.parseHex(request.text("hex")))));
+        table.put("decode", request -> Values.write(decoded(request)));
+        table.put("describe", table.get("decode"));
     }
 
     JsonNode run(Request request) throws Exception {
@@ -125,7 +131,23 @@ final class Operations implements AutoCloseable {
         return node;
     }
 
+    private static JsonNode checkSample(Request request) throws Exception {
+        Object decoded = decoded(request);
+        return Json.object()
+                .put("equal", Same.values(sample(request), decoded))
+                .put("class", Vectors.className(decoded))
+                .put("text", String.valueOf(decoded));
+    }
+
+    private static Object sample(Request request) {
+        return Samples.named(request.text("name")).value();
+    }
+
+    private static Object decoded(Request request) throws Exception {
+        return Codecs.decode(codec(request), HEX.parseHex(request.text("hex")));
+    }
+
     private static Codec codec(Request request) throws ReflectiveOperationException {
-        return Codecs.named(request.text("codec"));
+        return Codecs.of(request.field("codec"));
     }
 }

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.TimeZone;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -29,10 +31,14 @@ public final class Peer {
         System.setOut(System.err);
         int status = 0;
         try {
-            if (args.length == 1 && args[0].equals("golden")) {
-                Golden.print(out);
-            } else {
-                new Peer(out).serve();
+            // Some of java.sql and java.util tells its values in the zone and for the country of the machine.
+            TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
+            Locale.setDefault(Locale.ROOT);
+            switch (args.length == 0 ? "serve" : args[0]) {
+                case "golden" -> Golden.print(out);
+                case "types" -> Vectors.print(out, "types", Coverage.main());
+                case "foreign" -> Vectors.print(out, "foreign", Coverage.foreign());
+                default -> new Peer(out).serve();
             }
         } catch (Exception e) {
             e.printStackTrace();

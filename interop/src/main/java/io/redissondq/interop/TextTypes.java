@@ -2,18 +2,32 @@ package io.redissondq.interop;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.MonthDay;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.Base64;
+import java.util.Currency;
 import java.util.Date;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /** The types whose value crosses as one string. A further type is a further row. */
@@ -44,7 +58,23 @@ final class TextTypes {
         row(LocalDateTime.class, LocalDateTime::parse);
         row(LocalTime.class, LocalTime::parse);
         row(OffsetDateTime.class, OffsetDateTime::parse);
+        row(OffsetTime.class, OffsetTime::parse);
         row(ZonedDateTime.class, ZonedDateTime::parse);
+        row(Period.class, Period::parse);
+        row(Year.class, TextTypes::year, year -> Integer.toString(year.getValue()));
+        row(YearMonth.class, YearMonth::parse);
+        row(MonthDay.class, MonthDay::parse);
+        row(ZoneOffset.class, ZoneOffset::of);
+        BY_NAME.put("java.time.ZoneRegion", new Row("java.time.ZoneRegion", ZoneId::of, Object::toString));
+        row(Timestamp.class, Timestamp::valueOf);
+        row(URI.class, URI::create);
+        row(Currency.class, Currency::getInstance);
+        row(Locale.class, Locale::forLanguageTag, Locale::toLanguageTag);
+        row(StringBuilder.class, StringBuilder::new);
+        row(StringBuffer.class, StringBuffer::new);
+        row(AtomicInteger.class, s -> new AtomicInteger(Integer.parseInt(s)));
+        row(AtomicLong.class, s -> new AtomicLong(Long.parseLong(s)));
+        row(AtomicBoolean.class, s -> new AtomicBoolean(Boolean.parseBoolean(s)));
     }
 
     private TextTypes() {
@@ -62,13 +92,17 @@ final class TextTypes {
         return BY_NAME.get(value.getClass().getTypeName()).print.apply(value);
     }
 
-    private static <T> void row(Class<T> type, Function<String, T> parse) {
+    private static <T> void row(Class<T> type, Function<String, ? extends T> parse) {
         row(type, parse, Object::toString);
     }
 
-    private static <T> void row(Class<T> type, Function<String, T> parse, Function<T, String> print) {
+    private static <T> void row(Class<T> type, Function<String, ?> parse, Function<T, String> print) {
         String name = type.getTypeName();
         BY_NAME.put(name, new Row(name, parse::apply, value -> print.apply(type.cast(value))));
+    }
+
+    private static Year year(String text) {
+        return Year.of(Integer.parseInt(text));
     }
 
     private static char character(String text) {

@@ -1,8 +1,6 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,8 +11,8 @@ import java.util.Map;
 final class Values {
     static final String REPEAT = "$repeat";
 
-    private static final String TYPE = "$";
-    private static final String VALUE = "v";
+    static final String TYPE = "$";
+    static final String VALUE = "v";
 
     private Values() {
     }
@@ -31,30 +29,7 @@ final class Values {
     }
 
     static JsonNode write(Object value) {
-        if (value == null) {
-            return Json.NODES.nullNode();
-        }
-        if (value instanceof String text) {
-            return Json.NODES.textNode(text);
-        }
-        if (value instanceof Boolean flag) {
-            return Json.NODES.booleanNode(flag);
-        }
-        if (value instanceof Integer number) {
-            return Json.NODES.numberNode(number);
-        }
-        if (value instanceof Double number && Double.isFinite(number)) {
-            return Json.NODES.numberNode(number);
-        }
-        if (value.getClass() == ArrayList.class) {
-            return elements((Collection<?>) value);
-        }
-        if (value.getClass() == LinkedHashMap.class && isPlain((Map<?, ?>) value)) {
-            ObjectNode node = Json.object();
-            ((Map<?, ?>) value).forEach((key, item) -> node.set((String) key, write(item)));
-            return node;
-        }
-        return Json.object().put(TYPE, value.getClass().getTypeName()).set(VALUE, body(value));
+        return new ValueWriter().write(value);
     }
 
     private static Object number(JsonNode node) {
@@ -103,39 +78,6 @@ final class Values {
             return map;
         }
         return fill((Collection<Object>) empty, body);
-    }
-
-    private static JsonNode body(Object value) {
-        if (TextTypes.has(value.getClass().getTypeName())) {
-            return Json.NODES.textNode(TextTypes.print(value));
-        }
-        if (value instanceof Map<?, ?> map) {
-            ArrayNode entries = Json.array();
-            map.forEach((key, item) -> entries.addArray().add(write(key)).add(write(item)));
-            return entries;
-        }
-        if (value instanceof Collection<?> collection) {
-            return elements(collection);
-        }
-        if (value.getClass().isArray()) {
-            ArrayNode items = Json.array();
-            for (int i = 0; i < Array.getLength(value); i++) {
-                items.add(write(Array.get(value, i)));
-            }
-            return items;
-        }
-        return Json.NODES.textNode(value instanceof Enum<?> constant ? constant.name() : value.toString());
-    }
-
-    /** Whether the map can stand as a JSON object without looking like a typed value. */
-    private static boolean isPlain(Map<?, ?> map) {
-        return map.keySet().stream().allMatch(key -> key instanceof String text && !text.startsWith(TYPE));
-    }
-
-    private static ArrayNode elements(Collection<?> collection) {
-        ArrayNode items = Json.array();
-        collection.forEach(item -> items.add(write(item)));
-        return items;
     }
 
     private static Collection<Object> fill(Collection<Object> collection, JsonNode items)

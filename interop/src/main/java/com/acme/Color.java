@@ -1,0 +1,5 @@
+package com.acme;
+
+public enum Color {
+    RED, GREEN, BLUE
+}

@@ -1,0 +1,6 @@
+package com.acme;
+
+import java.io.Serializable;
+
+public class Empty implements Serializable {
+}

@@ -1,0 +1,6 @@
+package com.acme;
+
+import java.io.Serializable;
+
+public record Line(Point from, Point to, String label) implements Serializable {
+}

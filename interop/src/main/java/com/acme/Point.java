@@ -1,0 +1,6 @@
+package com.acme;
+
+import java.io.Serializable;
+
+public record Point(int x, int y) implements Serializable {
+}

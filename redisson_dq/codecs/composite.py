@@ -1,0 +1,43 @@
+"""The codec that holds one codec for each place: of its three, a queue uses the one for values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["CompositeCodec"]
+
+
+class CompositeCodec(Codec):
+    """The counterpart of ``org.redisson.codec.CompositeCodec``, with its arguments in its order.
+
+    A queue has no map keys or map values: the bytes, and the errors, are those of ``value_codec``. Without one Java's
+    queues end with a NullPointerException; here the constructor raises ArgumentError.
+    """
+
+    def __init__(
+        self, map_key_codec: Codec | None, map_value_codec: Codec | None, value_codec: Codec | None = None
+    ) -> None:
+        for name, codec in (("map_key_codec", map_key_codec), ("map_value_codec", map_value_codec)):
+            if codec is not None and not isinstance(codec, Codec):
+                raise ArgumentError(f"{name} is a redisson_dq.codecs.Codec or None, not {codec!r}")
+        if not isinstance(value_codec, Codec):
+            raise ArgumentError(
+                f"value_codec is a redisson_dq.codecs.Codec, such as StringCodec(), not {value_codec!r}: "
+                "it is the one that a queue uses"
+            )
+        self._codecs = (map_key_codec, map_value_codec, value_codec)
+        self._value = value_codec
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes that ``value_codec`` has. Raises its EncodeError."""
+        return self._value.encode(value)
+
+    def decode(self, data: bytes) -> Any:
+        """The value that ``value_codec`` reads. Raises its DecodeError."""
+        return self._value.decode(data)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(map(repr, self._codecs))})"

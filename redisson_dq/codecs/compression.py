@@ -1,0 +1,243 @@
+"""The codecs that compress what another codec writes: LZ4, Snappy, ZStandard.
+
+The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first:
+against ``max_size``, and against the most that so many compressed bytes can hold.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import abstractmethod
+from types import ModuleType
+from typing import Any, ClassVar
+
+from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.kryo5 import Kryo5Codec
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+
+__all__ = ["MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
+
+#: The most bytes before compression, unless a codec is told otherwise.
+MAX_SIZE = 64 * 1024 * 1024
+
+_LARGEST = 0x7E000000  # LZ4 takes no more; a Java int would hold a little more
+
+_SIZE = 4  # bytes of a length: a Java int, big endian
+
+
+class _CompressingCodec(Codec):
+    _format: ClassVar[str]
+    _header: ClassVar[int]  # bytes before the compressed ones
+    _expansion: ClassVar[int]  # one compressed byte becomes at most so many
+
+    def __init__(self, inner: Codec | None = None, *, max_size: int = MAX_SIZE) -> None:
+        """``inner`` writes what is compressed; Kryo5Codec unless given, as in Redisson.
+
+        Values of more than ``max_size`` bytes before compression are refused both ways, so that a few bytes in Redis
+        cannot fill the memory. Raises ArgumentError, also when the extra ``compression`` is not installed.
+        """
+        if inner is not None and not isinstance(inner, Codec):
+            raise ArgumentError(f"inner is a redisson_dq.codecs.Codec, such as Kryo5Codec(), not {inner!r}")
+        if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
+            raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {max_size!r}")
+        try:
+            _cramjam()
+        except ImportError as exc:
+            name = type(self).__name__
+            raise ArgumentError(f"{name} needs cramjam: pip install 'redisson-dq[compression]'") from exc
+        self._inner = Kryo5Codec() if inner is None else inner
+        self._max_size = max_size
+
+    @property
+    def name(self) -> str:
+        """Both names, as in ``LZ4Codec(Kryo5Codec)``."""
+        return f"{type(self).__name__}({self._inner.name})"
+
+    def encode(self, value: Any) -> bytes:
+        """What the inner codec writes, compressed. Raises EncodeError. O(size)."""
+        try:
+            raw = self._inner.encode(value)
+        except EncodeError as exc:
+            message = str(exc).removeprefix(f"{exc.codec}: ")
+            raise EncodeError(f"{self.name}: {message}", codec=self.name, path=exc.path) from exc
+        if len(raw) > self._max_size:
+            raise Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}").error(self.name)
+        return self._compress(raw)
+
+    def decode(self, data: bytes) -> Any:
+        """What the inner codec reads from the decompressed bytes. O(size, before compression).
+
+        Raises DecodeError, whose ``data`` are the bytes given. When the inner codec refuses what was decompressed,
+        its error, with those bytes and the offset in them, is the cause.
+        """
+        if type(data) is not bytes:
+            data = bytes(data)
+        try:
+            raw = self._decompress(data)
+        except Malformed as exc:
+            raise exc.error(self.name, data) from exc
+        except _cramjam().DecompressionError as exc:
+            fault = Malformed(f"the bytes are no {self._format} data of the announced size: {exc}", self._header)
+            raise fault.error(self.name, data) from exc
+        try:
+            return self._inner.decode(raw)
+        except DecodeError as exc:
+            message = str(exc).removeprefix(f"{exc.codec}: ")
+            raise DecodeError(
+                f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
+            ) from exc
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._inner!r})"
+
+    @abstractmethod
+    def _compress(self, raw: bytes) -> bytes: ...
+
+    @abstractmethod
+    def _decompress(self, data: bytes) -> bytes:
+        """Raises Malformed, and the library's DecompressionError."""
+
+    def _check(self, size: int, compressed: int, *, offset: int = 0, before: int = 0) -> None:
+        """To be called before anything of ``size`` is allocated. Of the value there are ``before`` bytes already."""
+        if not 0 <= size <= compressed * self._expansion:
+            raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
+        if before + size > self._max_size:
+            raise Malformed(f"{before + size} bytes announced, max_size is {self._max_size}", offset)
+
+
+def _cramjam() -> ModuleType:
+    return importlib.import_module("cramjam")
+
+
+def _length(data: bytes, offset: int = 0) -> int:
+    if len(data) - offset < _SIZE:
+        raise Malformed("the bytes end in a length", len(data))
+    return int.from_bytes(data[offset : offset + _SIZE], "big", signed=True)
+
+
+class LZ4Codec(_CompressingCodec):
+    """The size and one LZ4 block: ``org.redisson.codec.LZ4Codec``.
+
+    The bytes are those that Redisson writes with the native library of lz4-java.
+    """
+
+    _format = "LZ4"
+    _header = _SIZE
+    _expansion = 255
+
+    def _compress(self, raw: bytes) -> bytes:
+        return len(raw).to_bytes(_SIZE, "big") + bytes(_cramjam().lz4.compress_block(raw, store_size=False))
+
+    def _decompress(self, data: bytes) -> bytes:
+        size = _length(data)
+        self._check(size, len(data) - _SIZE)
+        # cramjam takes the size as a little-endian prefix; only so it tells when there is less than that.
+        raw = bytes(_cramjam().lz4.decompress_block(size.to_bytes(_SIZE, "little") + data[_SIZE:]))
+        if len(raw) != size:
+            raise Malformed(f"{size} bytes announced, {len(raw)} found", self._header)
+        return raw
+
+
+class LZ4CodecV2(LZ4Codec):
+    """The format of LZ4Codec, since Redisson 3.25.0: ``org.redisson.codec.LZ4CodecV2``.
+
+    Redisson before 4.5.0 does not read its own values back if LZ4 found anything to shorten in them. So up to
+    192 KiB this codec writes a block of literals, as long as the value, which every version reads.
+    ``compress=True`` compresses them too, for readers of 4.5.0 or later (and Java's LZ4Codec of any version).
+    """
+
+    #: What the decompressor behind Redisson gives in one read, and before 4.5.0 there is only one.
+    _ONE_READ = 192 * 1024
+
+    def __init__(self, inner: Codec | None = None, *, compress: bool = False, max_size: int = MAX_SIZE) -> None:
+        super().__init__(inner, max_size=max_size)
+        self._literal = 0 if compress else self._ONE_READ
+
+    def _compress(self, raw: bytes) -> bytes:
+        return _literals(raw) if len(raw) <= self._literal else super()._compress(raw)
+
+
+def _literals(raw: bytes) -> bytes:
+    """The size, and an LZ4 block in which nothing is compressed."""
+    size = len(raw)
+    more = b""
+    if size >= 15:
+        full, rest = divmod(size - 15, 255)
+        more = b"\xff" * full + bytes((rest,))
+    return b"".join((size.to_bytes(_SIZE, "big"), bytes((min(size, 15) << 4,)), more, raw))
+
+
+class SnappyCodecV2(_CompressingCodec):
+    """Snappy's raw format: ``org.redisson.codec.SnappyCodecV2``."""
+
+    _format = "Snappy"
+    _header = 0
+    _expansion = 22  # a copy of 64 bytes takes three
+
+    def _compress(self, raw: bytes) -> bytes:
+        return bytes(_cramjam().snappy.compress_raw(raw))
+
+    def _decompress(self, data: bytes) -> bytes:
+        return self._block(data)
+
+    def _block(self, data: bytes, before: int = 0, offset: int = 0) -> bytes:
+        """One block, after ``before`` decompressed bytes; it starts at ``offset`` of the value."""
+        snappy = _cramjam().snappy
+        self._check(snappy.decompress_raw_len(data), len(data), offset=offset, before=before)
+        return bytes(snappy.decompress_raw(data))
+
+
+class SnappyCodec(SnappyCodecV2):
+    """Chunks in Snappy's raw format, each after its length: ``org.redisson.codec.SnappyCodec``.
+
+    Redisson 4.1.0 has dropped it. SnappyCodecV2 is another format.
+    """
+
+    _CHUNK = 32767
+
+    def _compress(self, raw: bytes) -> bytes:
+        parts: list[bytes] = []
+        for start in range(0, len(raw), self._CHUNK):
+            block = super()._compress(raw[start : start + self._CHUNK])
+            parts += (len(block).to_bytes(_SIZE, "big"), block)
+        return b"".join(parts)
+
+    def _decompress(self, data: bytes) -> bytes:
+        parts: list[bytes] = []
+        offset = size = 0
+        while offset < len(data):
+            length = _length(data, offset)
+            start = offset + _SIZE
+            if not 0 <= length <= len(data) - start:
+                raise Malformed(f"a chunk of {length} bytes announced, {len(data) - start} left", offset)
+            offset = start + length
+            part = self._block(data[start:offset], size, start)
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+
+
+class ZStdCodec(_CompressingCodec):
+    """The size and a ZStandard frame: ``org.redisson.codec.ZStdCodec``, since Redisson 3.39.0."""
+
+    _format = "ZStandard"
+    _header = _SIZE
+    _expansion = 32768  # a block of four bytes stands for 128 KiB
+    _LEVEL = 3  # Redisson's
+
+    def _compress(self, raw: bytes) -> bytes:
+        encoder = _cramjam().zstd.Compressor(self._LEVEL)
+        encoder.compress(raw)
+        # Redisson flushes before it closes, which ends a block unless there is none.
+        flushed = bytes(encoder.flush()) if raw else b""
+        return b"".join((len(raw).to_bytes(_SIZE, "big"), flushed, bytes(encoder.finish())))
+
+    def _decompress(self, data: bytes) -> bytes:
+        size = _length(data)
+        self._check(size, len(data) - _SIZE)
+        raw = bytearray(size)
+        found = _cramjam().zstd.decompress_into(data[_SIZE:], raw)
+        if found != size:
+            raise Malformed(f"{size} bytes announced, {found} found", self._header)
+        return bytes(raw)

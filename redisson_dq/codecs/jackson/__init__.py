@@ -1,0 +1,1 @@
+"""The formats of Jackson and the values in them."""

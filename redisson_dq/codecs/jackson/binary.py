@@ -1,0 +1,188 @@
+"""What the binary formats share: the walk over a node that is written, and the checks of what is read.
+
+Every reader takes the whole bytes, a position and the depth, and gives a node and the next position. Reading past
+the end raises IndexError or struct.error, which :func:`read_whole` reports as bytes that end too early; anything
+else that is wrong raises Malformed.
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.jackson.node import CLASS, MAX_NODE_DEPTH, Object
+from redisson_dq.java.numbers import INT_MAX
+
+__all__ = [
+    "MAX_NUMBER_BYTES",
+    "Writer",
+    "decimal_of",
+    "deeper",
+    "decimal_parts",
+    "java_bytes",
+    "read_bytes",
+    "read_number",
+    "read_text",
+    "read_whole",
+    "utf8",
+]
+
+#: Jackson since 2.15 reads no longer number (of a BigDecimal its digits without the point).
+MAX_NUMBER_BYTES = 1000
+
+_TOO_LONG = f"a number of more than {MAX_NUMBER_BYTES} bytes, which Jackson does not read"
+_MAX_DIGITS = 2408  # those of 1,000 bytes
+
+
+class Writer(ABC):
+    """Writes nodes in one walk; a format derives from it and says what its bytes are.
+
+    ``out`` holds the bytes in pieces.
+    """
+
+    #: By type of node: the bytes of all that hold no others.
+    scalars: ClassVar[Mapping[type, Callable[[Any], bytes]]]
+
+    def __init__(self) -> None:
+        self.out: list[bytes] = []
+
+    @abstractmethod
+    def name(self, name: str) -> bytes:
+        """The bytes of a property's name."""
+
+    @abstractmethod
+    def array(self, count: int, *, typed: bool) -> tuple[bytes, bytes]:
+        """What stands before and after the elements. ``typed``: the array belongs to a name of a class."""
+
+    @abstractmethod
+    def object(self, count: int) -> tuple[bytes, bytes]:
+        """What stands before and after the pairs."""
+
+    def write(self, node: Any, *, typed: bool = False) -> None:
+        """Write a node. Raises Unencodable. O(size)."""
+        kind = type(node)
+        scalar = self.scalars.get(kind)
+        if scalar is not None:
+            self.out.append(scalar(node))
+        elif kind is list:
+            self._write_array(node, typed)
+        elif kind is Object:
+            self._write_object(node)
+        elif type(node.content) is Object:
+            self._write_object(Object(((CLASS, node.name), *node.content)))
+        else:
+            before, after = self.array(2, typed=True)
+            self.out += (before, self.scalars[str](node.name))
+            self.write(node.content, typed=True)
+            self.out.append(after)
+
+    def _write_array(self, node: list[Any], typed: bool) -> None:
+        before, after = self.array(len(node), typed=typed)
+        self.out.append(before)
+        index = 0
+        try:
+            for index in range(len(node)):
+                self.write(node[index])
+        except Unencodable as exc:
+            exc.inside(index)
+            raise
+        self.out.append(after)
+
+    def _write_object(self, node: Object) -> None:
+        before, after = self.object(len(node))
+        self.out.append(before)
+        name = ""
+        try:
+            for name, item in node:
+                self.out.append(self.name(name))
+                self.write(item)
+        except Unencodable as exc:
+            exc.inside(name)
+            raise
+        self.out.append(after)
+
+
+def utf8(text: str) -> bytes:
+    """A text in UTF-8. Raises Unencodable for surrogates that are no pair. O(length)."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as exc:
+        lone = text[exc.start]
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
+    except UnicodeDecodeError as exc:
+        raise Unencodable(f"U+{ord(lone):04X} alone is no character, and the format's texts are UTF-8") from exc
+
+
+def java_bytes(number: int) -> bytes:
+    """``BigInteger.toByteArray``: big endian, with room for the sign. Raises Unencodable. O(length)."""
+    length = (number if number >= 0 else ~number).bit_length() // 8 + 1
+    if length > MAX_NUMBER_BYTES:
+        raise Unencodable(_TOO_LONG)
+    return number.to_bytes(length, "big", signed=True)
+
+
+def decimal_parts(value: Decimal) -> tuple[int, int]:
+    """A BigDecimal's unscaled number and its exponent (Java's scale, negated). Raises Unencodable. O(digits ** 2)."""
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or abs(exponent) > INT_MAX:
+        raise Unencodable(f"a BigDecimal cannot hold {value}")
+    if len(digits) > _MAX_DIGITS:
+        raise Unencodable(_TOO_LONG)
+    return int(Decimal((sign, digits, 0))), exponent
+
+
+def decimal_of(unscaled: int, exponent: int, pos: int) -> Decimal:
+    """The BigDecimal of these parts, which stood at ``pos``. O(digits ** 2)."""
+    if abs(exponent) > INT_MAX:
+        raise Malformed(f"a BigDecimal's exponent is {exponent}", pos)
+    sign, digits, _ = Decimal(unscaled).as_tuple()
+    return Decimal((sign, digits, exponent))
+
+
+def read_whole(read: Callable[[bytes, int, int], tuple[Any, int]], data: bytes, pos: int = 0) -> Any:
+    """The node that fills the bytes from ``pos`` on. Raises Malformed. O(size)."""
+    try:
+        node, end = read(data, pos, 0)
+    except (IndexError, struct.error) as exc:
+        raise Malformed("the bytes end in the middle of the value", len(data)) from exc
+    except RecursionError as exc:
+        raise Malformed(TOO_DEEP) from exc
+    if end != len(data):
+        raise Malformed(f"{len(data) - end} bytes too many after the value", end)
+    return node
+
+
+def deeper(depth: int, pos: int) -> int:
+    """The depth inside the array or object at ``pos``."""
+    if depth == MAX_NODE_DEPTH:
+        raise Malformed(TOO_DEEP, pos)
+    return depth + 1
+
+
+def read_bytes(data: bytes, pos: int, length: int) -> tuple[bytes, int]:
+    """So many bytes. O(length)."""
+    end = pos + length
+    if end > len(data):
+        raise Malformed(f"{length} bytes are announced, {len(data) - pos} are there", pos)
+    return data[pos:end], end
+
+
+def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
+    """A text of so many bytes of UTF-8. O(length)."""
+    raw, end = read_bytes(data, pos, length)
+    try:
+        return raw.decode(), end
+    except UnicodeDecodeError as exc:
+        raise Malformed(f"a text's bytes are no UTF-8: {exc.reason}", pos + exc.start) from exc
+
+
+def read_number(data: bytes, pos: int) -> int:
+    """The number of a BigInteger's bytes, which stood at ``pos``. O(length)."""
+    if len(data) > MAX_NUMBER_BYTES:
+        raise Malformed(_TOO_LONG, pos)
+    return int.from_bytes(data, "big", signed=True)

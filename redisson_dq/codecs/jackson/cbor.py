@@ -1,0 +1,259 @@
+"""CBOR as jackson-dataformat-cbor writes it.
+
+Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An array stands after its length; one that
+belongs to the name of a class has no length but an end, and so has every object. A text of more than 3,996 UTF-16
+units is cut into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
+
+A negative BigInteger is not what the standard says: Jackson writes the bytes of ``-n`` where the standard has those
+of ``-1 - n``, and reads it so. That is one reason why no library does this; others are the Float, which libraries
+turn into a Double, and names that occur twice. Refused are other tags and whatever else Jackson does not write, so
+no dates, sets or references are made.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.jackson import binary
+from redisson_dq.codecs.jackson.binary import (
+    decimal_of,
+    decimal_parts,
+    deeper,
+    java_bytes,
+    read_bytes,
+    read_number,
+    read_text,
+    utf8,
+)
+from redisson_dq.codecs.jackson.node import Object, WholeName
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
+
+__all__ = ["dumps", "loads"]
+
+
+def dumps(node: Any) -> bytes:
+    """The bytes of a node. Raises Unencodable. O(size)."""
+    writer = _Writer()
+    writer.write(node)
+    return b"".join(writer.out)
+
+
+def loads(data: bytes) -> Any:
+    """The node of the bytes. Raises Malformed. O(size)."""
+    return binary.read_whole(_read, data)
+
+
+# The top three bits of a first byte; the other five are a number, or say how many bytes the number takes.
+_WHOLE, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _OBJECT, _TAG, _OTHER = range(0, 0x100, 0x20)
+_NO_LENGTH = 0x1F
+_END = 0xFF
+_BIG_POSITIVE, _BIG_NEGATIVE, _DECIMAL = _TAG | 2, _TAG | 3, _TAG | 4
+_LONGEST_TEXT = 3996
+
+_ONE = tuple(bytes((n,)) for n in range(256))
+_FLOAT_FORM, _DOUBLE_FORM = struct.Struct(">Bf"), struct.Struct(">Bd")
+
+
+def _header(kind: int, number: int) -> bytes:
+    if number < 24:
+        return _ONE[kind | number]
+    if number < 1 << 8:
+        return _ONE[kind | 24] + _ONE[number]
+    if number < 1 << 16:
+        return _ONE[kind | 25] + number.to_bytes(2, "big")
+    if number < 1 << 32:
+        return _ONE[kind | 26] + number.to_bytes(4, "big")
+    return _ONE[kind | 27] + number.to_bytes(8, "big")
+
+
+def _whole(value: int) -> bytes:
+    if not LONG_MIN <= value <= LONG_MAX:
+        return _big_integer(value)
+    return _header(_WHOLE, value) if value >= 0 else _header(_NEGATIVE, ~value)
+
+
+def _big_integer(value: int) -> bytes:
+    raw = java_bytes(abs(value))
+    return _ONE[_BIG_NEGATIVE if value < 0 else _BIG_POSITIVE] + _header(_BYTES, len(raw)) + raw
+
+
+def _decimal(value: Decimal) -> bytes:
+    unscaled, exponent = decimal_parts(value)
+    number = _whole(unscaled)
+    if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # a long takes its full length here
+        number = _ONE[number[0] & 0xE0 | 27] + number[1:].rjust(8, b"\0")
+    return _ONE[_DECIMAL] + _header(_ARRAY, 2) + _whole(exponent) + number
+
+
+def _double(value: float) -> bytes:
+    return _DOUBLE_FORM.pack(0xFB, value) if value == value else b"\xfb\x7f\xf8\0\0\0\0\0\0"
+
+
+def _float(value: float) -> bytes:
+    return _FLOAT_FORM.pack(0xFA, value) if value == value else b"\xfa\x7f\xc0\0\0"
+
+
+def _text(value: str) -> bytes:
+    raw = utf8(value)
+    if len(raw) <= _LONGEST_TEXT:
+        return _header(_TEXT, len(raw)) + raw
+    chunks = list(_chunks(raw.decode()))
+    if len(chunks) == 1:
+        return _header(_TEXT, len(raw)) + raw
+    return _ONE[_TEXT | _NO_LENGTH] + b"".join(_header(_TEXT, len(chunk)) + chunk for chunk in chunks) + _ONE[_END]
+
+
+def _chunks(text: str) -> Iterator[bytes]:
+    units = text.encode("utf-16-le")
+    start = 0
+    while start < len(units):
+        end = start + 2 * _LONGEST_TEXT
+        if end < len(units) and units[end - 1] & 0xFC == 0xD8:  # the first half of a pair waits for the second
+            end -= 2
+        yield units[start:end].decode("utf-16-le").encode()
+        start = end
+
+
+class _Writer(binary.Writer):
+    scalars: ClassVar[Mapping[type, Callable[[Any], bytes]]] = {
+        type(None): lambda _value: b"\xf6",
+        bool: lambda value: b"\xf5" if value else b"\xf4",
+        str: _text,
+        bytes: lambda value: _header(_BYTES, len(value)) + value,
+        Decimal: _decimal,
+        float: _double,
+        Float: _float,
+        BigInteger: _big_integer,
+        **dict.fromkeys((int, Byte, Short, Long), _whole),
+    }
+
+    def name(self, name: str) -> bytes:
+        return _whole(int(name)) if type(name) is WholeName else _text(name)
+
+    def array(self, count: int, *, typed: bool) -> tuple[bytes, bytes]:
+        return (_ONE[_ARRAY | _NO_LENGTH], _ONE[_END]) if typed else (_header(_ARRAY, count), b"")
+
+    def object(self, count: int) -> tuple[bytes, bytes]:
+        return _ONE[_OBJECT | _NO_LENGTH], _ONE[_END]
+
+
+_VALUES = {0xF4: False, 0xF5: True, 0xF6: None}
+
+
+def _read(data: bytes, pos: int, depth: int) -> tuple[Any, int]:
+    start = pos
+    first = data[pos]
+    kind = first & 0xE0
+    if kind == _OTHER:
+        return _read_other(data, pos)
+    if kind in (_WHOLE, _NEGATIVE, _TAG):
+        return _read_number(data, pos)
+    if kind == _TEXT:
+        return _read_text(data, pos)
+    if kind == _BYTES:
+        return _read_bytes(data, pos)
+    length, pos = _read_header(data, pos)
+    if length > len(data) - pos:
+        raise Malformed(f"{length} elements are announced, {len(data) - pos} bytes are there", start)
+    depth = deeper(depth, start)
+    left = length
+    if kind == _ARRAY:
+        items = []
+        while left if length >= 0 else data[pos] != _END:
+            item, pos = _read(data, pos, depth)
+            items.append(item)
+            left -= 1
+        return items, pos if length >= 0 else pos + 1
+    pairs = []
+    while left if length >= 0 else data[pos] != _END:
+        name, pos = _read_name(data, pos)
+        item, pos = _read(data, pos, depth)
+        pairs.append((name, item))
+        left -= 1
+    return Object(pairs), pos if length >= 0 else pos + 1
+
+
+def _read_header(data: bytes, pos: int) -> tuple[int, int]:
+    """The number of a first byte and those that belong to it, -1 for no length."""
+    number = data[pos] & 0x1F
+    if number < 24:
+        return number, pos + 1
+    if number == _NO_LENGTH:
+        return -1, pos + 1
+    if number > 27:
+        raise _unknown(data, pos)
+    raw, end = read_bytes(data, pos + 1, 1 << number - 24)
+    return int.from_bytes(raw, "big"), end
+
+
+def _read_other(data: bytes, pos: int) -> tuple[Any, int]:
+    first = data[pos]
+    if first in _VALUES:
+        return _VALUES[first], pos + 1
+    if first == 0xFB:
+        return _DOUBLE_FORM.unpack_from(data, pos)[1], pos + 9
+    if first == 0xFA:
+        return Float(_FLOAT_FORM.unpack_from(data, pos)[1]), pos + 5
+    raise _unknown(data, pos)
+
+
+def _read_number(data: bytes, pos: int) -> tuple[Any, int]:
+    if data[pos] != _DECIMAL:
+        return _read_whole(data, pos)
+    if data[pos + 1] != _ARRAY | 2:
+        raise _unknown(data, pos)
+    exponent, end = _read_whole(data, pos + 2)
+    unscaled, end = _read_whole(data, end)
+    return decimal_of(unscaled, exponent, pos), end
+
+
+def _read_whole(data: bytes, pos: int) -> tuple[int, int]:
+    first = data[pos]
+    if first in (_BIG_POSITIVE, _BIG_NEGATIVE):
+        raw, end = _read_bytes(data, pos + 1)
+        number = read_number(raw, pos)
+        return (number if first == _BIG_POSITIVE else -number), end
+    number, end = _read_header(data, pos)
+    if first & 0xE0 > _NEGATIVE or number < 0:
+        raise _unknown(data, pos)
+    return (~number if first & 0xE0 else number), end
+
+
+def _read_bytes(data: bytes, pos: int) -> tuple[bytes, int]:
+    length, start = _read_header(data, pos)
+    if data[pos] & 0xE0 != _BYTES or length < 0:
+        raise _unknown(data, pos)
+    return read_bytes(data, start, length)
+
+
+def _read_text(data: bytes, pos: int) -> tuple[str, int]:
+    length, start = _read_header(data, pos)
+    if length >= 0:
+        return read_text(data, start, length)
+    pos = start
+    chunks = []
+    while data[pos] != _END:
+        length, start = _read_header(data, pos)
+        if data[pos] & 0xE0 != _TEXT or length < 0:
+            raise _unknown(data, pos)
+        chunk, pos = read_text(data, start, length)
+        chunks.append(chunk)
+    return "".join(chunks), pos + 1
+
+
+def _read_name(data: bytes, pos: int) -> tuple[str, int]:
+    kind = data[pos] & 0xE0
+    if kind == _TEXT:
+        return _read_text(data, pos)
+    if kind > _NEGATIVE:
+        raise _unknown(data, pos)
+    number, end = _read_whole(data, pos)
+    return str(number), end
+
+
+def _unknown(data: bytes, pos: int) -> Malformed:
+    return Malformed(f"0x{data[pos]:02X} begins nothing that Jackson writes here", pos)

@@ -1,0 +1,98 @@
+"""Redisson's codecs on Jackson: the values and the class names are the same, the formats differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
+from redisson_dq.codecs.jackson.reading import value_of
+from redisson_dq.codecs.jackson.types import Dialect
+from redisson_dq.codecs.jackson.writing import node_of
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.declare import OBJECT, Signature
+
+__all__ = ["CborJacksonCodec", "IonJacksonCodec", "JacksonCodec", "MsgPackJacksonCodec", "SmileJacksonCodec"]
+
+
+class JacksonCodec(Codec):
+    """What all of them share; a codec derives from it and gives its format's two functions.
+
+    ``unknown``: ``"refuse"`` raises DecodeError for a class that is not declared, naming it; ``"generic"`` reads
+    its objects as ``java.JavaObject``, which are written back as they were.
+
+    ``typed_uuid``: whether a UUID in a field or array of that type carries its class. Redisson 4.3 writes and
+    reads it so; say False for Redisson 3.
+
+    Raises ArgumentError for another ``unknown``.
+    """
+
+    #: The format's functions: to bytes from a node, and back.
+    _dumps: Callable[[Any], bytes]
+    _loads: Callable[[bytes], Any]
+    #: The type that the whole value is declared as, and whether values carry the names of their classes.
+    _slot: Signature = OBJECT
+    _typed = True
+
+    def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
+        if unknown not in ("refuse", "generic"):
+            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {unknown!r}")
+        self._dialect = Dialect(typed=self._typed, typed_uuid=typed_uuid, generic=unknown == "generic")
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of ``value``. Raises EncodeError. O(size)."""
+        try:
+            return self._dumps(node_of(value, self._dialect, self._slot))
+        except Unencodable as exc:
+            raise exc.error(self.name) from exc
+        except ArgumentError as exc:  # a declaration whose annotations stand for no Java type
+            raise Unencodable(str(exc)).error(self.name) from exc
+        except RecursionError as exc:
+            raise Unencodable(TOO_DEEP).error(self.name) from exc
+
+    def decode(self, data: bytes) -> Any:
+        """The value of ``data``. Raises DecodeError. O(size).
+
+        The offset of a fault of syntax is exact; for a class or value that is refused it is the first place
+        where that class is named, and the message says where in the value it stands.
+        """
+        if type(data) is not bytes:
+            data = bytes(data)
+        try:
+            return value_of(self._loads(data), self._dialect, self._slot)
+        except Malformed as exc:
+            raise exc.error(self.name, data) from exc
+        except ArgumentError as exc:
+            raise Malformed(str(exc)).error(self.name, data) from exc
+        except RecursionError as exc:
+            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+
+
+class MsgPackJacksonCodec(JacksonCodec):
+    """JsonJacksonCodec's values in MessagePack: ``org.redisson.codec.MsgPackJacksonCodec``."""
+
+    _dumps = staticmethod(msgpack.dumps)
+    _loads = staticmethod(msgpack.loads)
+
+
+class CborJacksonCodec(JacksonCodec):
+    """JsonJacksonCodec's values in CBOR: ``org.redisson.codec.CborJacksonCodec``."""
+
+    _dumps = staticmethod(cbor.dumps)
+    _loads = staticmethod(cbor.loads)
+
+
+class SmileJacksonCodec(JacksonCodec):
+    """JsonJacksonCodec's values in Smile: ``org.redisson.codec.SmileJacksonCodec``."""
+
+    _dumps = staticmethod(smile.dumps)
+    _loads = staticmethod(smile.loads)
+
+
+class IonJacksonCodec(JacksonCodec):
+    """JsonJacksonCodec's values in Ion's text: ``org.redisson.codec.IonJacksonCodec``."""
+
+    _dumps = staticmethod(ion.dumps)
+    _loads = staticmethod(ion.loads)

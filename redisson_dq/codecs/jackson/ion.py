@@ -1,0 +1,271 @@
+"""Ion text as jackson-dataformat-ion writes it: pure ASCII, no spaces, the name of a class as an annotation.
+
+    'java.util.LinkedHashMap'::{sku:"A-1",id:'java.lang.Long'::5,price:1.5e0,weight:'java.math.BigDecimal'::2.50}
+
+A name stands bare if it is an identifier, else in ``'``. A Double (and a Float, as the Double it is) has an ``e``, a
+BigDecimal a point or a ``d``; bytes are base64 in ``{{ }}``. Only what Jackson writes is read: no spaces, comments,
+symbols, s-expressions, timestamps, long strings or binary Ion.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.floats import double_text
+from redisson_dq.codecs.jackson.binary import deeper, utf8
+from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits
+from redisson_dq.codecs.jackson.node import Object, Typed
+from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
+
+__all__ = ["dumps", "loads"]
+
+
+def dumps(node: Any) -> bytes:
+    """The text of a node. Raises Unencodable. O(size)."""
+    out: list[str] = []
+    _write(node, out)
+    return "".join(out).encode("ascii")
+
+
+def loads(data: bytes) -> Any:
+    """The node of a text. Raises Malformed. O(size)."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as exc:
+        raise Malformed(f"the bytes are no Ion text: {exc.reason}", exc.start) from exc
+    try:
+        node, end = _read(text, 0, 0)
+        if end != len(text):
+            raise Malformed(f"{len(text) - end} characters too many after the value", end)
+    except Malformed as exc:
+        if exc.offset and not text.isascii():
+            exc.offset = len(text[: exc.offset].encode())
+        raise
+    except RecursionError as exc:
+        raise Malformed(TOO_DEEP) from exc
+    return node
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+#: Identifiers that are something else: values, and the symbols' numbers.
+_RESERVED = re.compile(r"null|true|false|nan|\$[0-9]+")
+_TO_ESCAPE = {'"': re.compile(r'["\\]|[^ -~]'), "'": re.compile(r"['\\]|[^ -~]")}
+_SHORT = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}
+_SHORT |= {char: char for char in "\"'\\"}
+
+
+def _quoted(text: str, quote: str) -> str:
+    escaped = _TO_ESCAPE[quote]
+    if escaped.search(text) is None:
+        return quote + text + quote
+    return quote + escaped.sub(_escape, utf8(text).decode()) + quote
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    if char in _SHORT:
+        return "\\" + _SHORT[char]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _name(name: str) -> str:
+    if _IDENTIFIER.fullmatch(name) and not _RESERVED.fullmatch(name):
+        return name
+    return _quoted(name, "'")
+
+
+def _double(value: float) -> str:
+    if value != value:
+        return "nan"
+    if value - value:
+        return "+inf" if value > 0 else "-inf"
+    text = double_text(value)
+    return text.replace("E", "e") if "E" in text else text.removesuffix(".0") + "e0"
+
+
+def _decimal(value: Decimal) -> str:
+    sign, coefficient, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or abs(exponent) > INT_MAX:
+        raise Unencodable(f"a BigDecimal cannot hold {value}")
+    if len(coefficient) > MAX_NUMBER_DIGITS:
+        raise Unencodable(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+    if not value:  # Java has no -0
+        sign, value = 0, value.copy_abs()
+    if exponent == 0:
+        return format(value, "f") + "."
+    if exponent < 0 and value.adjusted() >= -6:
+        return format(value, "f")
+    return f"{Decimal((sign, coefficient, 0)):f}d{exponent}"
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _value: "null",
+    bool: lambda value: "true" if value else "false",
+    str: lambda value: _quoted(value, '"'),
+    bytes: lambda value: "{{" + base64.b64encode(value).decode() + "}}",
+    Decimal: _decimal,
+    **dict.fromkeys((float, Float), _double),
+    **dict.fromkeys((int, Byte, Short, Long, BigInteger), digits),
+}
+
+
+def _write(node: Any, out: list[str]) -> None:
+    kind = type(node)
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        out.append(scalar(node))
+    elif kind is Typed:
+        out.append(_name(node.name) + "::")
+        _write(node.content, out)
+    elif kind is list:
+        _write_list(node, out)
+    else:
+        _write_struct(node, out)
+
+
+def _write_list(node: list[Any], out: list[str]) -> None:
+    separator = "["
+    index = 0
+    try:
+        for index in range(len(node)):
+            out.append(separator)
+            _write(node[index], out)
+            separator = ","
+    except Unencodable as exc:
+        exc.inside(index)
+        raise
+    out.append("]" if node else "[]")
+
+
+def _write_struct(node: Object, out: list[str]) -> None:
+    separator = "{"
+    name = ""
+    try:
+        for name, item in node:
+            out.append(f"{separator}{_name(name)}:")
+            _write(item, out)
+            separator = ","
+    except Unencodable as exc:
+        exc.inside(name)
+        raise
+    out.append("}" if node else "{}")
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<number> -?(?:0|[1-9][0-9]*) (\.[0-9]*)? (?:([dDeE])([+-]?[0-9]{1,10}))? )
+    | (?P<infinity> [+-]inf )
+    | "(?P<text> [^"\\\x00-\x1f]* (?:\\.[^"\\\x00-\x1f]*)* )"
+    | '(?P<symbol> [^'\\\x00-\x1f]* (?:\\.[^'\\\x00-\x1f]*)* )'
+    | (?P<identifier> [A-Za-z_$][A-Za-z0-9_$]* )
+    | \{\{(?P<blob> [A-Za-z0-9+/=]* )\}\}
+    | (?P<list> \[ )
+    | (?P<struct> \{ )
+    """,
+    re.VERBOSE,
+)
+_VALUES = {"null": None, "true": True, "false": False, "nan": float("nan")}
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_UNESCAPED = {letter: char for char, letter in _SHORT.items()}
+
+
+def _read(text: str, pos: int, depth: int) -> tuple[Any, int]:
+    token = _token(text, pos)
+    kind = token.lastgroup
+    end = token.end()
+    if kind == "number":
+        return _read_number(token), end
+    if kind == "text":
+        return _unescaped(token), end
+    if kind == "blob":
+        return _read_blob(token), end
+    if kind == "infinity":
+        return float(token[0]), end
+    if kind == "symbol" or kind == "identifier":
+        if not text.startswith("::", end):
+            if token[0] not in _VALUES:
+                raise Malformed("a symbol, which Jackson does not write", pos)
+            return _VALUES[token[0]], end
+        node, end = _read(text, end + 2, deeper(depth, pos))
+        if type(node) is Typed:
+            raise Malformed("two annotations of one value", pos)
+        return Typed(_unescaped(token), node), end
+    depth = deeper(depth, pos)
+    if kind == "list":
+        items: list[Any] = []
+        while text[end : end + 1] != "]":
+            item, end = _read(text, _after_comma(text, end, items), depth)
+            items.append(item)
+        return items, end + 1
+    pairs: list[tuple[str, Any]] = []
+    while text[end : end + 1] != "}":
+        token = _token(text, _after_comma(text, end, pairs))
+        if token.lastgroup not in ("symbol", "identifier") or not text.startswith(":", token.end()):
+            raise Malformed("no name of a property", token.start())
+        item, end = _read(text, token.end() + 1, depth)
+        pairs.append((_unescaped(token), item))
+    return Object(pairs), end + 1
+
+
+def _token(text: str, pos: int) -> re.Match[str]:
+    token = _TOKEN.match(text, pos)
+    if token is None:
+        raise Malformed("here begins nothing that Jackson writes", pos)
+    return token
+
+
+def _after_comma(text: str, pos: int, before: list[Any]) -> int:
+    """Where the next element begins: there is a comma unless it is the first."""
+    if not before:
+        return pos
+    if text[pos : pos + 1] != ",":
+        raise Malformed("no comma, and no end", pos)
+    return pos + 1
+
+
+def _read_number(token: re.Match[str]) -> int | float | Decimal:
+    number, point, letter, exponent = token.group("number", 2, 3, 4)
+    if letter is None and point is None:
+        try:
+            return int(number)
+        except ValueError as exc:
+            raise Malformed("a number of more digits than this Python converts", token.start()) from exc
+    if letter in ("e", "E"):
+        return float(number)
+    if exponent is not None and abs(int(exponent)) > INT_MAX:
+        raise Malformed(f"a BigDecimal's exponent is {exponent}", token.start())
+    value = Decimal(number.replace("d", "E").replace("D", "E"))
+    return value if value else value.copy_abs()
+
+
+def _read_blob(token: re.Match[str]) -> bytes:
+    try:
+        return base64.b64decode(token["blob"], validate=True)
+    except binascii.Error as exc:
+        raise Malformed(f"no base64: {exc}", token.start()) from exc
+
+
+def _unescaped(token: re.Match[str]) -> str:
+    text = token[token.lastgroup or 0]
+    return text if "\\" not in text else _ESCAPED.sub(lambda match: _char(match, token.start()), text)
+
+
+def _char(match: re.Match[str], pos: int) -> str:
+    letter = match[4]
+    if letter is not None:
+        char = _UNESCAPED.get(letter)
+    else:
+        code = int(match[match.lastindex or 0], 16)
+        char = chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else None
+    if char is None:
+        raise Malformed(f"{match[0]} in a text", pos)
+    return char

@@ -1,0 +1,171 @@
+"""JSON: the text of a node as Jackson writes it, and the node of a text, which the standard library parses.
+
+No spaces; control characters and surrogates as ``\\uXXXX``; whole numbers as their digits, a BigDecimal without an
+exponent, a Double and a Float as Java's ``toString`` gives them, those that are not finite as a text; bytes in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.floats import double_text, float_text
+from redisson_dq.codecs.jackson.node import CLASS, Number, Object
+from redisson_dq.java.numbers import BigInteger, Byte, Float, Long, Short
+
+__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "loads", "quoted"]
+
+#: Jackson since 2.15 reads no longer number.
+MAX_NUMBER_DIGITS = 1000
+
+_TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson may not read"
+_MAX_NUMBER_BITS = 3322  # more bits have more digits than that
+_ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def dumps(node: Any) -> bytes:
+    """The JSON of a node. Raises Unencodable. O(size)."""
+    scalar = _SCALARS.get(type(node))
+    if scalar is not None:
+        return scalar(node).encode()
+    out: list[str] = []
+    _write(node, out)
+    return "".join(out).encode()
+
+
+def loads(data: bytes) -> Any:
+    """The node of a JSON text. Raises Malformed, with the exact offset for faults of syntax. O(size)."""
+    try:
+        text = str(data, "utf-8")
+        return _parse(text)
+    except json.JSONDecodeError as exc:
+        raise Malformed(f"the bytes are no JSON: {exc.msg}", len(text[: exc.pos].encode())) from exc
+    except UnicodeDecodeError as exc:
+        raise Malformed(f"the bytes are no UTF-8: {exc.reason}", exc.start) from exc
+    except RecursionError as exc:
+        raise Malformed(TOO_DEEP) from exc
+    except ValueError as exc:  # Python's own limit on the digits of a whole number
+        raise Malformed(f"a number that cannot be read: {exc}") from exc
+
+
+def quoted(text: str) -> str:
+    """``text`` as a JSON string in Jackson's spelling. O(length).
+
+    Control characters and every UTF-16 surrogate become ``\\uXXXX`` with capital digits, so a character
+    beyond U+FFFF becomes two of them and a lone surrogate is kept; anything else stands as it is.
+    """
+    if _ESCAPED.search(text) is None:
+        return f'"{text}"'
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def digits(value: int) -> str:
+    """A whole number of any size. Raises Unencodable beyond 1,000 digits. O(digits ** 2)."""
+    if value.bit_length() <= _MAX_NUMBER_BITS:
+        try:
+            text = int.__repr__(value)
+        except ValueError as exc:
+            raise Unencodable("a number of more digits than this Python converts") from exc
+        if len(text) - (value < 0) <= MAX_NUMBER_DIGITS:
+            return text
+    raise Unencodable(_TOO_LONG)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 | code >> 10:04X}\\u{0xDC00 | code & 0x3FF:04X}"
+    return _SHORT.get(char) or f"\\u{code:04X}"
+
+
+def _plain_decimal(value: Decimal) -> str:
+    _sign, coefficient, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise Unencodable(f"a BigDecimal cannot hold {value}")
+    power = exponent
+    if not value:  # Java has no -0, and writes 0E+3 as 0
+        power = min(exponent, 0)
+        value = Decimal((0, (0,), power))
+    if (len(coefficient) + power if power > 0 else max(len(coefficient), 1 - power)) > MAX_NUMBER_DIGITS:
+        raise Unencodable(_TOO_LONG)
+    return format(value, "f")
+
+
+def _float_or_name(text: Callable[[float], str]) -> Callable[[float], str]:
+    return lambda value: text(value) if value - value == 0 else f'"{text(value)}"'
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    str: quoted,
+    int: digits,
+    float: _float_or_name(double_text),
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _value: "null",
+    Decimal: _plain_decimal,
+    bytes: lambda value: f'"{base64.b64encode(value).decode()}"',
+    Byte: int.__repr__,
+    Short: int.__repr__,
+    Long: int.__repr__,
+    BigInteger: digits,
+    Float: _float_or_name(float_text),
+}
+
+
+def _write(node: Any, out: list[str]) -> None:
+    kind = type(node)
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        out.append(scalar(node))
+    elif kind is list:
+        _write_array(node, out)
+    elif kind is Object:
+        _write_object(node, out, "{")
+    elif type(node.content) is Object:
+        out.append(f'{{"{CLASS}":{quoted(node.name)}')
+        _write_object(node.content, out, ",")
+    else:
+        out.append(f"[{quoted(node.name)},")
+        _write(node.content, out)
+        out.append("]")
+
+
+def _write_array(node: list[Any], out: list[str]) -> None:
+    separator = "["
+    index = 0
+    try:
+        for index in range(len(node)):
+            out.append(separator)
+            _write(node[index], out)
+            separator = ","
+    except Unencodable as exc:
+        exc.inside(index)
+        raise
+    out.append("]" if node else "[]")
+
+
+def _write_object(node: Object, out: list[str], separator: str) -> None:
+    name = ""
+    try:
+        for name, item in node:
+            out.append(f"{separator}{quoted(name)}:")
+            _write(item, out)
+            separator = ","
+    except Unencodable as exc:
+        exc.inside(name)
+        raise
+    out.append("{}" if separator == "{" else "}")
+
+
+def _no_number(text: str) -> Any:
+    raise Malformed(f"{text} is no JSON number", near=text)
+
+
+_parse = json.JSONDecoder(object_pairs_hook=Object, parse_float=Number, parse_constant=_no_number).decode

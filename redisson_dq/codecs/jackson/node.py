@@ -1,0 +1,70 @@
+"""The tree between Java values and a format's bytes: what Jackson's generators are told and its parsers tell.
+
+=====================  ========================================  ==============================================
+node                   written as                                read from
+=====================  ========================================  ==============================================
+None, bool, str        null, a boolean, a text                   the same
+bytes                  binary (JSON: base64)                     a format's own binary
+int                    an Integer; beyond 32 bits a Long,        any whole number
+                       beyond 64 bits a BigInteger
+java.Byte, Short,      that type, where the format tells them    never
+Long, BigInteger       apart
+float, java.Float      a Double, a Float                         a float or a java.Float, if the format tells them
+                                                                 apart, else float
+Decimal                a BigDecimal                              a format's own decimal
+Number                 never                                     a number as text with a point or an exponent
+list                   an array                                  an array
+Object                 an object: pairs of name (str or          an object, all names str; a name may occur
+                       WholeName) and node                       twice
+Typed                  a value after the name of its class       a format's own type ids (Ion)
+=====================  ========================================  ==============================================
+
+A node's type is exact (``type(node) is list``): formats choose by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from redisson_dq.codecs.faults import MAX_DEPTH
+
+__all__ = ["CLASS", "MAX_NODE_DEPTH", "Number", "Object", "Typed", "WholeName"]
+
+#: Arrays and objects of a node may nest this deep: a collection takes an array for its class and one for its
+#: elements, and the innermost element one for its class.
+MAX_NODE_DEPTH = 2 * MAX_DEPTH + 1
+
+#: The property that names the class of an object.
+CLASS = "@class"
+
+
+class Object(tuple[tuple[str, Any], ...]):
+    """An object: its pairs of name and node, in order. A tuple to all but ``type()``."""
+
+    __slots__ = ()
+
+
+class WholeName(str):
+    """The name of a Map's entry whose key is an Integer or a Long: its digits. CBOR writes the number."""
+
+    __slots__ = ()
+
+
+class Number(str):
+    """A number with a point or an exponent, as it was written."""
+
+    __slots__ = ()
+
+
+@attrs.define
+class Typed:
+    """A value with the name of its class.
+
+    Without type ids of its own a format writes it as an object whose first property is ``@class``, if the
+    content is an Object, and as an array of the name and the content otherwise.
+    """
+
+    name: str
+    content: Any

@@ -1,0 +1,111 @@
+"""What Kryo makes of the type arguments in a class's declaration.
+
+A field of type ``List<String>`` tells the list that its elements are Strings, and as String is a final class they
+stand without their class. Kryo passes the arguments on from a field to its collection, map or object, and from a
+collection to its elements, but not through anything else. The type variables of a generic class get their classes
+when an object of it is read or written with arguments, and keep them for all that it holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+import attrs
+
+from redisson_dq.java.declare import Declaration, Signature
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.reader import Reader
+    from redisson_dq.codecs.kryo5.types import JavaType
+    from redisson_dq.codecs.kryo5.writer import Writer
+
+__all__ = ["Argument", "Arguments", "Variable", "Variables", "argument_of", "bind"]
+
+#: The class that declares a type variable, and the variable's name.
+Variable = tuple[str, str]
+#: The classes of the type variables, by Java name.
+Variables = dict[Variable, str]
+
+
+@attrs.frozen
+class Argument:
+    """A declared type: a Java class, or a variable and the class that it erases to; and its own arguments."""
+
+    name: str
+    variable: Variable | None = None
+    arguments: tuple[Argument, ...] = ()
+
+    def resolve(self, state: Reader | Writer) -> str | None:
+        """The class, None for a variable that has none here."""
+        return self.name if self.variable is None else state.variables.get(self.variable)
+
+    def final(self, state: Reader | Writer) -> JavaType | None:
+        """The class, if it is a final one."""
+        name = self.resolve(state)
+        return None if name is None else state.types.final(name)
+
+
+Arguments = tuple[Argument, ...]
+
+
+def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -> Argument:
+    """A type as ``declaring`` declares it, seen from its subclass ``of`` (or itself)."""
+    arguments = tuple(argument_of(part, declaring, of) for part in signature.arguments)
+    if signature.variable is None:
+        return Argument(signature.name, None, arguments)
+    found = _resolve((declaring.name, signature.variable), declaring, of, first=True)
+    return Argument(found) if isinstance(found, str) else Argument(signature.name, found)
+
+
+def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, first: bool) -> Union[str, Variable]:
+    """GenericsUtil.resolveTypeVariable: the class that the classes from ``declaring`` down to ``of`` give it."""
+    base, base_type = of.superclass, of.superclass_type
+    if base is None or base_type is None or not base_type.arguments:
+        return variable
+    if base is not declaring:
+        found = _resolve(variable, declaring, base, first=False)
+        if isinstance(found, str):
+            return found
+        variable = found
+    for name, argument in zip(base.parameters, base_type.arguments, strict=False):
+        if name == variable[1]:
+            if argument.variable is None:
+                return argument.name
+            return variable if first else (of.name, argument.variable)
+    return variable
+
+
+def hierarchy(declaration: Declaration) -> list[list[Variable]]:
+    """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, and what it becomes there."""
+    found = []
+    current: Declaration | None = declaration
+    while current is not None:
+        for name in current.parameters:
+            chain = [(current.name, name)]
+            lower = current
+            while lower.superclass is not None and lower.superclass_type is not None:
+                arguments = lower.superclass_type.arguments
+                if not arguments:
+                    break
+                for parameter, argument in zip(lower.superclass.parameters, arguments, strict=False):
+                    if argument.variable == chain[-1][1]:
+                        chain.append((lower.superclass.name, parameter))
+                lower = lower.superclass
+            found.append(chain)
+        current = current.superclass
+    return found
+
+
+def bind(chains: list[list[Variable]], own: int, arguments: Arguments, state: Any) -> Variables | None:
+    """The variables as an object of ``own`` parameters with these arguments has them; None: as they are."""
+    if not chains or not own <= len(arguments) <= len(chains):
+        return None
+    bound = dict(state.variables)
+    names = [variable for chain in chains for variable in chain]
+    start = 0
+    for argument, chain in zip(arguments, chains, strict=False):
+        name = argument.resolve(state)
+        if name is not None:
+            bound.update(dict.fromkeys(names[start : start + len(chain)], name))
+            start += len(chain)
+    return bound

@@ -1,0 +1,266 @@
+"""Dates and times: how Kryo's TimeSerializers and DateSerializer lay them out.
+
+Where Kryo "optimizes for positive numbers", a varint stands without zigzag, so a negative one takes all its bytes.
+The ``read_*`` and ``*_bytes`` functions are as those of the scalars. Numbers that no Java object holds raise
+ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` makes it a Malformed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.kryo5.scalars import read_byte, read_signed_int, read_signed_long
+from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
+from redisson_dq.java import times
+from redisson_dq.java.times import FarTime
+
+__all__ = ["DATES", "TIMES"]
+
+_Read = Callable[[bytes, int, Any], "tuple[Any, int]"]
+
+_OFFSET_ID = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d\d?)(?::(\d\d)(?::(\d\d))?)?")
+_INT = struct.Struct("<i")
+_LONG = struct.Struct("<q")
+_MASK_INT = 0xFFFFFFFF
+_MASK_LONG = 0xFFFFFFFFFFFFFFFF
+
+
+def _checked(read: Callable[[bytes, int], tuple[Any, int]]) -> _Read:
+    @functools.wraps(read)
+    def checked(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
+        try:
+            return read(data, pos)
+        except (ValueError, OverflowError) as exc:
+            raise Malformed(f"no date or time of Java: {exc}", pos) from exc
+
+    return checked
+
+
+def _int(number: int) -> bytes:
+    return varint(number & _MASK_INT)
+
+
+def _long(number: int) -> bytes:
+    return varint(number & _MASK_LONG)
+
+
+def _read_date(data: bytes, pos: int) -> tuple[date | FarTime, int]:
+    year, pos = read_signed_int(data, pos)
+    return times.local_date(year, data[pos], data[pos + 1]), pos + 2
+
+
+def _date_bytes(value: date | FarTime) -> bytes:
+    year, month, day = times.date_parts(value)
+    return _int(year) + bytes((month, day))
+
+
+def _read_time(data: bytes, pos: int) -> tuple[time, int]:
+    """A time ends with the first of hour, minute and second after which only zeros follow: with its complement."""
+    parts = [0, 0, 0]
+    for index in range(3):
+        part, pos = read_byte(data, pos)
+        if part < 0:
+            parts[index] = ~part
+            return times.local_time(parts[0], parts[1], parts[2], 0), pos
+        parts[index] = int(part)
+    nano, pos = read_varint(data, pos)
+    return times.local_time(parts[0], parts[1], parts[2], nano), pos
+
+
+def _time_bytes(value: time | datetime | FarTime) -> bytes:
+    *parts, nano = times.time_parts(value)
+    if nano:
+        return bytes(parts) + varint(nano)
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return bytes((*parts[:-1], ~parts[-1] & 0xFF))
+
+
+def _read_offset(data: bytes, pos: int) -> tuple[int, int]:
+    quarters, pos = read_byte(data, pos)
+    return (_INT.unpack_from(data, pos)[0], pos + 4) if quarters == 127 else (quarters * 900, pos)
+
+
+def _offset_bytes(seconds: int) -> bytes:
+    quarters, rest = divmod(seconds, 900)
+    return b"\x7f" + _INT.pack(seconds) if rest else bytes((quarters & 0xFF,))
+
+
+def _read_local(data: bytes, pos: int) -> tuple[datetime | FarTime, int]:
+    day, pos = _read_date(data, pos)
+    at, pos = _read_time(data, pos)
+    return times.local_date_time(day, at), pos
+
+
+def _local_bytes(value: datetime | FarTime) -> bytes:
+    return _date_bytes(value) + _time_bytes(value)
+
+
+def _read_offset_date_time(data: bytes, pos: int) -> tuple[Any, int]:
+    local, pos = _read_local(data, pos)
+    offset, pos = _read_offset(data, pos)
+    return times.offset_date_time(local, offset), pos
+
+
+def _read_zoned_date_time(data: bytes, pos: int) -> tuple[Any, int]:
+    """Kryo leaves out the offset, so of an hour that a zone has twice Java takes the first, as here."""
+    local, pos = _read_local(data, pos)
+    zone, pos = _read_text(data, pos)
+    return times.zoned_date_time(local, _offset_in(zone, local), zone), pos
+
+
+def _offset_in(zone: str, local: datetime | FarTime) -> int:
+    """The seconds of the offset that a zone, or an offset as zone, has at a local time."""
+    if zone == "Z":
+        return 0
+    fixed = _OFFSET_ID.fullmatch(zone)
+    if fixed is not None:
+        seconds = int(fixed[2]) * 3600 + int(fixed[3] or 0) * 60 + int(fixed[4] or 0)
+        return -seconds if fixed[1] == "-" else seconds
+    info = times.zone_info(zone)
+    if info is None:
+        raise ValueError(f"the time zone {zone[:80]!r} is not known on this machine")
+    if isinstance(local, FarTime):
+        year, *rest = local.parts[:6]
+        local = datetime(2000 + year % 400, *rest)  # a year of the same kind within Python's
+    offset = info.utcoffset(local)
+    return round(offset.total_seconds()) if offset is not None else 0
+
+
+def _read_text(data: bytes, pos: int) -> tuple[str, int]:
+    text, end = read_string(data, pos)
+    if text is None:
+        raise Malformed("a null where a zone is needed", pos)
+    return text, end
+
+
+def _read_offset_time(data: bytes, pos: int) -> tuple[time, int]:
+    at, pos = _read_time(data, pos)
+    offset, pos = _read_offset(data, pos)
+    return times.offset_time(at, offset), pos
+
+
+def _read_instant(data: bytes, pos: int) -> tuple[Any, int]:
+    seconds, pos = read_signed_long(data, pos)
+    nano, pos = read_varint(data, pos)
+    return times.instant(seconds, nano), pos
+
+
+def _instant_bytes(value: datetime | FarTime) -> bytes:
+    seconds, nano = times.instant_parts(value)
+    return _long(seconds) + varint(nano)
+
+
+def _read_duration(data: bytes, pos: int) -> tuple[Any, int]:
+    nano, end = read_varint(data, pos + 8)
+    return times.duration(_LONG.unpack_from(data, pos)[0], nano), end
+
+
+def _duration_bytes(value: timedelta | FarTime) -> bytes:
+    seconds, nano = times.duration_parts(value)
+    return _LONG.pack(seconds) + varint(nano)
+
+
+def _read_period(data: bytes, pos: int) -> tuple[times.Period, int]:
+    years, pos = read_signed_int(data, pos)
+    months, pos = read_signed_int(data, pos)
+    days, pos = read_signed_int(data, pos)
+    return times.Period(years, months, days), pos
+
+
+def _read_year(data: bytes, pos: int) -> tuple[times.Year, int]:
+    year, pos = read_signed_int(data, pos)
+    return times.Year(year), pos
+
+
+def _read_year_month(data: bytes, pos: int) -> tuple[times.YearMonth, int]:
+    year, pos = read_signed_int(data, pos)
+    date(2000, data[pos], 1)
+    return times.YearMonth(year, data[pos]), pos + 1
+
+
+def _read_month_day(data: bytes, pos: int) -> tuple[times.MonthDay, int]:
+    date(2000, data[pos], data[pos + 1])
+    return times.MonthDay(data[pos], data[pos + 1]), pos + 2
+
+
+def _read_zone_id(data: bytes, pos: int) -> tuple[times.ZoneId, int]:
+    text, pos = _read_text(data, pos)
+    return times.ZoneId(text), pos
+
+
+def _read_zone_offset(data: bytes, pos: int) -> tuple[times.ZoneOffset, int]:
+    seconds, pos = _read_offset(data, pos)
+    if abs(seconds) > 64800:
+        raise ValueError(f"an offset of {seconds} seconds")
+    return times.ZoneOffset(seconds), pos
+
+
+def _date_reader(kind: type[times.JavaDate]) -> _Read:
+    def read(data: bytes, pos: int) -> tuple[Any, int]:
+        millis, pos = read_signed_long(data, pos)
+        return times.java_date(millis, kind), pos
+
+    return _checked(read)
+
+
+def _read_timestamp(data: bytes, pos: int) -> tuple[Any, int]:
+    millis, pos = read_signed_long(data, pos)
+    seconds, rest = divmod(millis, 1000)
+    return times.timestamp(seconds, rest * 1_000_000), pos
+
+
+def _millis_bytes(value: datetime | FarTime) -> bytes:
+    return _long(times.millis_of(value))
+
+
+def _timestamp_bytes(value: datetime | FarTime) -> bytes:
+    """Kryo writes a Timestamp's milliseconds only; what else it holds would be lost."""
+    seconds, nano = times.instant_parts(value)
+    millis, rest = divmod(nano, 1_000_000)
+    if rest:
+        raise Unencodable("Kryo keeps the milliseconds of a java.sql.Timestamp only: round it, or make it an Instant")
+    return _long(seconds * 1000 + millis)
+
+
+#: By Java name: how a value is read and its bytes. Those that are not final in Java, then those that are.
+DATES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
+    "java.util.Date": (_date_reader(times.JavaDate), _millis_bytes),
+    "java.sql.Date": (_date_reader(times.SqlDate), _millis_bytes),
+    "java.sql.Time": (_date_reader(times.SqlTime), _millis_bytes),
+    "java.sql.Timestamp": (_checked(_read_timestamp), _timestamp_bytes),
+    "java.time.ZoneRegion": (_checked(_read_zone_id), string_bytes),
+}
+TIMES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
+    "java.time.Duration": (_checked(_read_duration), _duration_bytes),
+    "java.time.Instant": (_checked(_read_instant), _instant_bytes),
+    "java.time.LocalDate": (_checked(_read_date), _date_bytes),
+    "java.time.LocalTime": (_checked(_read_time), _time_bytes),
+    "java.time.LocalDateTime": (_checked(_read_local), _local_bytes),
+    "java.time.OffsetTime": (
+        _checked(_read_offset_time),
+        lambda value: _time_bytes(value) + _offset_bytes(times.offset_of(value)),
+    ),
+    "java.time.OffsetDateTime": (
+        _checked(_read_offset_date_time),
+        lambda value: _local_bytes(value) + _offset_bytes(times.offset_of(value)),
+    ),
+    "java.time.ZonedDateTime": (
+        _checked(_read_zoned_date_time),
+        lambda value: _local_bytes(value) + string_bytes(times.zone_of(value)),
+    ),
+    "java.time.ZoneOffset": (_checked(_read_zone_offset), lambda value: _offset_bytes(value.seconds)),
+    "java.time.Period": (
+        _checked(_read_period),
+        lambda value: _int(value.years) + _int(value.months) + _int(value.days),
+    ),
+    "java.time.Year": (_checked(_read_year), _int),
+    "java.time.YearMonth": (_checked(_read_year_month), lambda value: _int(value.year) + bytes((value.month,))),
+    "java.time.MonthDay": (_checked(_read_month_day), lambda value: bytes((value.month, value.day))),
+}

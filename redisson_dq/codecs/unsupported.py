@@ -1,0 +1,158 @@
+"""The codecs of Redisson that have no counterpart here, and whose bytes are there when a codec cannot read them.
+
+A frequent reason of a DecodeError is that the two sides of a queue have different codecs. What wrote the bytes
+can often be told from how they begin; where it cannot, nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["ForyCodec", "FstCodec", "FuryCodec", "KryoCodec", "MarshallingCodec", "hint", "looks_like"]
+
+_TEXT = "text"
+
+# By name
+
+
+class _Unsupported:
+    """Stands where Redisson has a codec of this name, so that the error can say what to do instead."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Takes what Java's constructors take. Raises ArgumentError, always."""
+        raise ArgumentError(_no_counterpart(type(self).__name__))
+
+
+class MarshallingCodec(_Unsupported):
+    """JBoss Marshalling: Redisson's default from 3.13 to 3.18, gone since 4.1."""
+
+
+class FstCodec(_Unsupported):
+    """Fast-serialization: Redisson's default from 3.10 to 3.12, gone since 4.1."""
+
+
+class KryoCodec(_Unsupported):
+    """Kryo 4. Its bytes cannot be told from those of Kryo5Codec."""
+
+
+class FuryCodec(_Unsupported):
+    """Apache Fury: from Redisson 3.35, gone since 4.1."""
+
+
+class ForyCodec(_Unsupported):
+    """Apache Fory, as Fury is called now: since Redisson 3.52."""
+
+
+_UNSUPPORTED = {kind.__name__ for kind in _Unsupported.__subclasses__()}
+
+
+def _no_counterpart(name: str) -> str:
+    return (
+        f"{name} has no counterpart in Python. Give both sides another codec, such as Kryo5Codec(), the default, "
+        "or JsonJacksonCodec(); what Java has already written has to be taken from the queue by Java"
+    )
+
+
+# By their bytes
+
+
+class _Look(NamedTuple):
+    name: str
+    #: Matched at the start. Where there is a group ``size``, as many bytes follow the match, and no more.
+    pattern: re.Pattern[bytes]
+
+
+def _look(name: str, *patterns: bytes) -> _Look:
+    return _Look(name, re.compile(b"|".join(patterns), re.DOTALL))
+
+
+_NAME = rb"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*"  # of a class in a package
+
+_LOOKS = (
+    _look("SerializationCodec", rb"\xac\xed\x00\x05"),
+    _look("SmileJacksonCodec", rb":\)\n"),
+    _look("ZStdCodec", rb".{4}\x28\xb5\x2f\xfd"),
+    _look(
+        "MarshallingCodec",
+        rb"\x04\x04[\x07-\x0d\x38](?:\x3e.|\x00\x00..)" + _NAME,  # an object
+        rb"\x04\x53.[\x5a-\x78].",  # a collection
+        rb"\x04[\x4b\x4e].{4}\Z|\x04[\x4c\x4f].{8}\Z",  # a number
+        rb"\x04\x3e(?P<size>[\x02-\xff])",  # a text
+    ),
+    _look(
+        "FstCodec",
+        rb"[\x00\xfa]\x01[\x04-\x7f]" + _NAME,  # an object
+        rb"\x00[\x0f\x10][\x01-\x7f][\xf0-\xff].",  # a HashMap, an ArrayList
+        rb"(?:\xfc|\xfb\x24)(?P<size>[\x01-\x7f])",  # a text, a byte[]
+    ),
+    # The third byte of a Kryo5 int that starts so would be its last, or be above 7f.
+    _look("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]"),
+    _look(
+        "Kryo5Codec",
+        rb"\x01\x00" + _NAME + rb"[\xa4-\xff]",
+        rb"\x01\x00\[[\xc2-\xda]",
+        rb"\x03[ -~]{1,31}[\xa0-\xfe]\Z",
+    ),
+    _look(
+        "MsgPackJacksonCodec",
+        rb"(?:[\x80-\x8f]|\xde..|\xdf.{4})\xa6@class",
+        rb"\x92(?:[\xa0-\xbf]|\xd9.)" + _NAME,
+    ),
+    _look("CborJacksonCodec", rb"\xbf\x66@class", rb"[\x82\x9f](?:[\x60-\x77]|\x78.)" + _NAME),
+    _look("IonJacksonCodec", rb"'" + _NAME + rb"'::", rb"\xe0\x01\x00\xea"),
+    _look("JsonJacksonCodec", rb'\{"@class":"', rb'\["' + _NAME + rb'",'),
+)
+
+
+#: Parts of the names of the codecs that write what looks so, where that is not the first part of the name itself.
+_KIN = {
+    _TEXT: ("String", "Long", "Integer", "Double", "Json", "Ion", "Protobuf"),
+    "JsonJacksonCodec": ("Json", "Protobuf"),  # ProtobufCodec writes JSON where a class is no message
+}
+
+
+def looks_like(data: bytes) -> str | None:
+    """Redisson's name of the codec that seems to have written ``data``, or ``"text"``, or None. O(size).
+
+    Of Fury, Fory is told; of the codecs that write JSON, JsonJacksonCodec, and only where Java types are in it.
+    """
+    for look in _LOOKS:
+        found = look.pattern.match(data)
+        if found is not None:
+            size = found.groupdict().get("size")
+            if size is None or len(data) - found.end() == size[0]:
+                return look.name
+    return _TEXT if _is_text(data) else None
+
+
+def hint(codec: str, data: bytes) -> str:
+    """What to add to the message when ``codec`` cannot read ``data``: an advice after a semicolon, or nothing."""
+    name = looks_like(data)
+    if name is None or _is_kin(name, codec.partition("(")[0]):
+        return ""
+    if name == _TEXT:
+        return "; the bytes look like text, which StringCodec() or one of the codecs for JSON reads"
+    if name in _UNSUPPORTED:
+        return f"; the bytes look like those of Java's {name}. {_no_counterpart(name)}"
+    return f"; the bytes look like those of {name}: give the queue the same codec"
+
+
+def _is_kin(name: str, codec: str) -> bool:
+    """Whether ``codec`` reads, or should have read, what looks like ``name``."""
+    parts = _KIN.get(name, (name.removesuffix("Codec").removesuffix("Jackson"),))
+    return any(part in codec for part in parts)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    if len(data) < 3 or text[0].isspace() or not "".join(text.split()).isprintable():
+        return False
+    # The length of a text before it may be a printable character: in CBOR, Snappy, Avro.
+    left = len(data) - 1
+    return data[0] not in (left, left - 1, 2 * left, left + 0x60) and data[1] != left - 1

@@ -1,0 +1,290 @@
+"""The classes of ``com.acme`` in interop/src/main/java, declared by hand."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
+
+import attrs
+
+from redisson_dq import java
+from redisson_dq.java import JavaType, java_class
+
+T = TypeVar("T")
+
+
+@java_class("com.acme.Color")
+class Color(enum.Enum):
+    RED = 0
+    GREEN = 1
+    BLUE = 2
+
+
+@java_class("com.acme.Planet", constant_bodies=True)
+class Planet(enum.Enum):
+    MERCURY = 3.303e23
+    EARTH = 5.976e24
+    PLUTO = 1.27e22
+
+
+Letter: Any = enum.Enum("Letter", [f"L{n:02d}" for n in range(70)], module=__name__)  # type: ignore[misc]
+java_class("com.acme.Letter")(Letter)
+
+
+@java_class("com.acme.Address", serial_version_uid=-4_284_923_451_872_310_233)
+@attrs.frozen
+class Address:
+    street: str
+    city: str
+    zip: java.int
+
+
+@java_class("com.acme.Customer", serial_version_uid=1)
+@attrs.define
+class Customer:
+    name: str | None = None
+    address: Address | None = None
+
+
+@java_class("com.acme.VipCustomer", serial_version_uid=2)
+@attrs.define
+class VipCustomer(Customer):
+    level: java.int = 0
+    zone: str | None = None
+    discount: float | None = None
+
+
+@java_class("com.acme.Order")
+@attrs.define
+class Order:
+    id: java.Long | None = None
+    sku: str | None = None
+    price: float = 0.0
+    tags: list[str] | None = None
+    customer: Customer | None = None
+
+
+@java_class("com.acme.Primitives", serial_version_uid=1)
+@dataclass
+class Primitives:
+    flag: java.boolean = False
+    tiny: java.byte = 0
+    small: java.short = 0
+    letter: java.char = "\0"
+    number: java.int = 0
+    big: java.long = 0
+    ratio: java.float = 0.0
+    exact: java.double = 0.0
+
+
+@java_class("com.acme.Boxed")
+@attrs.define
+class Boxed:
+    flag: bool | None = None
+    tiny: java.Byte | None = None
+    small: java.Short | None = None
+    letter: java.Character | None = None
+    number: int | None = None
+    big: java.Long | None = None
+    ratio: java.Float | None = None
+    exact: float | None = None
+    huge: Annotated[Any, JavaType("java.math.BigInteger")] = None
+    amount: Decimal | None = None
+    text: str | None = None
+
+
+@java_class("com.acme.Circle", final=True)
+@attrs.define
+class Circle:
+    radius: float = 0.0
+
+
+@java_class("com.acme.Square")
+@attrs.define
+class Square:
+    side: int = 0
+
+
+Shape = Annotated[Any, JavaType("com.acme.Shape")]
+
+
+@java_class("com.acme.Drawing")
+@attrs.define
+class Drawing:
+    background: Shape = None
+    hole: Circle | None = None
+    shapes: list[Shape] | None = None
+    named: dict[str, Shape] | None = None
+    order: Annotated[Any, JavaType("com.acme.Shape[]")] = None
+
+
+@java_class("com.acme.Box")
+@attrs.define
+class Box(Generic[T]):
+    content: T | None = None
+
+
+@java_class("com.acme.StringBox")
+@attrs.define
+class StringBox(Box[str]):
+    seals: int = 0
+
+
+@java_class("com.acme.Shelf")
+@attrs.define
+class Shelf:
+    label: Box[str] | None = None
+    count: Box[int] | None = None
+    boxes: list[Box[str]] | None = None
+    numbers: Box[list[int]] | None = None
+
+
+@java_class("com.acme.Outer$Inner", serial_version_uid=1)
+@attrs.define
+class Inner:
+    text: str | None = None
+    next: Inner | None = None
+
+
+@java_class("com.acme.Loose")
+@attrs.define
+class Loose:
+    any: object = None
+    number: Annotated[Any, JavaType("java.lang.Number")] = None
+    chars: Annotated[Any, JavaType("java.lang.CharSequence")] = None
+    comparable: Annotated[Any, JavaType("java.lang.Comparable<?>")] = None
+    serializable: Annotated[Any, JavaType("java.io.Serializable")] = None
+    items: Annotated[Any, JavaType("java.util.Collection<?>")] = None
+    color: Color | None = None
+    planet: Planet | None = None
+
+
+@java_class("com.acme.Point", record=True)
+@attrs.frozen
+class Point:
+    x: int
+    y: int
+
+
+@java_class("com.acme.Line", record=True)
+@attrs.frozen
+class Line:
+    from_: Point | None
+    to: Point | None
+    label: str | None
+
+
+@java_class("com.acme.Parcel", record=True)
+@dataclass(frozen=True)
+class Parcel:
+    number: java.long
+    reference: java.Long | None
+    label: str | None
+    weight: float
+    fragile: bool
+    color: Color | None
+    route: list[Point] | None
+    stock: dict[str, int] | None
+    sizes: java.IntArray | None
+    note: object
+
+
+@java_class("com.acme.Arrays")
+@attrs.define
+class Arrays:
+    bytes: Annotated[Any, JavaType("byte[]")] = None
+    ints: java.IntArray | None = None
+    longs: java.LongArray | None = None
+    doubles: java.DoubleArray | None = None
+    chars: java.CharArray | None = None
+    flags: java.BooleanArray | None = None
+    texts: java.StringArray | None = None
+    numbers: java.Array[java.Integer] | None = None
+    objects: java.ObjectArray | None = None
+    points: java.Array[Point] | None = None
+    orders: java.Array[Order] | None = None
+    grid: java.Array[java.IntArray] | None = None
+    colors: java.Array[Color] | None = None
+
+
+@java_class("com.acme.Collected", rename=java.camel_case)
+@attrs.define
+class Collected:
+    numbers: list[int] | None = None
+    texts: Annotated[Any, JavaType("java.util.ArrayList<java.lang.String>")] = None
+    linked: java.LinkedList[java.Long] | None = None
+    ids: set[UUID] | None = None
+    anything: Annotated[Any, JavaType("java.util.Collection<java.lang.Object>")] = None
+    counts: dict[str, java.Long] | None = None
+    sorted: java.TreeMap[str, int] | None = None
+    by_color: dict[Color, list[Order]] | None = None
+    by_number: dict[int, str] | None = None
+    nested: list[list[str]] | None = None
+    customers: list[Customer] | None = None
+
+
+@java_class("com.acme.Dates")
+@attrs.define
+class Dates:
+    created: java.JavaDate | None = None
+    instant: java.Instant | None = None
+    day: date | None = None
+    meeting: java.ZonedDateTime | None = None
+    lasts: timedelta | None = None
+    id: UUID | None = None
+
+
+@java_class("com.acme.Invoice", serial_version_uid=1)
+@attrs.define
+class Invoice:
+    id: UUID | None = None
+    total: Decimal | None = None
+    serial: java.BigInteger | None = None
+    currency: java.Currency | None = None
+    locale: java.Locale | None = None
+    due: java.JavaDate | None = None
+    stamp: Color | None = None
+
+
+@java_class("com.acme.Maybe")
+@attrs.define
+class Maybe:
+    text: java.Optional = attrs.field(factory=java.Optional)
+    order: java.Optional = attrs.field(factory=java.Optional)
+
+
+@java_class("com.acme.Modifiers", serial_version_uid=1)
+@attrs.define
+class Modifiers:
+    fixed: str | None
+    changing: int
+    open: str | None
+    sheltered: str | None
+    local: str | None
+
+
+@java_class("com.acme.Account", serial_version_uid=1)
+@attrs.define
+class Account:
+    owner: str | None
+    balance: java.long
+    active: bool
+    uRL: str | None
+
+
+@java_class("com.acme.TreeNode", serial_version_uid=1)
+@attrs.define(eq=False)
+class TreeNode:
+    name: str | None = None
+    parent: TreeNode | None = None
+    children: list[TreeNode] = attrs.field(factory=list)
+
+
+@java_class("com.acme.Empty")
+@attrs.define
+class Empty:
+    pass
