@@ -4,6 +4,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.composite import CompositeCodec
 from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
 from redisson_dq.codecs.jackson.codecs import (
+    AvroJacksonCodec,
     CborJacksonCodec,
     IonJacksonCodec,
     MsgPackJacksonCodec,
@@ -11,11 +12,13 @@ from redisson_dq.codecs.jackson.codecs import (
 )
 from redisson_dq.codecs.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.kryo5 import Kryo5Codec
+from redisson_dq.codecs.serialization import SerializationCodec
 from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
 from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
 from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec, MarshallingCodec
 
 __all__ = [
+    "AvroJacksonCodec",
     "ByteArrayCodec",
     "CborJacksonCodec",
     "Codec",
@@ -34,6 +37,7 @@ __all__ = [
     "LongCodec",
     "MarshallingCodec",
     "MsgPackJacksonCodec",
+    "SerializationCodec",
     "SmileJacksonCodec",
     "SnappyCodec",
     "SnappyCodecV2",

@@ -20,6 +20,7 @@ from redisson_dq.codecs import (
     Kryo5Codec,
     LZ4Codec,
     MsgPackJacksonCodec,
+    SerializationCodec,
     SmileJacksonCodec,
     SnappyCodecV2,
     ZStdCodec,
@@ -37,6 +38,7 @@ CODECS: dict[str, Codec] = {
     codec.name: codec
     for codec in (
         Kryo5Codec(),
+        SerializationCodec(),
         JsonJacksonCodec(),
         MsgPackJacksonCodec(),
         CborJacksonCodec(),

@@ -13,16 +13,15 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
 from redisson_dq.codecs.jackson.node import CLASS, MAX_NODE_DEPTH, Object
 from redisson_dq.java.numbers import INT_MAX
 
 __all__ = [
-    "MAX_NUMBER_BYTES",
     "Writer",
     "decimal_of",
-    "deeper",
     "decimal_parts",
+    "deeper",
     "java_bytes",
     "read_bytes",
     "read_number",
@@ -32,9 +31,9 @@ __all__ = [
 ]
 
 #: Jackson since 2.15 reads no longer number (of a BigDecimal its digits without the point).
-MAX_NUMBER_BYTES = 1000
+_MAX_NUMBER_BYTES = 1000
 
-_TOO_LONG = f"a number of more than {MAX_NUMBER_BYTES} bytes, which Jackson does not read"
+_TOO_LONG = f"a number of more than {_MAX_NUMBER_BYTES} bytes, which Jackson does not read"
 _MAX_DIGITS = 2408  # those of 1,000 bytes
 
 
@@ -110,18 +109,19 @@ def utf8(text: str) -> bytes:
     """A text in UTF-8. Raises Unencodable for surrogates that are no pair. O(length)."""
     try:
         return text.encode()
-    except UnicodeEncodeError as exc:
-        lone = text[exc.start]
+    except UnicodeEncodeError:
+        units = text.encode("utf-16-le", "surrogatepass")
     try:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
+        return units.decode("utf-16-le").encode()
     except UnicodeDecodeError as exc:
-        raise Unencodable(f"U+{ord(lone):04X} alone is no character, and the format's texts are UTF-8") from exc
+        lone = int.from_bytes(units[exc.start : exc.start + 2], "little")
+        raise Unencodable(f"U+{lone:04X} alone is no character, and the format's texts are UTF-8") from exc
 
 
 def java_bytes(number: int) -> bytes:
     """``BigInteger.toByteArray``: big endian, with room for the sign. Raises Unencodable. O(length)."""
     length = (number if number >= 0 else ~number).bit_length() // 8 + 1
-    if length > MAX_NUMBER_BYTES:
+    if length > _MAX_NUMBER_BYTES:
         raise Unencodable(_TOO_LONG)
     return number.to_bytes(length, "big", signed=True)
 
@@ -130,7 +130,7 @@ def decimal_parts(value: Decimal) -> tuple[int, int]:
     """A BigDecimal's unscaled number and its exponent (Java's scale, negated). Raises Unencodable. O(digits ** 2)."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or abs(exponent) > INT_MAX:
-        raise Unencodable(f"a BigDecimal cannot hold {value}")
+        raise Unencodable(f"a BigDecimal cannot hold {shorten(str(value), 80)}")
     if len(digits) > _MAX_DIGITS:
         raise Unencodable(_TOO_LONG)
     return int(Decimal((sign, digits, 0))), exponent
@@ -139,7 +139,7 @@ def decimal_parts(value: Decimal) -> tuple[int, int]:
 def decimal_of(unscaled: int, exponent: int, pos: int) -> Decimal:
     """The BigDecimal of these parts, which stood at ``pos``. O(digits ** 2)."""
     if abs(exponent) > INT_MAX:
-        raise Malformed(f"a BigDecimal's exponent is {exponent}", pos)
+        raise Malformed("a BigDecimal whose exponent takes more than 32 bits", pos)
     sign, digits, _ = Decimal(unscaled).as_tuple()
     return Decimal((sign, digits, exponent))
 
@@ -183,6 +183,6 @@ def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
 
 def read_number(data: bytes, pos: int) -> int:
     """The number of a BigInteger's bytes, which stood at ``pos``. O(length)."""
-    if len(data) > MAX_NUMBER_BYTES:
+    if len(data) > _MAX_NUMBER_BYTES:
         raise Malformed(_TOO_LONG, pos)
     return int.from_bytes(data, "big", signed=True)

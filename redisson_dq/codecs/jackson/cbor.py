@@ -160,21 +160,21 @@ def _read(data: bytes, pos: int, depth: int) -> tuple[Any, int]:
     if length > len(data) - pos:
         raise Malformed(f"{length} elements are announced, {len(data) - pos} bytes are there", start)
     depth = deeper(depth, start)
-    left = length
+    has_end = length < 0
     if kind == _ARRAY:
         items = []
-        while left if length >= 0 else data[pos] != _END:
+        while data[pos] != _END if has_end else length:
             item, pos = _read(data, pos, depth)
             items.append(item)
-            left -= 1
-        return items, pos if length >= 0 else pos + 1
+            length -= 1
+        return items, pos + has_end
     pairs = []
-    while left if length >= 0 else data[pos] != _END:
+    while data[pos] != _END if has_end else length:
         name, pos = _read_name(data, pos)
         item, pos = _read(data, pos, depth)
         pairs.append((name, item))
-        left -= 1
-    return Object(pairs), pos if length >= 0 else pos + 1
+        length -= 1
+    return Object(pairs), pos + has_end
 
 
 def _read_header(data: bytes, pos: int) -> tuple[int, int]:

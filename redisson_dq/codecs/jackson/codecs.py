@@ -8,13 +8,21 @@ from typing import Any
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
+from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.reading import value_of
 from redisson_dq.codecs.jackson.types import Dialect
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.declare import OBJECT, Signature
+from redisson_dq.java.declare import OBJECT, Signature, signature_of
 
-__all__ = ["CborJacksonCodec", "IonJacksonCodec", "JacksonCodec", "MsgPackJacksonCodec", "SmileJacksonCodec"]
+__all__ = [
+    "AvroJacksonCodec",
+    "CborJacksonCodec",
+    "IonJacksonCodec",
+    "JacksonCodec",
+    "MsgPackJacksonCodec",
+    "SmileJacksonCodec",
+]
 
 
 class JacksonCodec(Codec):
@@ -96,3 +104,20 @@ class IonJacksonCodec(JacksonCodec):
 
     _dumps = staticmethod(ion.dumps)
     _loads = staticmethod(ion.loads)
+
+
+class AvroJacksonCodec(JacksonCodec):
+    """Values of one type in Avro: ``org.redisson.codec.AvroJacksonCodec``.
+
+    ``type`` is an annotation as in TypedJsonJacksonCodec, ``schema`` the JSON text of the Avro schema that the
+    Java side has. Raises ArgumentError for a type or a schema that cannot be used.
+    """
+
+    _typed = False
+
+    def __init__(self, type: Any, schema: str) -> None:
+        super().__init__()
+        avro = Avro(schema)
+        self._dumps = avro.dumps
+        self._loads = avro.loads
+        self._slot = signature_of(type, where="AvroJacksonCodec", null=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.binary import deeper, utf8
 from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits
@@ -95,7 +95,7 @@ def _double(value: float) -> str:
 def _decimal(value: Decimal) -> str:
     sign, coefficient, exponent = value.as_tuple()
     if not isinstance(exponent, int) or abs(exponent) > INT_MAX:
-        raise Unencodable(f"a BigDecimal cannot hold {value}")
+        raise Unencodable(f"a BigDecimal cannot hold {shorten(str(value), 80)}")
     if len(coefficient) > MAX_NUMBER_DIGITS:
         raise Unencodable(f"a number of more than {MAX_NUMBER_DIGITS} digits")
     if not value:  # Java has no -0
@@ -242,7 +242,7 @@ def _read_number(token: re.Match[str]) -> int | float | Decimal:
     if letter in ("e", "E"):
         return float(number)
     if exponent is not None and abs(int(exponent)) > INT_MAX:
-        raise Malformed(f"a BigDecimal's exponent is {exponent}", token.start())
+        raise Malformed("a BigDecimal whose exponent takes more than 32 bits", token.start())
     value = Decimal(number.replace("d", "E").replace("D", "E"))
     return value if value else value.copy_abs()
 

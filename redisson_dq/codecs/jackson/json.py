@@ -13,7 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import BigInteger, Byte, Float, Long, Short
@@ -89,7 +89,7 @@ def _escape(match: re.Match[str]) -> str:
 def _plain_decimal(value: Decimal) -> str:
     _sign, coefficient, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise Unencodable(f"a BigDecimal cannot hold {value}")
+        raise Unencodable(f"a BigDecimal cannot hold {shorten(str(value), 80)}")
     power = exponent
     if not value:  # Java has no -0, and writes 0E+3 as 0
         power = min(exponent, 0)

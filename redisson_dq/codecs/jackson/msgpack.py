@@ -4,6 +4,8 @@ A whole number takes the smallest form that holds it, up to 64 bits; a BigDecima
 else a Double of the same digits. BigDecimals and BigIntegers beyond that have no bytes, in Java neither. Jackson
 reads a Float as a Double; here it stays a Float. Extension types, timestamps among them, are refused, and names that
 are no texts: Redisson's codec writes neither.
+
+The ``msgpack`` library would lose the Floats, make objects of timestamps, and not say where the bytes are wrong.
 """
 
 from __future__ import annotations

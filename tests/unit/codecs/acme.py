@@ -58,7 +58,7 @@ class VipCustomer(Customer):
     discount: float | None = None
 
 
-@java_class("com.acme.Order")
+@java_class("com.acme.Order", serial_version_uid=2208193040985352831)
 @attrs.define
 class Order:
     id: java.Long | None = None
@@ -81,7 +81,7 @@ class Primitives:
     exact: java.double = 0.0
 
 
-@java_class("com.acme.Boxed")
+@java_class("com.acme.Boxed", serial_version_uid=-8792988848717371158)
 @attrs.define
 class Boxed:
     flag: bool | None = None
@@ -97,13 +97,13 @@ class Boxed:
     text: str | None = None
 
 
-@java_class("com.acme.Circle", final=True)
+@java_class("com.acme.Circle", final=True, serial_version_uid=8254709024105414806)
 @attrs.define
 class Circle:
     radius: float = 0.0
 
 
-@java_class("com.acme.Square")
+@java_class("com.acme.Square", serial_version_uid=6744100062328739590)
 @attrs.define
 class Square:
     side: int = 0
@@ -112,7 +112,7 @@ class Square:
 Shape = Annotated[Any, JavaType("com.acme.Shape")]
 
 
-@java_class("com.acme.Drawing")
+@java_class("com.acme.Drawing", serial_version_uid=6132757024503495791)
 @attrs.define
 class Drawing:
     background: Shape = None
@@ -122,19 +122,19 @@ class Drawing:
     order: Annotated[Any, JavaType("com.acme.Shape[]")] = None
 
 
-@java_class("com.acme.Box")
+@java_class("com.acme.Box", serial_version_uid=2617934190525136679)
 @attrs.define
 class Box(Generic[T]):
     content: T | None = None
 
 
-@java_class("com.acme.StringBox")
+@java_class("com.acme.StringBox", serial_version_uid=-6735185940295170317)
 @attrs.define
 class StringBox(Box[str]):
     seals: int = 0
 
 
-@java_class("com.acme.Shelf")
+@java_class("com.acme.Shelf", serial_version_uid=3633530394406135621)
 @attrs.define
 class Shelf:
     label: Box[str] | None = None
@@ -150,7 +150,7 @@ class Inner:
     next: Inner | None = None
 
 
-@java_class("com.acme.Loose")
+@java_class("com.acme.Loose", serial_version_uid=-8198261289727598225)
 @attrs.define
 class Loose:
     any: object = None
@@ -193,7 +193,7 @@ class Parcel:
     note: object
 
 
-@java_class("com.acme.Arrays")
+@java_class("com.acme.Arrays", serial_version_uid=731396600495342189)
 @attrs.define
 class Arrays:
     bytes: Annotated[Any, JavaType("byte[]")] = None
@@ -211,7 +211,7 @@ class Arrays:
     colors: java.Array[Color] | None = None
 
 
-@java_class("com.acme.Collected", rename=java.camel_case)
+@java_class("com.acme.Collected", rename=java.camel_case, serial_version_uid=-6635465503696695684)
 @attrs.define
 class Collected:
     numbers: list[int] | None = None
@@ -227,7 +227,7 @@ class Collected:
     customers: list[Customer] | None = None
 
 
-@java_class("com.acme.Dates")
+@java_class("com.acme.Dates", serial_version_uid=-8815760764473868160)
 @attrs.define
 class Dates:
     created: java.JavaDate | None = None
@@ -284,7 +284,7 @@ class TreeNode:
     children: list[TreeNode] = attrs.field(factory=list)
 
 
-@java_class("com.acme.Empty")
+@java_class("com.acme.Empty", serial_version_uid=-7467265573466695837)
 @attrs.define
 class Empty:
     pass

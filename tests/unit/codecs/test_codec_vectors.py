@@ -14,6 +14,7 @@ from redisson_dq.codecs import (
     JsonJacksonCodec,
     Kryo5Codec,
     MsgPackJacksonCodec,
+    SerializationCodec,
     SmileJacksonCodec,
 )
 from redisson_dq.errors import DecodeError, EncodeError
@@ -25,6 +26,7 @@ CODECS: dict[str, Codec] = {
     codec.name: codec
     for codec in (
         Kryo5Codec(),
+        SerializationCodec(),
         JsonJacksonCodec(),
         MsgPackJacksonCodec(),
         CborJacksonCodec(),
@@ -32,7 +34,7 @@ CODECS: dict[str, Codec] = {
         IonJacksonCodec(),
     )
 }
-JACKSON = frozenset(CODECS) - {"Kryo5Codec"}
+JACKSON = frozenset(CODECS) - {"Kryo5Codec", "SerializationCodec"}
 
 
 def is_embedded(vector: Vector) -> bool:
@@ -61,6 +63,14 @@ TYPED_UUID = {"object/loose", "object/collected", "object/invoice"}
 WITH_BODIES = {"enum/with-body", "enumset/with-bodies", "enumset/with-bodies-empty", "keys/enum-with-body"}
 WITH_BODIES |= {"object/loose", "objects/list-mixed"}
 
+#: Java's serialization tells more than Python keeps: which strings and Integers were one object, the capacity of a
+#: HashMap, a Vector or a LinkedBlockingQueue, and the order in which a LinkedHashMap is read.
+ONE_OBJECT = {"atomic/reference-map", "list/arraylist-nested", "list/arraylist-same-twice", "objects/equal-strings"}
+CAPACITY = {"list/vector", "queue/linked-blocking-bounded", "map/hash-null-key", "map/access-order", "map/capacity"}
+CAPACITY |= {"unmodifiable/map-hash"}
+#: And what the array behind Arrays.asList is of, which the samples do not say.
+COMPONENTS = {"list/aslist", "list/aslist-mixed", "object/order-aslist-tags"}
+
 MUTATIONS = 20
 
 
@@ -69,12 +79,16 @@ def name_of(vector: Vector) -> str:
 
 
 def is_unread(vector: Vector) -> bool:
+    if vector.codec == "SerializationCodec":
+        return vector.name in COMPONENTS
     return vector.codec in JACKSON and vector.name in UNREAD
 
 
 def is_written_otherwise(vector: Vector) -> bool:
     if vector.codec == "IonJacksonCodec" and vector.name.startswith("double/"):
         return True  # Ion's decimal and float have exponents of their own
+    if vector.codec == "SerializationCodec":
+        return vector.name in ONE_OBJECT | CAPACITY | COMPONENTS
     if vector.codec == "Kryo5Codec":
         return vector.name in WITH_BODIES
     if vector.codec == "CborJacksonCodec" and vector.name == "object/collected":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Vector", "vectors"]
+__all__ = ["Vector", "of_codec", "vectors"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "vectors"
 
@@ -36,6 +36,11 @@ def vectors(codec: str, spec: Any = None) -> tuple[Vector, ...]:
     """All of one codec that has these options, over all versions."""
     wanted = json.dumps(spec, sort_keys=True)
     return tuple(vector for vector in _all() if vector.codec == codec and vector.spec == wanted)
+
+
+def of_codec(codec: str) -> tuple[Vector, ...]:
+    """All of one codec, whatever its options."""
+    return tuple(vector for vector in _all() if vector.codec == codec)
 
 
 @functools.cache

@@ -1,0 +1,17 @@
+"""Java's own serialization: the stream's grammar, and above it what its classes mean.
+
+==============================  ==================================================================================
+stream, reader, writer, utf     the protocol: bytes <-> neutral contents
+descriptors, hashing            facts of the JDK: its class descriptors, the order of its hash tables
+table                           the rows, one for each class of the JDK, from scalars, times, containers and views
+declared, throwables, fitting   the user's classes, exceptions, values for places whose type is declared
+decoder, encoder                contents <-> Python values, by these
+codec, embedded                 a stream as a whole value, and as a part of another codec's bytes (Kryo's
+                                JavaSerializer)
+==============================  ==================================================================================
+"""
+
+from redisson_dq.codecs.serialization.codec import SerializationCodec
+from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
+
+__all__ = ["ReadState", "SerializationCodec", "WriteState", "read_object", "write_object"]

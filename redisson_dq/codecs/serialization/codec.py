@@ -1,0 +1,62 @@
+"""The codec itself: a whole stream with one object in it, and every fault as one error."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Literal
+
+from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["SerializationCodec"]
+
+
+class SerializationCodec(Codec):
+    """Java's own serialization, ``org.redisson.codec.SerializationCodec``.
+
+    The types are those of docs/codecs.md. A class of one's own needs a declaration (``java_class``), to be
+    written also its ``serial_version_uid``. With ``unknown="generic"`` an object of an undeclared class that has
+    nothing but fields comes back as a JavaObject, which is not written.
+
+    An object that stands at several places of a value is one object there and, as in Java, when it comes back;
+    lists, dicts and objects may hold themselves.
+
+    Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. Nothing in the bytes runs or loads
+    anything. Time and memory are O(size of the value or of the bytes).
+    """
+
+    def __init__(self, *, unknown: Literal["error", "generic"] = "error") -> None:
+        if unknown not in ("error", "generic"):
+            raise ArgumentError(f"unknown is 'error' or 'generic', not {unknown!r}")
+        self._unknown = unknown
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of ``value``. Raises EncodeError. O(size)."""
+        try:
+            return write_object(value, WriteState())
+        except Unencodable as exc:
+            raise exc.error(self.name) from exc
+        except RecursionError as exc:
+            raise Unencodable(TOO_DEEP).error(self.name) from exc
+
+    def decode(self, data: bytes) -> Any:
+        """The value of ``data``. Raises DecodeError. O(size)."""
+        if type(data) is not bytes:
+            data = bytes(data)
+        try:
+            value, end = read_object(data, 0, ReadState(generic=self._unknown == "generic"))
+            if end != len(data):
+                raise Malformed(f"{len(data) - end} bytes too many after the value", end)
+        except Malformed as exc:
+            raise exc.error(self.name, data) from exc
+        except (IndexError, struct.error) as exc:
+            fault = Malformed("the bytes end in the middle of the value", len(data))
+            raise fault.error(self.name, data) from exc
+        except RecursionError as exc:
+            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+        return value
+
+    def __repr__(self) -> str:
+        return f"{self.name}()" if self._unknown == "error" else f"{self.name}(unknown={self._unknown!r})"

@@ -1,0 +1,239 @@
+"""Collections of java.util.concurrent. Some write their locks, and one its segments of before JDK 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.serialization.hashing import concurrent_hash_map_capacity, hash_map_order
+from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
+from redisson_dq.codecs.serialization.rows import Row, field, put
+from redisson_dq.codecs.serialization.shapes import (
+    CONCURRENT,
+    LOAD_FACTOR,
+    UTIL,
+    comparator_content,
+    comparator_of,
+    counted,
+    items_and_null,
+    itself,
+    key_of,
+    list_row,
+    null_ended,
+    pairs_of,
+    part,
+    size_and_items,
+    sorted_map_row,
+    with_comparator,
+)
+from redisson_dq.codecs.serialization.stream import Content, Instance
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["ROWS"]
+
+_MOST = 0x7FFFFFFF
+
+
+def _lock(encoder: Encoder, state: int = 0) -> Instance:
+    """A ReentrantLock, held if ``state`` is 1: a queue is locked while it is written."""
+    lock = encoder.instance(CONCURRENT + "locks.ReentrantLock")
+    sync = encoder.instance(CONCURRENT + "locks.ReentrantLock$NonfairSync")
+    put(sync, {"state": state})
+    put(lock, {"sync": sync})
+    return lock
+
+
+def _condition(encoder: Encoder, lock: Instance) -> Instance:
+    return encoder.filled(
+        CONCURRENT + "locks.AbstractQueuedSynchronizer$ConditionObject", {"this$0": field(lock, "sync", Instance)}
+    )
+
+
+def _blocking_queue_values(value: Any, encoder: Encoder) -> dict[str, Content]:
+    put_lock, take_lock = _lock(encoder, 1), _lock(encoder, 1)
+    return {
+        "capacity": _MOST,
+        "count": encoder.filled(CONCURRENT + "atomic.AtomicInteger", {"value": len(value)}),
+        "notEmpty": _condition(encoder, take_lock),
+        "notFull": _condition(encoder, put_lock),
+        "putLock": put_lock,
+        "takeLock": take_lock,
+    }
+
+
+def _blocking_deque_values(_value: Any, encoder: Encoder) -> dict[str, Content]:
+    lock = _lock(encoder, 1)
+    return {
+        "capacity": _MOST,
+        "lock": lock,
+        "notEmpty": _condition(encoder, lock),
+        "notFull": _condition(encoder, lock),
+    }
+
+
+def _read_priority_blocking_queue(node: Instance, decoder: Decoder) -> java.PriorityBlockingQueue[Any]:
+    inner = part(node, "q", UTIL + "PriorityQueue", decoder)
+    made: java.PriorityBlockingQueue[Any] = fill_priority_queue(
+        decoder.begin(node, java.PriorityBlockingQueue()), inner, decoder
+    )
+    return made
+
+
+def _write_priority_blocking_queue(node: Instance, value: Any, encoder: Encoder) -> None:
+    lock = _lock(encoder, 1)
+    inner = encoder.instance(UTIL + "PriorityQueue")
+    write_priority_queue(inner, value, encoder)
+    put(node, {"lock": lock, "notEmpty": _condition(encoder, lock), "q": inner})
+
+
+def _read_skip_list_set(node: Instance, decoder: Decoder) -> Any:
+    inner = part(node, "m", CONCURRENT + "ConcurrentSkipListMap", decoder)
+    contents = null_ended(CONCURRENT + "ConcurrentSkipListMap")(inner)
+    comparator = comparator_of(field(inner, "comparator", object, None), node)
+    made = decoder.set(node, CONCURRENT + "ConcurrentSkipListSet", java.ConcurrentSkipListSet, contents[::2])
+    return with_comparator(made, comparator, node)
+
+
+def _write_skip_list_set(node: Instance, value: Any, encoder: Encoder) -> None:
+    inner = encoder.instance(CONCURRENT + "ConcurrentSkipListMap")
+    put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(value, encoder), None])
+    put(node, {"m": inner})
+
+
+def _set_as_map(items: Iterable[Any], encoder: Encoder) -> list[Content]:
+    """The elements as keys, each with the value true."""
+    true = encoder.content(True)
+    return [content for key in encoder.contents(items) for content in (key, true)]
+
+
+def _read_copy_on_write_set(node: Instance, decoder: Decoder) -> Any:
+    inner = part(node, "al", CONCURRENT + "CopyOnWriteArrayList", decoder)
+    contents = counted(CONCURRENT + "CopyOnWriteArrayList")(inner)
+    return decoder.set(node, CONCURRENT + "CopyOnWriteArraySet", java.CopyOnWriteArraySet, contents)
+
+
+def _write_copy_on_write_set(node: Instance, value: Any, encoder: Encoder) -> None:
+    put(node, {"al": encoder.filled(CONCURRENT + "CopyOnWriteArrayList", {}, size_and_items(value, encoder))})
+
+
+def _read_key_set(node: Instance, decoder: Decoder) -> Any:
+    value = field(node, "value", Instance)
+    if value.desc.name != "java.lang.Boolean":
+        raise Malformed("the keySet() of a ConcurrentHashMap", node.offset)
+    inner = part(node, "map", CONCURRENT + "ConcurrentHashMap", decoder)
+    contents = _concurrent_map_contents(inner)[::2]
+    return decoder.set(node, CONCURRENT + "ConcurrentHashMap$KeySetView", java.ConcurrentHashSet, contents)
+
+
+def _write_key_set(node: Instance, value: Any, encoder: Encoder) -> None:
+    inner = encoder.instance(CONCURRENT + "ConcurrentHashMap")
+    items = hash_map_order(value, itself, concurrent_hash_map_capacity(len(value)))
+    _put_concurrent_map(inner, _set_as_map(items, encoder), encoder)
+    put(node, {"map": inner, "value": encoder.content(True)})
+
+
+def _concurrent_map_contents(node: Instance) -> list[Content]:
+    contents = null_ended(CONCURRENT + "ConcurrentHashMap")(node)
+    if not contents or contents.pop() is not None or len(contents) % 2:
+        raise Malformed("a ConcurrentHashMap that does not end with two nulls", node.offset)
+    return contents
+
+
+def _put_concurrent_map(node: Instance, contents: list[Content], encoder: Encoder) -> None:
+    segments = []
+    for _ in range(16):
+        lock = _lock(encoder)
+        segment = encoder.instance(CONCURRENT + "ConcurrentHashMap$Segment")
+        put(segment, {"sync": field(lock, "sync", Instance), "loadFactor": LOAD_FACTOR})
+        segments.append(segment)
+    array = encoder.array(f"[L{CONCURRENT}ConcurrentHashMap$Segment;", segments)
+    put(node, {"segmentMask": 15, "segmentShift": 28, "segments": array}, [*contents, None, None])
+
+
+def _write_concurrent_map(node: Instance, value: Any, encoder: Encoder) -> None:
+    ordered = hash_map_order(pairs_of(value), key_of, concurrent_hash_map_capacity(len(value)))
+    _put_concurrent_map(node, encoder.pairs(ordered), encoder)
+
+
+ROWS: tuple[Row, ...] = (
+    list_row(
+        CONCURRENT + "CopyOnWriteArrayList",
+        java.CopyOnWriteArrayList,
+        counted(CONCURRENT + "CopyOnWriteArrayList"),
+        size_and_items,
+    ),
+    list_row(
+        CONCURRENT + "ConcurrentLinkedQueue",
+        java.ConcurrentLinkedQueue,
+        null_ended(CONCURRENT + "ConcurrentLinkedQueue"),
+        items_and_null,
+    ),
+    list_row(
+        CONCURRENT + "ConcurrentLinkedDeque",
+        java.ConcurrentLinkedDeque,
+        null_ended(CONCURRENT + "ConcurrentLinkedDeque"),
+        items_and_null,
+    ),
+    list_row(
+        CONCURRENT + "LinkedBlockingQueue",
+        java.LinkedBlockingQueue,
+        null_ended(CONCURRENT + "LinkedBlockingQueue"),
+        items_and_null,
+        _blocking_queue_values,
+    ),
+    list_row(
+        CONCURRENT + "LinkedBlockingDeque",
+        java.LinkedBlockingDeque,
+        null_ended(CONCURRENT + "LinkedBlockingDeque"),
+        items_and_null,
+        _blocking_deque_values,
+    ),
+    Row(
+        CONCURRENT + "PriorityBlockingQueue",
+        _read_priority_blocking_queue,
+        java.PriorityBlockingQueue,
+        _write_priority_blocking_queue,
+        identity=True,
+    ),
+    Row(
+        CONCURRENT + "ConcurrentSkipListSet",
+        _read_skip_list_set,
+        java.ConcurrentSkipListSet,
+        _write_skip_list_set,
+        identity=True,
+    ),
+    Row(
+        CONCURRENT + "CopyOnWriteArraySet",
+        _read_copy_on_write_set,
+        java.CopyOnWriteArraySet,
+        _write_copy_on_write_set,
+        identity=True,
+    ),
+    Row(
+        CONCURRENT + "ConcurrentHashMap$KeySetView",
+        _read_key_set,
+        java.ConcurrentHashSet,
+        _write_key_set,
+        identity=True,
+    ),
+    Row(
+        CONCURRENT + "ConcurrentHashMap",
+        lambda node, decoder: decoder.map(
+            node, CONCURRENT + "ConcurrentHashMap", java.ConcurrentHashMap, _concurrent_map_contents(node)
+        ),
+        java.ConcurrentHashMap,
+        _write_concurrent_map,
+        identity=True,
+    ),
+    sorted_map_row(
+        CONCURRENT + "ConcurrentSkipListMap",
+        java.ConcurrentSkipListMap,
+        null_ended(CONCURRENT + "ConcurrentSkipListMap"),
+        lambda value, encoder: [*encoder.pairs(pairs_of(value)), None],
+    ),
+)

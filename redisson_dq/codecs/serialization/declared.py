@@ -1,0 +1,284 @@
+"""The user's own classes, as their declarations describe them; and objects of classes that nobody declared."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
+from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
+from redisson_dq.codecs.serialization.fitting import primitive
+from redisson_dq.codecs.serialization.stream import (
+    SC_ENUM,
+    SC_SERIALIZABLE,
+    STRUCT_CODES,
+    ClassDesc,
+    Content,
+    EnumConstant,
+    FieldDesc,
+    Instance,
+    Section,
+)
+from redisson_dq.java.declare import Declaration, Field
+from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
+from redisson_dq.java.values import JavaObject
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = [
+    "declaration_line",
+    "generic_fields",
+    "descriptor",
+    "read_constant",
+    "read_generic",
+    "read_generic_constant",
+    "read_object",
+    "write_object",
+]
+
+_PRIMITIVE_CODES = {
+    "boolean": "Z",
+    "byte": "B",
+    "char": "C",
+    "short": "S",
+    "int": "I",
+    "long": "J",
+    "float": "F",
+    "double": "D",
+}
+_PRIMITIVE_NAMES = {code: name for name, code in _PRIMITIVE_CODES.items()}
+
+
+# Descriptors
+
+
+@functools.cache
+def descriptor(declaration: Declaration) -> ClassDesc:
+    """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
+    if declaration.kind == "enum":
+        return ClassDesc(declaration.name, 0, SC_SERIALIZABLE | SC_ENUM, (), jdk_descriptor("java.lang.Enum"))
+    parent = declaration.superclass
+    if parent is not None and parent.serial_version_uid is None and not parent.all_fields:
+        parent = None  # not Serializable, or of no account
+    return ClassDesc(
+        declaration.name,
+        serial_version_uid(declaration),
+        SC_SERIALIZABLE,
+        tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=_field_order)),
+        None if parent is None else descriptor(parent),
+    )
+
+
+def serial_version_uid(declaration: Declaration) -> int:
+    """The class's serialVersionUID.
+
+    A class without one has a digest of its modifiers, interfaces, constructors and methods, of which a Python
+    class tells nothing; what reads class files could compute it. That of a record is 0, and not compared.
+    """
+    if declaration.serial_version_uid is not None:
+        return declaration.serial_version_uid
+    if declaration.kind == "record":
+        return 0
+    raise Unencodable(
+        f"the serialVersionUID of {declaration.name} is not known: declare it with "
+        f'@java_class("{declaration.name}", serial_version_uid=...); the JDK\'s serialver prints it'
+    )
+
+
+def _code(field: Field) -> str:
+    name = field.type.name
+    if name in _PRIMITIVE_CODES:
+        return _PRIMITIVE_CODES[name]
+    name = name.replace(".", "/")
+    return name if name.startswith("[") else f"L{name};"
+
+
+def _field_order(field: FieldDesc) -> tuple[bool, bytes]:
+    """Primitives first, each group by name, as Java compares strings: by UTF-16 units."""
+    return field.type not in STRUCT_CODES, field.name.encode("utf-16-be", "surrogatepass")
+
+
+def declaration_line(desc: ClassDesc) -> str:
+    """The decorator to declare a class of the stream with, for messages."""
+    name = shorten(desc.name, 200)
+    if desc.flags & SC_ENUM:
+        return f'@java_class("{name}")'
+    return f'@java_class("{name}", serial_version_uid={desc.uid})'
+
+
+# Reading
+
+
+def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> Any:
+    """An object of a declared class."""
+    if declaration.kind == "enum":
+        raise Malformed(f"class {declaration.name} is declared as an enum, and is none", node.offset)
+    made = decoder.begin(node, declaration.new())
+    values: dict[str, Any] = {}
+    parts = dict(node.sections)
+    name = ""
+    try:
+        for part in _hierarchy(declaration):
+            _check_uid(part, node)
+            section = parts.pop(part.name, None) or Section()
+            if section.annotation:
+                raise Malformed(
+                    f"class {part.name} writes data by itself, which a declaration cannot describe", node.offset
+                )
+            _check_fields(part, section, node)
+            for field in part.fields:
+                name = field.attribute
+                values[name] = _field_value(field, section, decoder)
+    except Malformed as exc:
+        if name:
+            exc.inside(name)
+        raise
+    for rest in parts:
+        raise Malformed(
+            f"{declaration.name} has a superclass {shorten(rest, 200)} with fields: declare it, as a base class",
+            node.offset,
+        )
+    try:
+        declaration.fill(made, values)
+    except ValueError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+    return made
+
+
+def _hierarchy(declaration: Declaration) -> Iterator[Declaration]:
+    if declaration.superclass is not None:
+        yield from _hierarchy(declaration.superclass)
+    yield declaration
+
+
+def _check_uid(part: Declaration, node: Instance) -> None:
+    """Refuse what Java refuses: a class of another version."""
+    desc: ClassDesc | None = node.desc
+    while desc is not None and desc.name != part.name:
+        desc = desc.superclass
+    known = part.serial_version_uid
+    if desc is not None and known is not None and part.kind == "class" and desc.uid != known:
+        raise Malformed(
+            f"{part.name} has the serialVersionUID {desc.uid} in the bytes, {known} in its declaration", node.offset
+        )
+
+
+def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
+    codes = {desc.name: desc.type for desc in _fields_of(part.name, node)}
+    for field in part.fields:
+        found = codes.pop(field.name, None)
+        declared = _code(field)
+        if found is not None and found != declared and (found in STRUCT_CODES or declared in STRUCT_CODES):
+            raise Malformed(
+                f"{part.name}.{field.name} is of type {_type_name(found)} in the bytes, "
+                f"{field.type.name} in its declaration",
+                node.offset,
+            )
+    for name, code in codes.items():
+        raise Malformed(
+            f"{part.name} has a field {shorten(name, 200)} of type {_type_name(code)} that its declaration lacks",
+            node.offset,
+        )
+
+
+def _fields_of(name: str, node: Instance) -> tuple[FieldDesc, ...]:
+    return next((desc.fields for desc in node.desc.lineage if desc.name == name), ())
+
+
+def _type_name(code: str) -> str:
+    return _PRIMITIVE_NAMES.get(code) or shorten(code.removeprefix("L").removesuffix(";").replace("/", "."), 200)
+
+
+def _field_value(field: Field, section: Section, decoder: Decoder) -> Any:
+    """The value of a field; of one that the bytes do not have, Java's zero."""
+    kind = field.type.name
+    if kind not in _PRIMITIVE_CODES:
+        return decoder.value(section.values.get(field.name))
+    found = section.values.get(field.name, 0)
+    if kind == "char":
+        return chr(found)
+    if kind == "boolean":
+        return bool(found)
+    return float(found) if kind in ("float", "double") else found
+
+
+def read_constant(node: EnumConstant, declaration: Declaration) -> Enum:
+    """A constant of a declared enum."""
+    if node.name not in declaration.constants:
+        raise Malformed(f"{declaration.name} has no constant {shorten(node.name, 200)} in its declaration", node.offset)
+    return declaration.members[declaration.constants.index(node.name)]
+
+
+_GENERIC: dict[str, Callable[[Any], Any]] = {
+    "B": Byte,
+    "C": lambda unit: Character(chr(unit)),
+    "F": Float,
+    "J": decoded_long,
+    "S": Short,
+}
+
+
+def read_generic(node: Instance, decoder: Decoder) -> JavaObject:
+    """An object of an undeclared class that has nothing but fields."""
+    made: JavaObject = decoder.begin(node, JavaObject(node.desc.name))
+    for desc in node.desc.lineage:
+        section = node.sections[desc.name]
+        if section.annotation or not desc.flags & SC_SERIALIZABLE:
+            raise Malformed(
+                f"class {shorten(desc.name, 200)} writes data by itself, which only it can read", node.offset
+            )
+        if made.fields.keys() & section.values.keys():
+            raise Malformed(f"class {shorten(node.desc.name, 200)} has two fields of one name", node.offset)
+        made.fields |= generic_fields(desc, section, decoder)
+    return made
+
+
+def generic_fields(desc: ClassDesc, section: Section, decoder: Decoder) -> dict[str, Any]:
+    """The fields of one class by Java name, of the types that the stream says."""
+    values: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, code in desc.fields:
+            found = section.values[name]
+            make = _GENERIC.get(code) if code in STRUCT_CODES else decoder.value
+            values[name] = found if make is None else make(found)
+    except Malformed as exc:
+        exc.inside(name)
+        raise
+    return values
+
+
+def read_generic_constant(node: EnumConstant) -> JavaObject:
+    """A constant of an undeclared enum."""
+    return JavaObject(node.desc.name, {"name": node.name})
+
+
+# Writing
+
+
+def write_object(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
+    """Give a new object of a declared class its fields."""
+    field: Field | None = None
+    try:
+        for part in _hierarchy(declaration):
+            values: dict[str, Content] = {}
+            for field in part.fields:
+                values[field.name] = _field_content(field, getattr(value, field.attribute), encoder)
+            node.sections[part.name] = Section(values)
+    except Unencodable as exc:
+        if field is not None:
+            exc.inside(field.attribute)
+        raise
+    except AttributeError as exc:
+        raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {exc}") from exc
+
+
+def _field_content(field: Field, value: Any, encoder: Encoder) -> Content:
+    name = field.type.name
+    if name in _PRIMITIVE_CODES:
+        return primitive(value, name)
+    return encoder.typed(value, field.type)

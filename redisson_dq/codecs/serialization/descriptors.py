@@ -1,0 +1,55 @@
+"""The JDK's own class descriptors, as its classes write them: ``descriptors.txt``.
+
+A line there is a class's name, its serialVersionUID, its flags, its superclass or ``-``, and its fields as
+``type:name``. JDK 17 and JDK 25 have the same, but for a flag of ``Collections$SynchronizedList`` (3 in JDK 25).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from importlib import resources
+
+from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc, FieldDesc
+from redisson_dq.codecs.serialization.utf import encode_utf
+
+__all__ = ["array_descriptor", "jdk_descriptor"]
+
+_PUBLIC, _FINAL_ABSTRACT = 0x0001, 0x0410
+_NOT_PUBLIC = frozenset(("[Ljava.util.concurrent.ConcurrentHashMap$Segment;",))
+
+
+@functools.cache
+def _lines() -> dict[str, str]:
+    text = resources.files(__package__).joinpath("descriptors.txt").read_text("utf-8")
+    return {line.partition(" ")[0]: line for line in text.splitlines()}
+
+
+def jdk_descriptor(name: str) -> ClassDesc | None:
+    """The descriptor of a class of the JDK, None if it is not in the table. O(1)."""
+    return _descriptor(name) if name in _lines() else None
+
+
+@functools.cache
+def _descriptor(name: str) -> ClassDesc:
+    _, uid, flags, parent, *fields = _lines()[name].split(" ")
+    return ClassDesc(
+        name,
+        int(uid),
+        int(flags),
+        tuple(FieldDesc(*reversed(field.split(":"))) for field in fields),
+        None if parent == "-" else _descriptor(parent),
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def array_descriptor(name: str) -> ClassDesc:
+    """The descriptor of an array class: ``[I``, ``[Lcom.acme.Order;``.
+
+    Its serialVersionUID is the default one, a digest of the name and the modifiers, here those of an array of a
+    public class. Java does not compare the one of an array.
+    """
+    raw = encode_utf(name)
+    modifiers = _FINAL_ABSTRACT if name in _NOT_PUBLIC else _FINAL_ABSTRACT | _PUBLIC
+    digest = hashlib.sha1(len(raw).to_bytes(2, "big") + raw + modifiers.to_bytes(4, "big")).digest()
+    return ClassDesc(name, int.from_bytes(digest[:8], "little", signed=True), SC_SERIALIZABLE)

@@ -1,0 +1,115 @@
+"""List.of, Set.of, Map.of; the empty collections of java.util.Collections, and those of one element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.rows import Row, field, int_bytes, put
+from redisson_dq.codecs.serialization.shapes import (
+    HELPERS,
+    UTIL,
+    counted,
+    pairs_of,
+    size_and_items,
+)
+from redisson_dq.codecs.serialization.stream import Instance
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["ROWS"]
+
+# The empty ones and those of one element
+
+
+def _empty(name: str, kind: Any) -> Row:
+    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+        if len(value):
+            raise Unencodable(f"a {kind.__name__} with elements")
+        put(node, {})
+
+    return Row(HELPERS + name, lambda _node, _decoder: kind(), kind, write)
+
+
+def _only(value: Any) -> Any:
+    if len(value) != 1:
+        raise Unencodable(f"a {type(value).__name__} of {len(value)} elements")
+    return next(iter(value))
+
+
+def _read_singleton_list(node: Instance, decoder: Decoder) -> Any:
+    made = decoder.begin(node, java.SingletonList())
+    decoder.fill(made, [field(node, "element", object, None)])
+    return made
+
+
+def _read_singleton_set(node: Instance, decoder: Decoder) -> Any:
+    contents = [field(node, "element", object, None)]
+    return decoder.set(node, HELPERS + "SingletonSet", java.SingletonSet, contents)
+
+
+def _write_singleton(node: Instance, value: Any, encoder: Encoder) -> None:
+    put(node, {"element": encoder.contents([_only(value)])[0]})
+
+
+def _read_singleton_map(node: Instance, decoder: Decoder) -> Any:
+    contents = [field(node, "k", object, None), field(node, "v", object, None)]
+    return decoder.map(node, HELPERS + "SingletonMap", java.SingletonMap, contents)
+
+
+def _write_singleton_map(node: Instance, value: Any, encoder: Encoder) -> None:
+    _only(value)
+    key, item = encoder.pairs(pairs_of(value))
+    put(node, {"k": key, "v": item})
+
+
+# List.of, Set.of, Map.of
+
+_LIST, _SET, _MAP, _LIST_WITH_NULLS = 1, 2, 3, 4
+
+
+def _read_immutable(node: Instance, decoder: Decoder) -> Any:
+    tag = field(node, "tag", int) & 0xFF
+    contents = counted(UTIL + "CollSer")(node)
+    if tag in (_LIST, _LIST_WITH_NULLS):
+        made = decoder.begin(node, java.ListOf())
+        decoder.fill(made, contents)
+        return made
+    if tag == _SET:
+        return decoder.set(node, UTIL + "ImmutableCollections$SetN", java.SetOf, contents)
+    if tag == _MAP and len(contents) % 2 == 0:
+        return decoder.map(node, UTIL + "ImmutableCollections$MapN", java.MapOf, contents)
+    raise Malformed(f"an immutable collection of kind {tag}", node.offset)
+
+
+def _write_list_of(node: Instance, value: Any, encoder: Encoder) -> None:
+    tag = _LIST_WITH_NULLS if any(item is None for item in value) else _LIST
+    put(node, {"tag": tag}, size_and_items(value, encoder))
+
+
+def _write_set_of(node: Instance, value: Any, encoder: Encoder) -> None:
+    if any(item is None for item in value):
+        raise Unencodable("a Set.of with null")
+    put(node, {"tag": _SET}, size_and_items(value, encoder))
+
+
+def _write_map_of(node: Instance, value: Any, encoder: Encoder) -> None:
+    if any(key is None or item is None for key, item in pairs_of(value)):
+        raise Unencodable("a Map.of with null")
+    put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_of(value))])
+
+
+ROWS: tuple[Row, ...] = (
+    _empty("EmptyList", java.EmptyList),
+    _empty("EmptySet", java.EmptySet),
+    _empty("EmptyMap", java.EmptyMap),
+    Row(HELPERS + "SingletonList", _read_singleton_list, java.SingletonList, _write_singleton, identity=True),
+    Row(HELPERS + "SingletonSet", _read_singleton_set, java.SingletonSet, _write_singleton, identity=True),
+    Row(HELPERS + "SingletonMap", _read_singleton_map, java.SingletonMap, _write_singleton_map, identity=True),
+    Row(UTIL + "CollSer", _read_immutable, java.ListOf, _write_list_of, identity=True),
+    Row(UTIL + "CollSer", _read_immutable, java.SetOf, _write_set_of, identity=True),
+    Row(UTIL + "CollSer", _read_immutable, java.MapOf, _write_map_of, identity=True),
+)

@@ -1,0 +1,108 @@
+"""Lists and queues of java.util."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.serialization.rows import Data, Row, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.shapes import (
+    HELPERS,
+    OBJECTS,
+    UTIL,
+    comparator_content,
+    comparator_of,
+    counted,
+    list_row,
+    size_and_items,
+)
+from redisson_dq.codecs.serialization.stream import Array, Content, Instance
+from redisson_dq.java.arrays import component_code, component_of
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["ROWS", "fill_priority_queue", "write_priority_queue"]
+
+
+def _vector_contents(node: Instance) -> list[Content]:
+    items = array_field(node, "elementData", OBJECTS)
+    count = field(node, "elementCount", int)
+    if not 0 <= count <= len(items):
+        raise Malformed("a Vector of fewer elements than it says", node.offset)
+    found: list[Content] = items[:count]
+    return found
+
+
+def _vector_values(value: Any, encoder: Encoder) -> dict[str, Content]:
+    capacity = 10
+    while capacity < len(value):
+        capacity *= 2
+    items = [*encoder.contents(value), *[None] * (capacity - len(value))]
+    return {"elementCount": len(value), "elementData": encoder.array(OBJECTS, items)}
+
+
+def _read_priority_queue(node: Instance, decoder: Decoder) -> Any:
+    return fill_priority_queue(decoder.begin(node, java.PriorityQueue()), node, decoder)
+
+
+def fill_priority_queue(made: Any, node: Instance, decoder: Decoder) -> Any:
+    """Give a queue the comparator and the elements of a PriorityQueue, and return it."""
+    made.comparator = comparator_of(field(node, "comparator", object, None), node)
+    data = Data(node, UTIL + "PriorityQueue")
+    data.integer()
+    decoder.fill(made, data.contents(field(node, "size", int)))
+    return made
+
+
+def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
+    """Give a PriorityQueue the elements of a queue."""
+    put(
+        node,
+        {"size": len(value), "comparator": comparator_content(value, encoder)},
+        [int_bytes(max(2, len(value) + 1)), *encoder.contents(value)],
+    )
+
+
+def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
+    array = field(node, "a", Array)
+    try:
+        component = component_of(array.desc.name)
+    except ValueError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+    if not isinstance(array.items, list):
+        raise Malformed("a list around an array of numbers", node.offset)
+    decoder.spend(len(array.items), node)
+    made = decoder.begin(node, java.ArrayAsList((), component))
+    decoder.fill(made, array.items)
+    return made
+
+
+def _write_array_as_list(node: Instance, value: Any, encoder: Encoder) -> None:
+    put(node, {"a": encoder.array("[" + component_code(value.component), encoder.elements(value, value.component))})
+
+
+def _read_copies(node: Instance, decoder: Decoder) -> list[Any]:
+    count = field(node, "n", int)
+    if count < 0:
+        raise Malformed("a list of fewer elements than none", node.offset)
+    decoder.spend(count, node)
+    made: list[Any] = decoder.begin(node, [])
+    made += decoder.values([field(node, "element", object, None)]) * count
+    return made
+
+
+ROWS: tuple[Row, ...] = (
+    list_row(
+        UTIL + "ArrayList", list, counted(UTIL + "ArrayList"), size_and_items, lambda value, _: {"size": len(value)}
+    ),
+    list_row(UTIL + "LinkedList", java.LinkedList, counted(UTIL + "LinkedList"), size_and_items),
+    list_row(UTIL + "ArrayDeque", java.ArrayDeque, counted(UTIL + "ArrayDeque"), size_and_items),
+    list_row(UTIL + "Vector", java.Vector, _vector_contents, lambda _value, _encoder: [], _vector_values),
+    list_row(UTIL + "Stack", java.Stack, _vector_contents, lambda _value, _encoder: [], _vector_values),
+    Row(UTIL + "PriorityQueue", _read_priority_queue, java.PriorityQueue, write_priority_queue, identity=True),
+    Row(UTIL + "Arrays$ArrayList", _read_array_as_list, java.ArrayAsList, _write_array_as_list, identity=True),
+    Row(HELPERS + "CopiesList", _read_copies),
+)

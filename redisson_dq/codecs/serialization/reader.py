@@ -1,0 +1,350 @@
+"""From bytes to contents: the rules of the stream's grammar, each a method.
+
+Reading past the end raises IndexError or struct.error, which the codec reports as bytes that end too early;
+anything else that is wrong raises :class:`Malformed`. Every content takes at least one byte and every length is
+compared with the bytes that are there, so time and memory are O(bytes).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.serialization import stream
+from redisson_dq.codecs.serialization.stream import (
+    Array,
+    ClassDesc,
+    ClassObject,
+    Content,
+    EnumConstant,
+    FieldDesc,
+    Instance,
+    Section,
+)
+from redisson_dq.codecs.serialization.utf import decode_utf
+
+__all__ = ["StreamReader"]
+
+_SHORT = struct.Struct(">H")
+_INT = struct.Struct(">i")
+_LONG = struct.Struct(">q")
+_UNFINISHED: Final = -1  # the flags of a class descriptor that is being read
+_END: Final = object()  # what stands for TC_ENDBLOCKDATA
+_MOST_INTERFACES = 65535
+_DESC_CODES = frozenset((stream.NULL, stream.REFERENCE, stream.CLASS_DESC, stream.PROXY_CLASS_DESC))
+_TEXT_CODES = frozenset((stream.REFERENCE, stream.STRING, stream.LONG_STRING))
+
+
+class StreamReader:
+    """One stream: its bytes, the position in them, and the contents that have handles.
+
+    ``pos`` is where the next content begins. Java's streams may hold several objects one after another, the
+    later ones with references to the former.
+    """
+
+    __slots__ = ("_data", "_depth", "_handles", "pos")
+
+    def __init__(self, data: bytes, pos: int = 0) -> None:
+        """Reads the stream's header. Raises Malformed if it is another one."""
+        if data[pos : pos + 4] != stream.HEADER:
+            raise Malformed("the bytes do not begin as a Java serialization stream does: AC ED 00 05", pos)
+        self._data = data
+        self.pos = pos + 4
+        self._depth = 0
+        self._handles: list[Content] = []
+
+    def object(self) -> Content:
+        """``object``: what ObjectInputStream.readObject reads."""
+        while self._data[self.pos] == stream.RESET:
+            self.pos += 1
+            self._handles.clear()
+        return _not_block(self._content(), self.pos)
+
+    def _content(self) -> Content:
+        """``content``, or the mark of its end."""
+        start = self.pos
+        rule = _RULES.get(self._data[start])
+        if rule is None:
+            raise Malformed(f"no content begins with {self._data[start]:#04x}", start)
+        self.pos = start + 1
+        return rule(self, start)
+
+    # Objects
+
+    def _object(self, start: int) -> Instance:
+        """``newObject: TC_OBJECT classDesc newHandle classdata[]``"""
+        desc = self._class_desc()
+        if desc is None:
+            raise Malformed("an object without a class", start)
+        instance = Instance(desc, {}, start)
+        self._handles.append(instance)
+        self._enter(start)
+        for part in desc.lineage:
+            if part.name in instance.sections:
+                raise Malformed(f"class {shorten(part.name, 200)} is its own superclass", start)
+            instance.sections[part.name] = section = Section()
+            if part.flags & stream.SC_SERIALIZABLE:
+                self._values(part, section.values)
+                if part.flags & stream.SC_WRITE_METHOD:
+                    self._annotation(section.annotation)
+            elif part.flags & stream.SC_BLOCK_DATA:
+                self._annotation(section.annotation)
+            else:
+                raise Malformed(f"only class {shorten(part.name, 200)} itself knows where its data ends", start)
+        self._depth -= 1
+        return instance
+
+    def _values(self, desc: ClassDesc, values: dict[str, Content]) -> None:
+        """``values: the fields in the descriptor's order``"""
+        primitives, names, others = desc.layout
+        values.update(zip(names, primitives.unpack_from(self._data, self.pos), strict=True))
+        self.pos += primitives.size
+        for name in others:
+            values[name] = _not_block(self._content(), self.pos)
+
+    def _annotation(self, contents: list[Content]) -> None:
+        """``objectAnnotation: contents endBlockData``. Runs of block data come as one, as Java reads them."""
+        blocks: list[bytes] = []
+        while True:
+            content = self._content()
+            if type(content) is bytes:
+                blocks.append(content)
+                continue
+            if blocks:
+                contents.append(b"".join(blocks))
+                blocks = []
+            if content is _END:
+                return
+            contents.append(content)
+
+    def _array(self, start: int) -> Array:
+        """``newArray: TC_ARRAY classDesc newHandle (int)<size> values[size]``"""
+        desc = self._class_desc()
+        if desc is None or desc.name[:1] != "[" or len(desc.name) < 2:
+            raise Malformed("an array whose class is none", start)
+        array = Array(desc, None, start)
+        self._handles.append(array)
+        (size,) = _INT.unpack_from(self._data, self.pos)
+        self.pos += 4
+        code = desc.name[1:]
+        width = struct.calcsize(stream.STRUCT_CODES[code]) if code in stream.STRUCT_CODES else 1
+        left = len(self._data) - self.pos
+        if not 0 <= size * width <= left:
+            raise Malformed(f"an array of {size} elements is announced, {left} bytes are there", start)
+        if code == "B":
+            array.items = self._take(size)
+        elif code in stream.STRUCT_CODES:
+            array.items = struct.unpack_from(f">{size}{stream.STRUCT_CODES[code]}", self._data, self.pos)
+            self.pos += size * width
+        else:
+            array.items = items = []
+            self._enter(start)
+            for _ in range(size):
+                items.append(_not_block(self._content(), self.pos))
+            self._depth -= 1
+        return array
+
+    def _enum(self, start: int) -> EnumConstant:
+        """``newEnum: TC_ENUM classDesc newHandle enumConstantName``"""
+        desc = self._class_desc()
+        if desc is None:
+            raise Malformed("an enum constant without a class", start)
+        constant = EnumConstant(desc, "", start)
+        self._handles.append(constant)
+        constant.name = self._text_object()
+        return constant
+
+    def _class(self, start: int) -> ClassObject:
+        """``newClass: TC_CLASS classDesc newHandle``"""
+        desc = self._class_desc()
+        if desc is None:
+            raise Malformed("a Class object without a class", start)
+        found = ClassObject(desc, start)
+        self._handles.append(found)
+        return found
+
+    def _string(self, _start: int) -> str:
+        """``TC_STRING newHandle (utf)``"""
+        text = self._utf()
+        self._handles.append(text)
+        return text
+
+    def _long_string(self, start: int) -> str:
+        """``TC_LONGSTRING newHandle (long-utf)``"""
+        (length,) = _LONG.unpack_from(self._data, self.pos)
+        self.pos += 8
+        left = len(self._data) - self.pos
+        if not 0 <= length <= left:
+            raise Malformed(f"a text of {length} bytes is announced, {left} are there", start)
+        begin = self.pos
+        text = decode_utf(self._take(length), begin)
+        self._handles.append(text)
+        return text
+
+    def _reference(self, start: int) -> Content:
+        """``prevObject: TC_REFERENCE (int)handle``"""
+        (handle,) = _INT.unpack_from(self._data, self.pos)
+        self.pos += 4
+        index = handle - stream.BASE_HANDLE
+        if not 0 <= index < len(self._handles):
+            raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} stands for nothing yet", start)
+        return self._handles[index]
+
+    # Class descriptors
+
+    def _class_desc(self) -> ClassDesc | None:
+        """``classDesc: newClassDesc | nullReference | (ClassDesc)prevObject``, complete."""
+        start = self.pos
+        desc = self._content() if self._data[start] in _DESC_CODES else _END
+        if desc is not None and (type(desc) is not ClassDesc or desc.flags == _UNFINISHED):
+            raise Malformed("no class stands where one is due", start)
+        return desc
+
+    def _new_class_desc(self, start: int) -> ClassDesc:
+        """``TC_CLASSDESC className serialVersionUID newHandle classDescInfo``"""
+        name = self._utf()
+        (uid,) = _LONG.unpack_from(self._data, self.pos)
+        self.pos += 8
+        desc = ClassDesc(name, uid, _UNFINISHED)
+        self._handles.append(desc)
+        flags = self._data[self.pos]
+        self.pos += 1
+        if flags & stream.SC_SERIALIZABLE and flags & stream.SC_EXTERNALIZABLE:
+            raise Malformed(f"class {shorten(name, 200)} is both Serializable and Externalizable", start)
+        desc.fields = self._fields()
+        self._finish(desc, flags, start)
+        return desc
+
+    def _fields(self) -> tuple[FieldDesc, ...]:
+        """``fields: (short)<count> fieldDesc[count]``"""
+        start = self.pos
+        (count,) = _SHORT.unpack_from(self._data, start)
+        self.pos += 2
+        if 3 * count > len(self._data) - self.pos:
+            raise Malformed(f"{count} fields are announced, {len(self._data) - self.pos} bytes are there", start)
+        fields: dict[str, FieldDesc] = {}
+        objects = False
+        for _ in range(count):
+            code = chr(self._data[self.pos])
+            self.pos += 1
+            name = self._utf()
+            if code in "L[":
+                objects = True
+                code = self._text_object()
+            elif code not in stream.STRUCT_CODES or objects:
+                raise Malformed(f"a field of type {code!r} where none can be", start)
+            fields[name] = FieldDesc(name, code)
+        if len(fields) != count:
+            raise Malformed("a class with two fields of one name", start)
+        return tuple(fields.values())
+
+    def _new_proxy_class_desc(self, start: int) -> ClassDesc:
+        """``TC_PROXYCLASSDESC newHandle (int)<count> proxyInterfaceName[count] classAnnotation superClassDesc``"""
+        desc = ClassDesc("", 0, _UNFINISHED)
+        self._handles.append(desc)
+        (count,) = _INT.unpack_from(self._data, self.pos)
+        self.pos += 4
+        if not 0 <= count <= _MOST_INTERFACES:
+            raise Malformed(f"a proxy of {count} interfaces", start)
+        desc.interfaces = tuple(self._utf() for _ in range(count))
+        self._finish(desc, stream.SC_SERIALIZABLE, start)
+        return desc
+
+    def _finish(self, desc: ClassDesc, flags: int, start: int) -> None:
+        """``classAnnotation superClassDesc``. What annotates a class (an RMI code base) is left aside."""
+        self._enter(start)
+        self._annotation([])
+        desc.superclass = self._class_desc()
+        self._depth -= 1
+        ancestors = 0
+        parent = desc.superclass
+        while parent is not None:
+            ancestors += 1
+            parent = parent.superclass
+        if ancestors > MAX_DEPTH:
+            raise Malformed(f"a class with more than {MAX_DEPTH} superclasses", start)
+        desc.flags = flags
+
+    # The rest
+
+    def _block(self, start: int) -> bytes:
+        """``TC_BLOCKDATA (unsigned byte)<size> (byte)[size]``"""
+        size = self._data[self.pos]
+        self.pos += 1
+        return self._block_of(size, start)
+
+    def _long_block(self, start: int) -> bytes:
+        """``TC_BLOCKDATALONG (int)<size> (byte)[size]``"""
+        (size,) = _INT.unpack_from(self._data, self.pos)
+        self.pos += 4
+        return self._block_of(size, start)
+
+    def _block_of(self, size: int, start: int) -> bytes:
+        left = len(self._data) - self.pos
+        if not 0 <= size <= left:
+            raise Malformed(f"a block of {size} bytes is announced, {left} are there", start)
+        return self._take(size)
+
+    def _reset(self, start: int) -> Content:
+        raise Malformed("a reset inside an object", start)
+
+    def _exception(self, start: int) -> Content:
+        """``exception: TC_EXCEPTION reset (Throwable)object reset``: what made the writer give up."""
+        self._handles.clear()
+        thrown = self._content()
+        kind = thrown.desc.name if isinstance(thrown, Instance) else "something that is no exception"
+        raise Malformed(f"Java gave up writing the value: {shorten(kind, 200)}", start)
+
+    def _utf(self) -> str:
+        (length,) = _SHORT.unpack_from(self._data, self.pos)
+        begin = self.pos + 2
+        self.pos = begin
+        return decode_utf(self._take(length), begin)
+
+    def _text_object(self) -> str:
+        start = self.pos
+        text = self._content() if self._data[start] in _TEXT_CODES else _END
+        if type(text) is not str:
+            raise Malformed("no text stands where one is due", start)
+        return text
+
+    def _take(self, size: int) -> bytes:
+        begin = self.pos
+        end = begin + size
+        if end > len(self._data):
+            raise IndexError
+        self.pos = end
+        return self._data[begin:end]
+
+    def _enter(self, start: int) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise Malformed(TOO_DEEP, start)
+
+
+def _not_block(content: Content, end: int) -> Content:
+    """The content, which ends there, if it can be a value."""
+    if content is _END or type(content) is bytes:
+        raise Malformed("block data where an object is due", end)
+    return content
+
+
+_RULES: dict[int, Callable[[StreamReader, int], Any]] = {
+    stream.NULL: lambda _reader, _start: None,
+    stream.REFERENCE: StreamReader._reference,
+    stream.CLASS_DESC: StreamReader._new_class_desc,
+    stream.PROXY_CLASS_DESC: StreamReader._new_proxy_class_desc,
+    stream.OBJECT: StreamReader._object,
+    stream.STRING: StreamReader._string,
+    stream.LONG_STRING: StreamReader._long_string,
+    stream.ARRAY: StreamReader._array,
+    stream.CLASS: StreamReader._class,
+    stream.ENUM: StreamReader._enum,
+    stream.BLOCK_DATA: StreamReader._block,
+    stream.BLOCK_DATA_LONG: StreamReader._long_block,
+    stream.END_BLOCK_DATA: lambda _reader, _start: _END,
+    stream.RESET: StreamReader._reset,
+    stream.EXCEPTION: StreamReader._exception,
+}

@@ -1,0 +1,371 @@
+"""The values that hold no others: numbers, texts, UUIDs, dates before java.time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.rows import Data, Row, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import Array, Instance
+from redisson_dq.codecs.serialization.utf import join_surrogates
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
+from redisson_dq.java.times import instant_parts, java_date, millis_of, timestamp
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["BIG_INTEGER", "INTEGER", "LONG", "MAX_DECIMAL_DIGITS", "ROWS"]
+
+#: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
+MAX_DECIMAL_DIGITS = 4000
+
+_MAX_DECIMAL_BYTES = 1662  # what that many digits take
+_NAN = float("nan")
+_ATOMIC = "java.util.concurrent.atomic."
+
+
+def _value_row(
+    name: str,
+    kind: type,
+    stream_type: type,
+    make: Callable[[Any], Any],
+    plain: Callable[[Any], Any],
+    *,
+    identity: bool = False,
+) -> Row:
+    """A class with nothing but a field ``value``. ``plain`` makes that of the Python value."""
+
+    def read(node: Instance, _decoder: Decoder) -> Any:
+        return make(field(node, "value", stream_type))
+
+    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+        put(node, {"value": plain(value)})
+
+    return Row(name, read, kind, write, identity)
+
+
+def _one_nan(value: float) -> float:
+    return float(value) if value == value else _NAN
+
+
+def _ranged(least: int, most: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if not isinstance(value.value, int) or not least <= value.value <= most:
+            raise Unencodable(f"{type(value).__name__} holds an int of {least} to {most}")
+        return int(value.value)
+
+    return check
+
+
+INTEGER = _value_row("java.lang.Integer", java.Integer, int, int, int)
+LONG = _value_row("java.lang.Long", java.Long, int, decoded_long, int)
+
+# Numbers of any size
+
+
+def _read_big_integer(node: Instance, decoder: Decoder) -> int:
+    return decoded_big_integer(_big_integer(node, decoder, None))
+
+
+def _big_integer(node: Instance, decoder: Decoder, most_bytes: int | None) -> int:
+    magnitude: bytes = array_field(node, "magnitude", "[B")
+    signum: int = field(node, "signum", int)
+    if signum not in (-1, 0, 1):
+        raise Malformed(f"a BigInteger whose sign is {signum}", node.offset)
+    if most_bytes is not None and len(magnitude) > most_bytes:
+        raise Malformed(f"a BigDecimal of more than {MAX_DECIMAL_DIGITS} digits", node.offset)
+    decoder.spend(len(magnitude), node)
+    return signum * int.from_bytes(magnitude, "big")
+
+
+def _write_big_integer(node: Instance, value: Any, encoder: Encoder) -> None:
+    magnitude = abs(int(value))
+    raw = magnitude.to_bytes((magnitude.bit_length() + 7) // 8, "big")
+    # Four of the fields are there for JDK 1.1; these are the values that say so.
+    put(
+        node,
+        {
+            "bitCount": -1,
+            "bitLength": -1,
+            "firstNonzeroByteNum": -2,
+            "lowestSetBit": -2,
+            "signum": (value > 0) - (value < 0),
+            "magnitude": encoder.array("[B", raw),
+        },
+    )
+
+
+BIG_INTEGER = Row("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
+
+
+def _read_big_decimal(node: Instance, decoder: Decoder) -> Decimal:
+    unscaled = Decimal(_big_integer(field(node, "intVal", Instance), decoder, _MAX_DECIMAL_BYTES))
+    scale = field(node, "scale", int)
+    sign, digits, _exponent = unscaled.as_tuple()
+    if len(digits) > MAX_DECIMAL_DIGITS:
+        raise Malformed(f"a BigDecimal of more than {MAX_DECIMAL_DIGITS} digits", node.offset)
+    decoder.spend(len(digits), node)
+    return Decimal((sign, digits, -scale)) if scale else unscaled
+
+
+def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None:
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise Unencodable(f"a BigDecimal cannot hold {value}")
+    if len(digits) > MAX_DECIMAL_DIGITS or not INT_MIN <= -exponent <= INT_MAX:
+        raise Unencodable(f"a Decimal of more than {MAX_DECIMAL_DIGITS} digits or beyond BigDecimal's scale")
+    unscaled = int(Decimal((0, digits, 0)))
+    put(node, {"scale": -exponent, "intVal": encoder.content(java.BigInteger(-unscaled if sign else unscaled))})
+
+
+# Texts
+
+
+def _text_row(name: str, kind: type, field_name: str) -> Row:
+    """A class that is a text in one field."""
+
+    def read(node: Instance, _decoder: Decoder) -> Any:
+        return kind(field(node, field_name, str))
+
+    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+        put(node, {field_name: str.__str__(value)})
+
+    return Row(name, read, kind, write)
+
+
+def _units(text: str) -> list[int]:
+    return list(memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"))
+
+
+def _text(units: Any, count: int, node: Instance, decoder: Decoder) -> str:
+    if not 0 <= count <= len(units):
+        raise Malformed("a text of fewer characters than it says", node.offset)
+    decoder.spend(count, node)
+    return join_surrogates("".join(map(chr, units[:count])))
+
+
+_SPARE = 16  # characters for which a StringBuilder that was made of a text has room
+
+
+def _read_string_builder(node: Instance, decoder: Decoder) -> java.StringBuilder:
+    data = Data(node, "java.lang.StringBuilder")
+    count = data.integer()
+    array = data.content()
+    data.end()
+    if not isinstance(array, Array) or array.desc.name != "[C":
+        raise Malformed("a StringBuilder without its characters", node.offset)
+    return java.StringBuilder(_text(array.items, count, node, decoder))
+
+
+def _write_string_builder(node: Instance, value: Any, encoder: Encoder) -> None:
+    units = _units(value)
+    put(node, {}, [int_bytes(len(units)), encoder.array("[C", (*units, *[0] * _SPARE))])
+
+
+def _read_string_buffer(node: Instance, decoder: Decoder) -> java.StringBuffer:
+    units = array_field(node, "value", "[C")
+    return java.StringBuffer(_text(units, field(node, "count", int), node, decoder))
+
+
+def _write_string_buffer(node: Instance, value: Any, encoder: Encoder) -> None:
+    units = _units(value)
+    put(node, {"count": len(units), "shared": False, "value": encoder.array("[C", (*units, *[0] * _SPARE))})
+
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?([^#]*)(?:#(.*))?", re.DOTALL)
+_HOST = re.compile(r"(?:.*@)?(\[[^\]]*\]|[^:]*)(?::([0-9]*))?", re.DOTALL)
+_NO_PORT = -1
+_MAX_PORT = 65535
+
+
+def _read_url(node: Instance, _decoder: Decoder) -> java.Url:
+    authority = field(node, "authority", (str, type(None)))
+    ref = field(node, "ref", (str, type(None)))
+    text = field(node, "protocol", str) + ":"
+    if authority:
+        text += f"//{authority}"
+    text += field(node, "file", (str, type(None))) or ""
+    return java.Url(text if ref is None else f"{text}#{ref}")
+
+
+def _write_url(node: Instance, value: Any, _encoder: Encoder) -> None:
+    match = _URL.fullmatch(value)
+    protocol, authority, file, ref = match.groups() if match is not None else ("", None, "", None)
+    host = _HOST.fullmatch(authority or "")
+    if match is None or host is None or int(host[2] or 0) > _MAX_PORT:
+        raise Unencodable("a text that is no URL: protocol://host:port/file#ref")
+    put(
+        node,
+        {
+            "hashCode": -1,  # not computed yet
+            "port": int(host[2]) if host[2] else _NO_PORT,
+            "authority": authority or None,
+            "file": file,
+            "host": host[1],
+            "protocol": protocol.lower(),
+            "ref": ref,
+        },
+    )
+
+
+def _read_locale(node: Instance, _decoder: Decoder) -> java.Locale:
+    # Older JDKs have no script and no extensions.
+    return java.Locale(
+        field(node, "language", str),
+        field(node, "country", str),
+        field(node, "variant", str),
+        field(node, "script", str, ""),
+        field(node, "extensions", str, ""),
+    )
+
+
+def _write_locale(node: Instance, value: java.Locale, _encoder: Encoder) -> None:
+    names = ("language", "country", "variant", "script", "extensions")
+    texts = {name: getattr(value, name) for name in names}
+    if not all(type(text) is str for text in texts.values()):
+        raise Unencodable("a Locale with a part that is no str")
+    put(node, {"hashcode": -1, **texts})
+
+
+def _read_pattern(node: Instance, _decoder: Decoder) -> java.Pattern:
+    return java.Pattern(field(node, "pattern", str), field(node, "flags", int))
+
+
+def _write_pattern(node: Instance, value: java.Pattern, _encoder: Encoder) -> None:
+    if type(value.pattern) is not str or not isinstance(value.flags, int) or not INT_MIN <= value.flags <= INT_MAX:
+        raise Unencodable("a Pattern is a str and an int of flags")
+    put(node, {"pattern": value.pattern, "flags": value.flags})
+
+
+# The others
+
+
+def _read_uuid(node: Instance, _decoder: Decoder) -> UUID:
+    most, least = field(node, "mostSigBits", int), field(node, "leastSigBits", int)
+    return UUID(int=(most & _LONG_MASK) << 64 | least & _LONG_MASK)
+
+
+_LONG_MASK = (1 << 64) - 1
+
+
+def _signed(bits: int) -> int:
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _write_uuid(node: Instance, value: UUID, _encoder: Encoder) -> None:
+    put(node, {"mostSigBits": _signed(value.int >> 64), "leastSigBits": _signed(value.int & _LONG_MASK)})
+
+
+def _read_bit_set(node: Instance, decoder: Decoder) -> java.BitSet:
+    words = array_field(node, "bits", "[J")
+    decoder.spend(len(words) + sum((word & _LONG_MASK).bit_count() for word in words), node)
+    return java.BitSet.from_words(words)
+
+
+def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None:
+    try:
+        words = value.to_words()
+    except ArgumentError as exc:
+        raise Unencodable(str(exc)) from exc
+    put(node, {"bits": encoder.array("[J", tuple(words))})
+
+
+def _date_row(name: str, kind: Any) -> Row:
+    """java.util.Date, java.sql.Date and Time: the milliseconds, which Date writes by itself."""
+
+    def read(node: Instance, _decoder: Decoder) -> Any:
+        return java_date(_millis(node), kind)
+
+    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+        put(node, {}, [_long_bytes(millis_of(value))])
+
+    return Row(name, read, kind, write)
+
+
+def _long_bytes(value: int) -> bytes:
+    return value.to_bytes(8, "big", signed=True)
+
+
+def _millis(node: Instance) -> int:
+    data = Data(node, "java.util.Date")
+    (millis,) = data.unpack(">q")
+    data.end()
+    return int(millis)
+
+
+def _read_timestamp(node: Instance, _decoder: Decoder) -> Any:
+    try:
+        return timestamp(_millis(node) // 1000, field(node, "nanos", int))
+    except ValueError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+
+
+def _write_timestamp(node: Instance, value: Any, _encoder: Encoder) -> None:
+    seconds, nano = instant_parts(value)
+    put(node, {"nanos": nano}, [_long_bytes(seconds * 1000)])
+
+
+def _read_atomic_reference(node: Instance, decoder: Decoder) -> java.AtomicReference:
+    made: java.AtomicReference = decoder.begin(node, java.AtomicReference())
+    made.value = decoder.value(field(node, "value", object, None))
+    return made
+
+
+def _write_atomic_reference(node: Instance, value: Any, encoder: Encoder) -> None:
+    put(node, {"value": encoder.content(value.value)})
+
+
+ROWS: tuple[Row, ...] = (
+    _value_row("java.lang.Boolean", bool, bool, bool, bool),
+    _value_row("java.lang.Byte", java.Byte, int, java.Byte, int),
+    _value_row("java.lang.Short", java.Short, int, java.Short, int),
+    _value_row("java.lang.Character", java.Character, int, lambda unit: java.Character(chr(unit)), ord),
+    INTEGER,
+    LONG,
+    _value_row("java.lang.Float", java.Float, float, java.Float, _one_nan),
+    _value_row("java.lang.Double", float, float, float, _one_nan),
+    BIG_INTEGER,
+    Row("java.math.BigDecimal", _read_big_decimal, Decimal, _write_big_decimal),
+    _text_row("java.net.URI", java.Uri, "string"),
+    Row("java.net.URL", _read_url, java.Url, _write_url),
+    _text_row("java.util.Currency", java.Currency, "currencyCode"),
+    Row("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
+    Row("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
+    Row("java.util.Locale", _read_locale, java.Locale, _write_locale),
+    Row("sun.util.calendar.ZoneInfo", lambda node, _decoder: java.TimeZone(field(node, "ID", str)), java.TimeZone),
+    Row("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
+    Row("java.util.UUID", _read_uuid, UUID, _write_uuid),
+    Row("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
+    _date_row("java.util.Date", java.JavaDate),
+    _date_row("java.sql.Date", java.SqlDate),
+    _date_row("java.sql.Time", java.SqlTime),
+    Row("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
+    _value_row(
+        _ATOMIC + "AtomicInteger", java.AtomicInteger, int, java.AtomicInteger, _ranged(INT_MIN, INT_MAX), identity=True
+    ),
+    _value_row(
+        _ATOMIC + "AtomicLong", java.AtomicLong, int, java.AtomicLong, _ranged(LONG_MIN, LONG_MAX), identity=True
+    ),
+    _value_row(
+        _ATOMIC + "AtomicBoolean",
+        java.AtomicBoolean,
+        int,
+        lambda number: java.AtomicBoolean(number != 0),
+        lambda value: int(bool(value.value)),
+        identity=True,
+    ),
+    Row(
+        _ATOMIC + "AtomicReference",
+        _read_atomic_reference,
+        java.AtomicReference,
+        _write_atomic_reference,
+        identity=True,
+    ),
+)

@@ -1,0 +1,193 @@
+"""What a stream of Java's Object Serialization Stream Protocol, version 5, consists of.
+
+The grammar is the one in chapter 6 of Java's Object Serialization Specification; the reader and the writer
+next to this module go through it rule by rule. Both speak of the neutral structures here, which know nothing
+of what a class means. A *content* is one of these:
+
+==================  =====================================================================================
+None                TC_NULL
+str                 TC_STRING, TC_LONGSTRING
+bytes               block data: what a class's writeObject wrote with writeInt and its kin
+ClassDesc           TC_CLASSDESC, TC_PROXYCLASSDESC
+Instance            TC_OBJECT
+Array               TC_ARRAY
+EnumConstant        TC_ENUM
+ClassObject         TC_CLASS
+==================  =====================================================================================
+
+Each of these but null and block data gets a *handle*, a number that counts up from 0x7E0000, at the place
+where the grammar says ``newHandle``; whatever stands in the stream again stands there as TC_REFERENCE and its
+handle. The structures compare by identity, as Java's objects do: the same content twice is one object twice.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final, NamedTuple
+
+import attrs
+
+__all__ = [
+    "ARRAY",
+    "BASE_HANDLE",
+    "BLOCK_DATA",
+    "BLOCK_DATA_LONG",
+    "CLASS",
+    "CLASS_DESC",
+    "END_BLOCK_DATA",
+    "ENUM",
+    "EXCEPTION",
+    "HEADER",
+    "LONG_STRING",
+    "NULL",
+    "OBJECT",
+    "PROXY_CLASS_DESC",
+    "REFERENCE",
+    "RESET",
+    "SC_BLOCK_DATA",
+    "SC_ENUM",
+    "SC_EXTERNALIZABLE",
+    "SC_SERIALIZABLE",
+    "SC_WRITE_METHOD",
+    "STRING",
+    "STRUCT_CODES",
+    "Array",
+    "ClassDesc",
+    "ClassObject",
+    "Content",
+    "EnumConstant",
+    "FieldDesc",
+    "Instance",
+    "Section",
+]
+
+#: STREAM_MAGIC and STREAM_VERSION.
+HEADER: Final = b"\xac\xed\x00\x05"
+BASE_HANDLE: Final = 0x7E0000
+
+# TC_...
+NULL: Final = 0x70
+REFERENCE: Final = 0x71
+CLASS_DESC: Final = 0x72
+OBJECT: Final = 0x73
+STRING: Final = 0x74
+ARRAY: Final = 0x75
+CLASS: Final = 0x76
+BLOCK_DATA: Final = 0x77
+END_BLOCK_DATA: Final = 0x78
+RESET: Final = 0x79
+BLOCK_DATA_LONG: Final = 0x7A
+EXCEPTION: Final = 0x7B
+LONG_STRING: Final = 0x7C
+PROXY_CLASS_DESC: Final = 0x7D
+ENUM: Final = 0x7E
+
+# Flags of a class descriptor.
+SC_WRITE_METHOD: Final = 0x01
+SC_SERIALIZABLE: Final = 0x02
+SC_EXTERNALIZABLE: Final = 0x04
+SC_BLOCK_DATA: Final = 0x08
+SC_ENUM: Final = 0x10
+
+#: By the type code of a primitive: how the struct module calls it. A char is the number of its UTF-16 unit.
+STRUCT_CODES: Final = {"B": "b", "C": "H", "D": "d", "F": "f", "I": "i", "J": "q", "S": "h", "Z": "?"}
+
+#: See the table in the module's docstring.
+Content = Any
+
+
+class FieldDesc(NamedTuple):
+    """A field: its name, and its type as in a class file: ``I``, ``Ljava/lang/String;``, ``[[J``."""
+
+    name: str
+    type: str
+
+
+@attrs.define(eq=False, repr=False)
+class ClassDesc:
+    """A class as the stream describes it: ``java.util.HashMap``; an array's name is ``[Ljava.lang.String;``.
+
+    Fields of primitive types stand before the others. ``flags`` are the ``SC_`` ones, ``superclass`` is the
+    nearest serializable superclass. A dynamic proxy has no name, but ``interfaces``.
+    """
+
+    name: str
+    uid: int
+    flags: int = 0
+    fields: tuple[FieldDesc, ...] = ()
+    superclass: ClassDesc | None = None
+    interfaces: tuple[str, ...] | None = None
+    _layout: tuple[struct.Struct, tuple[str, ...], tuple[str, ...]] | None = attrs.field(default=None, init=False)
+    _lineage: tuple[ClassDesc, ...] | None = attrs.field(default=None, init=False)
+
+    @property
+    def layout(self) -> tuple[struct.Struct, tuple[str, ...], tuple[str, ...]]:
+        """The bytes of the primitive fields, their names, and the names of the other fields."""
+        if self._layout is None:
+            primitive = [field for field in self.fields if field.type in STRUCT_CODES]
+            self._layout = (
+                struct.Struct(">" + "".join(STRUCT_CODES[field.type] for field in primitive)),
+                tuple(field.name for field in primitive),
+                tuple(field.name for field in self.fields[len(primitive) :]),
+            )
+        return self._layout
+
+    @property
+    def lineage(self) -> tuple[ClassDesc, ...]:
+        """The classes of which an object has data: this one and its superclasses, the topmost first.
+
+        Classes without fields and without a writeObject of their own leave no byte in the stream, so they are
+        left out.
+        """
+        if self._lineage is None:
+            found: list[ClassDesc] = []
+            desc: ClassDesc | None = self
+            while desc is not None:
+                if desc.fields or desc.flags & (SC_WRITE_METHOD | SC_EXTERNALIZABLE):
+                    found.append(desc)
+                desc = desc.superclass
+            self._lineage = tuple(reversed(found))
+        return self._lineage
+
+
+@attrs.define(eq=False, repr=False)
+class Section:
+    """What an object has of one of its classes: its fields by name, and what its writeObject wrote."""
+
+    values: dict[str, Content] = attrs.field(factory=dict)
+    annotation: list[Content] = attrs.field(factory=list)
+
+
+@attrs.define(eq=False, repr=False)
+class Instance:
+    """An object: a section for each class of its descriptor's lineage, by class name, in that order."""
+
+    desc: ClassDesc
+    sections: dict[str, Section] = attrs.field(factory=dict)
+    offset: int = 0
+
+
+@attrs.define(eq=False, repr=False)
+class Array:
+    """An array: bytes for ``byte[]``, a tuple of numbers for any other primitive type, else a list of contents."""
+
+    desc: ClassDesc
+    items: Any
+    offset: int = 0
+
+
+@attrs.define(eq=False, repr=False)
+class EnumConstant:
+    """A constant of an enum."""
+
+    desc: ClassDesc
+    name: str
+    offset: int = 0
+
+
+@attrs.define(eq=False, repr=False)
+class ClassObject:
+    """A ``java.lang.Class``."""
+
+    desc: ClassDesc
+    offset: int = 0

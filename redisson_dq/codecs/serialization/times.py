@@ -1,0 +1,201 @@
+"""java.time: one class for all, ``java.time.Ser``, which writes a byte for the class and its numbers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
+from redisson_dq.codecs.serialization.rows import Data, Row, put, utf_bytes
+from redisson_dq.codecs.serialization.stream import Instance
+from redisson_dq.java import times
+from redisson_dq.java.times import FarTime
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["FAR_TIME", "NAMES", "ROWS"]
+
+_SER = "java.time.Ser"
+_OFFSET_IN_FULL = 127
+_QUARTER = 900  # seconds
+
+_pack_second = struct.Struct(">qi").pack
+_pack_date = struct.Struct(">ibb").pack
+
+
+def _read_second(data: Data) -> tuple[int, int]:
+    seconds, nano = data.unpack(">qi")
+    return seconds, nano
+
+
+def _read_date(data: Data) -> date | FarTime:
+    return times.local_date(*data.unpack(">ibb"))
+
+
+def _date(value: Any) -> bytes:
+    return _pack_date(*times.date_parts(value))
+
+
+def _read_time(data: Data) -> time:
+    """Trailing zeros are left out, and the last part that is there is inverted."""
+    parts = []
+    for _ in range(3):
+        (part,) = data.unpack(">b")
+        if part < 0:
+            parts.append(~part)
+            break
+        parts.append(part)
+    else:
+        return times.local_time(parts[0], parts[1], parts[2], data.integer())
+    return times.local_time(*parts, *[0] * (4 - len(parts)))
+
+
+def _time(value: Any) -> bytes:
+    *parts, nano = times.time_parts(value)
+    if nano:
+        return bytes(parts) + nano.to_bytes(4, "big")
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    parts[-1] = ~parts[-1] & 0xFF
+    return bytes(parts)
+
+
+def _read_date_time(data: Data) -> datetime | FarTime:
+    day = _read_date(data)
+    return times.local_date_time(day, _read_time(data))
+
+
+def _date_time(value: Any) -> bytes:
+    return _date(value) + _time(value)
+
+
+def _read_offset(data: Data) -> int:
+    (quarters,) = data.unpack(">b")
+    return data.integer() if quarters == _OFFSET_IN_FULL else quarters * _QUARTER
+
+
+def _offset(seconds: int) -> bytes:
+    if seconds % _QUARTER:
+        return struct.pack(">bi", _OFFSET_IN_FULL, seconds)
+    return struct.pack(">b", seconds // _QUARTER)
+
+
+def _read_zoned(data: Data) -> datetime | FarTime:
+    local = _read_date_time(data)
+    offset = _read_offset(data)
+    (kind,) = data.unpack(">b")
+    if kind not in (_ZONE_REGION, _ZONE_OFFSET):
+        raise ValueError(f"{kind} is no kind of time zone")
+    zone = data.utf() if kind == _ZONE_REGION else times.offset_id(_read_offset(data))
+    return times.zoned_date_time(local, offset, zone)
+
+
+def _zoned(value: Any) -> bytes:
+    offset, zone = times.offset_of(value), times.zone_of(value)
+    same = zone == times.offset_id(offset)
+    tail = bytes((_ZONE_OFFSET,)) + _offset(offset) if same else bytes((_ZONE_REGION,)) + utf_bytes(zone)
+    return _date_time(value) + _offset(offset) + tail
+
+
+def _ints(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}i", *values)
+
+
+_ZONE_REGION, _ZONE_OFFSET = 7, 8
+
+#: By the byte that stands for the class: its name, how it is read, and the bytes of a value.
+_KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
+    1: (
+        java.Duration.java_name,
+        lambda data: times.duration(*_read_second(data)),
+        lambda value: _pack_second(*times.duration_parts(value)),
+    ),
+    2: (
+        java.Instant.java_name,
+        lambda data: times.instant(*_read_second(data)),
+        lambda value: _pack_second(*times.instant_parts(value)),
+    ),
+    3: ("java.time.LocalDate", _read_date, _date),
+    4: (java.LocalTime.java_name, _read_time, _time),
+    5: (java.LocalDateTime.java_name, _read_date_time, _date_time),
+    6: (java.ZonedDateTime.java_name, _read_zoned, _zoned),
+    _ZONE_REGION: (java.ZoneId.java_name, lambda data: java.ZoneId(data.utf()), utf_bytes),
+    _ZONE_OFFSET: (
+        java.ZoneOffset.java_name,
+        lambda data: java.ZoneOffset(_read_offset(data)),
+        lambda value: _offset(value.seconds),
+    ),
+    9: (
+        java.OffsetTime.java_name,
+        lambda data: times.offset_time(_read_time(data), _read_offset(data)),
+        lambda value: _time(value) + _offset(times.offset_of(value)),
+    ),
+    10: (
+        java.OffsetDateTime.java_name,
+        lambda data: times.offset_date_time(_read_date_time(data), _read_offset(data)),
+        lambda value: _date_time(value) + _offset(times.offset_of(value)),
+    ),
+    11: (java.Year.java_name, lambda data: java.Year(data.integer()), lambda value: _ints(value)),
+    12: (
+        java.YearMonth.java_name,
+        lambda data: java.YearMonth(*data.unpack(">ib")),
+        lambda value: struct.pack(">ib", value.year, value.month),
+    ),
+    13: (
+        java.MonthDay.java_name,
+        lambda data: java.MonthDay(*data.unpack(">bb")),
+        lambda value: bytes((value.month, value.day)),
+    ),
+    14: (
+        java.Period.java_name,
+        lambda data: java.Period(*data.unpack(">iii")),
+        lambda value: _ints(value.years, value.months, value.days),
+    ),
+}
+_NUMBERS = {name: number for number, (name, _read, _bytes) in _KINDS.items()}
+
+
+def _read_ser(node: Instance, _decoder: Decoder) -> Any:
+    data = Data(node, _SER)
+    (number,) = data.unpack(">b")
+    if number not in _KINDS:
+        raise Malformed(f"{number} is no kind of java.time", node.offset)
+    name, read, _bytes = _KINDS[number]
+    try:
+        value = read(data)
+    except (ValueError, OverflowError) as exc:
+        raise Malformed(f"no {name}: {exc}", node.offset) from exc
+    data.end()
+    return value
+
+
+def _write_ser(node: Instance, value: Any, _encoder: Encoder) -> None:
+    name = times.java_time_name(value)
+    number = _NUMBERS[name]
+    try:
+        raw = _KINDS[number][2](value)
+    except (ValueError, OverflowError, TypeError, IndexError, struct.error) as exc:
+        raise Unencodable(f"no {name}: {shorten(str(exc), 200)}") from exc
+    put(node, {}, [bytes((number,)) + raw])
+
+
+ROWS: tuple[Row, ...] = (
+    Row(_SER, _read_ser),
+    *(
+        Row(_SER, _read_ser, kind, _write_ser)
+        for kind in (
+            *(datetime, date, time, timedelta),
+            *(java.Instant, java.LocalDateTime, java.OffsetDateTime, java.ZonedDateTime, java.LocalTime),
+            *(java.OffsetTime, java.Duration, java.Period, java.Year, java.YearMonth, java.MonthDay),
+            *(java.ZoneId, java.ZoneOffset),
+        )
+    ),
+)
+#: What a FarTime of java.time is written by.
+FAR_TIME = Row(_SER, _read_ser, None, _write_ser)
+NAMES = tuple(_NUMBERS)

@@ -1,0 +1,77 @@
+"""What Collections.unmodifiable..., synchronized... and checked... put around a collection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.rows import Row, field, put
+from redisson_dq.codecs.serialization.stream import ClassObject, Content, Instance
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["ROWS"]
+
+_HELPERS = "java.util.Collections$"
+_KINDS = ("Collection", "List", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap", "NavigableMap")
+#: In the stream a wrapper of a list with random access stands as one of any list; readResolve tells them apart.
+_LIST, _RANDOM_ACCESS = "List", "RandomAccessList"
+#: The fields that hold the class of what a checked wrapper lets in.
+_TYPES = ("keyType", "valueType", "type")
+_MUTEX = "mutex"
+
+
+def _read(node: Instance, decoder: Decoder) -> Any:
+    name = node.desc.name
+    fields = _field_names(node)
+    types = tuple(field(node, each, ClassObject).desc.name for each in _TYPES if each in fields)
+    inner = decoder.copied(field(node, "m" if "m" in fields else "c", Instance))
+    if not types and name.endswith(_LIST) and _has_random_access(inner):
+        name = name[: -len(_LIST)] + _RANDOM_ACCESS
+    if isinstance(inner, dict):
+        return java.MapView(name, inner, types)
+    if isinstance(inner, list):
+        return java.ListView(name, inner, types)
+    if isinstance(inner, (set, java.OrderedSet)):
+        return java.SetView(name, inner, types)
+    raise Malformed("a wrapper around something that is no collection", node.offset)
+
+
+def _field_names(node: Instance) -> set[str]:
+    return {name for section in node.sections.values() for name in section.values}
+
+
+def _has_random_access(inner: Any) -> bool:
+    if isinstance(inner, java.ListView):
+        return inner.java_name.endswith(_RANDOM_ACCESS)
+    return isinstance(inner, list) and not isinstance(inner, java.LinkedList)
+
+
+def _write(node: Instance, value: Any, encoder: Encoder) -> None:
+    types = dict(zip(("keyType", "valueType") if len(value.types) == 2 else ("type",), value.types, strict=False))
+    inner = encoder.content(value.inner)
+    values: dict[str, Content] = {}
+    for desc in node.desc.lineage:
+        for name, _ in desc.fields:
+            if name == _MUTEX:
+                values[name] = node
+            elif name not in _TYPES:
+                values[name] = inner
+            elif name in types:
+                values[name] = encoder.class_object(types[name])
+            else:
+                raise Unencodable(f"{value.java_name} without the class of what it lets in")
+    values["zeroLengthElementArray"] = None  # made when it is needed
+    put(node, values)
+
+
+def _rows() -> tuple[Row, ...]:
+    names = [prefix + kind for prefix in ("Unmodifiable", "Synchronized", "Checked") for kind in _KINDS]
+    names += ["CheckedQueue", "CheckedRandomAccessList"]
+    return tuple(Row(_HELPERS + name, _read, None, _write, identity=True) for name in names)
+
+
+ROWS = _rows()

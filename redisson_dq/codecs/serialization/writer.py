@@ -1,0 +1,146 @@
+"""From contents to bytes: what ObjectOutputStream writes for the same objects, in the same order."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
+from redisson_dq.codecs.serialization import stream
+from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, EnumConstant, Instance
+from redisson_dq.codecs.serialization.utf import encode_utf
+
+__all__ = ["StreamWriter"]
+
+_MOST_BLOCK_DATA = 1024  # Java's buffer: longer data is cut into blocks of that size
+_MOST_UTF = 0xFFFF
+
+_pack_int = struct.Struct(">i").pack
+_pack_long = struct.Struct(">q").pack
+_pack_short = struct.Struct(">H").pack
+_NULL = bytes((stream.NULL,))
+_END = bytes((stream.END_BLOCK_DATA,))
+
+
+class StreamWriter:
+    """One stream. ``out`` collects its bytes, the header first.
+
+    A content that is written twice is a reference the second time; texts that are equal count as one, as they
+    do in Java where they are constants of a program.
+    """
+
+    __slots__ = ("_depth", "_handles", "out")
+
+    def __init__(self) -> None:
+        self.out: list[bytes] = [stream.HEADER]
+        self._depth = 0
+        self._handles: dict[Content, int] = {}
+
+    def write(self, content: Content) -> None:
+        """``content``. Raises Unencodable if it nests too deep. O(size of what was not written yet)."""
+        if content is None:
+            self.out.append(_NULL)
+            return
+        if type(content) is bytes:
+            self._blocks(content)
+            return
+        handle = self._handles.get(content)
+        if handle is not None:
+            self.out.append(b"\x71" + _pack_int(stream.BASE_HANDLE + handle))
+        elif type(content) is str:
+            self._string(content)
+        else:
+            self._depth += 1
+            if self._depth > MAX_DEPTH:
+                raise Unencodable(TOO_DEEP)
+            _WRITE[type(content)](self, content)
+            self._depth -= 1
+
+    def _new_handle(self, content: Content) -> None:
+        self._handles[content] = len(self._handles)
+
+    def _string(self, text: str) -> None:
+        """``TC_STRING newHandle (utf) | TC_LONGSTRING newHandle (long-utf)``"""
+        raw = encode_utf(text)
+        self._new_handle(text)
+        if len(raw) <= _MOST_UTF:
+            self.out += (b"\x74", _pack_short(len(raw)), raw)
+        else:
+            self.out += (b"\x7c", _pack_long(len(raw)), raw)
+
+    def _instance(self, instance: Instance) -> None:
+        """``TC_OBJECT classDesc newHandle classdata[]``"""
+        self.out.append(b"\x73")
+        self.write(instance.desc)
+        self._new_handle(instance)
+        for desc in instance.desc.lineage:
+            section = instance.sections[desc.name]
+            primitives, names, others = desc.layout
+            values = section.values
+            if names:
+                self.out.append(primitives.pack(*[values[name] for name in names]))
+            for name in others:
+                self.write(values[name])
+            if desc.flags & (stream.SC_WRITE_METHOD | stream.SC_EXTERNALIZABLE):
+                for content in section.annotation:
+                    self.write(content)
+                self.out.append(_END)
+
+    def _array(self, array: Array) -> None:
+        """``TC_ARRAY classDesc newHandle (int)<size> values[size]``"""
+        self.out.append(b"\x75")
+        self.write(array.desc)
+        self._new_handle(array)
+        items = array.items
+        self.out.append(_pack_int(len(items)))
+        code = array.desc.name[1:]
+        if code == "B":
+            self.out.append(items)
+        elif code in stream.STRUCT_CODES:
+            self.out.append(struct.pack(f">{len(items)}{stream.STRUCT_CODES[code]}", *items))
+        else:
+            for item in items:
+                self.write(item)
+
+    def _enum(self, constant: EnumConstant) -> None:
+        """``TC_ENUM classDesc newHandle enumConstantName``"""
+        self.out.append(b"\x7e")
+        self.write(constant.desc)
+        self._new_handle(constant)
+        self.write(constant.name)
+
+    def _class(self, content: ClassObject) -> None:
+        """``TC_CLASS classDesc newHandle``"""
+        self.out.append(b"\x76")
+        self.write(content.desc)
+        self._new_handle(content)
+
+    def _class_desc(self, desc: ClassDesc) -> None:
+        """``TC_CLASSDESC className serialVersionUID newHandle flags fields classAnnotation superClassDesc``"""
+        name = encode_utf(desc.name)
+        self.out += (b"\x72", _pack_short(len(name)), name, _pack_long(desc.uid))
+        self._new_handle(desc)
+        self.out.append(bytes((desc.flags,)) + _pack_short(len(desc.fields)))
+        for field in desc.fields:
+            raw = encode_utf(field.name)
+            self.out += (field.type[0].encode(), _pack_short(len(raw)), raw)
+            if field.type not in stream.STRUCT_CODES:
+                self.write(field.type)
+        self.out.append(_END)
+        self.write(desc.superclass)
+
+    def _blocks(self, data: bytes) -> None:
+        """``TC_BLOCKDATA (unsigned byte)<size> (byte)[size] | TC_BLOCKDATALONG (int)<size> (byte)[size]``"""
+        for start in range(0, len(data), _MOST_BLOCK_DATA):
+            block = data[start : start + _MOST_BLOCK_DATA]
+            head = bytes((0x77, len(block))) if len(block) < 0x100 else b"\x7a" + _pack_int(len(block))
+            self.out += (head, block)
+
+
+_WRITE: dict[type, Any] = {
+    Instance: StreamWriter._instance,
+    Array: StreamWriter._array,
+    EnumConstant: StreamWriter._enum,
+    ClassObject: StreamWriter._class,
+    ClassDesc: StreamWriter._class_desc,
+}
