@@ -1,0 +1,170 @@
+"""Every named sample in Java's own serialization: read as its Python value, and written to the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from redisson_dq import java
+from redisson_dq.codecs.serialization import SerializationCodec
+from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.java.declare import declaration_for, java_class
+from tests.unit.codecs import acme
+from tests.unit.codecs.golden_rows import VECTORS, same
+from tests.unit.codecs.samples import SAMPLES
+from tests.unit.codecs.vectors import Vector, vectors
+
+codec = SerializationCodec()
+
+#: What Java computes for the classes of com.acme that declare none themselves.
+_UIDS = {
+    acme.Order: 2_208_193_040_985_352_831,
+    acme.Boxed: -8_792_988_848_717_371_158,
+    acme.Circle: 8_254_709_024_105_414_806,
+    acme.Square: 6_744_100_062_328_739_590,
+    acme.Drawing: 6_132_757_024_503_495_791,
+    acme.Box: 2_617_934_190_525_136_679,
+    acme.StringBox: -6_735_185_940_295_170_317,
+    acme.Shelf: 3_633_530_394_406_135_621,
+    acme.Loose: -8_198_261_289_727_598_225,
+    acme.Arrays: 731_396_600_495_342_189,
+    acme.Collected: -6_635_465_503_696_695_684,
+    acme.Dates: -8_815_760_764_473_868_160,
+    acme.Empty: -7_467_265_573_466_695_837,
+}
+for _python, _uid in _UIDS.items():
+    _known = declaration_for(_python)
+    assert _known is not None
+    java_class(_known.name, final=_known.final, rename=_known.rename, serial_version_uid=_uid)(_python)
+
+ROWS = [vector for vector in vectors("SerializationCodec") if vector.data is not None]
+
+#: No Python value, or a class that is not declared; and what the error says.
+UNREAD = {
+    "calendar/utc": "java.util.GregorianCalendar",
+    "calendar/berlin": "java.util.GregorianCalendar",
+    "timezone/simple": "java.util.SimpleTimeZone",
+    "immutable/simple-entry": "java.util.AbstractMap$SimpleEntry",
+    "immutable/simple-immutable-entry": "java.util.AbstractMap$SimpleImmutableEntry",
+    "immutable/empty-sorted-set": "EmptyNavigableSet",
+    "immutable/empty-sorted-map": "EmptyNavigableMap",
+    "queue/array-blocking": "java.util.concurrent.ArrayBlockingQueue",
+    "set/from-map": "java.util.Collections$SetFromMap",
+    "map/properties-defaults": "Properties with defaults",
+    "object/money": "com.acme.Money",
+    "object/sealed": "com.acme.Sealed",
+    "object/ticket": "com.acme.Ticket",
+    "object/stock": "com.acme.Stock",
+    "object/reseller": "com.acme.Reseller",
+}
+#: Read as an equal value of which Java's bytes hold more than is kept: sizes of tables and capacities, the kind of an
+#: immutable list, that two equal texts or dates are one object or two.
+NOT_KEPT = {
+    *("atomic/reference-map", "list/arraylist-nested", "list/vector", "map/hash-null-key", "unmodifiable/map-hash"),
+    *("map/capacity", "map/access-order", "queue/linked-blocking-bounded"),
+    *("immutable/stream-tolist", "immutable/ncopies", "objects/equal-strings", "objects/shared-date"),
+}
+UNWRITTEN = {
+    **dict.fromkeys(("timezone/utc", "timezone/berlin", "timezone/offset"), "sun.util.calendar.ZoneInfo is read, not"),
+    **dict.fromkeys(("exception/own", "exception/own-in-list"), "com.acme.OrderFailed is none of the JDK's"),
+}
+#: Where the Python value says less than Java's, or another object stands for it twice.
+WRITTEN_OTHERWISE = NOT_KEPT | {
+    "list/aslist",
+    "list/aslist-mixed",
+    "list/arraylist-same-twice",
+    "object/order-aslist-tags",
+}
+#: The component type of an array behind a list is kept here, and not in the samples; a cycle has no repr.
+LIKE = {"list/aslist", "list/aslist-mixed", "object/order-aslist-tags"}
+
+READ = [row for row in ROWS if row.name not in UNREAD]
+
+
+def expected(row: Vector) -> object:
+    return SAMPLES[row.name]
+
+
+def test_every_version_has_its_samples() -> None:
+    assert {row.redisson for row in ROWS} == {"4.3.1", "3.50.0", "3.20.0"}
+    assert len(ROWS) > 1400
+    assert len(READ) > 1380
+
+
+@pytest.mark.parametrize("row", [row for row in READ if row.name in SAMPLES], ids=str)
+def test_a_sample_is_read_as_its_python_value(row: Vector) -> None:
+    assert row.data is not None
+    value = codec.decode(row.data)
+    assert value == expected(row) if row.name in LIKE else same(value, expected(row)), value
+
+
+@pytest.mark.parametrize("row", [row for row in READ if row.name not in UNWRITTEN and row.deterministic], ids=str)
+def test_what_was_read_is_written_to_the_same_bytes(row: Vector) -> None:
+    assert row.data is not None
+    value = codec.decode(row.data)
+    if row.name in NOT_KEPT:
+        written = codec.encode(value)
+        assert written != row.data
+        assert codec.encode(codec.decode(written)) == written
+    else:
+        assert codec.encode(value) == row.data
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in READ
+        if row.name in SAMPLES and row.name not in WRITTEN_OTHERWISE | UNWRITTEN.keys() and row.deterministic
+    ],
+    ids=str,
+)
+def test_the_python_value_is_written_to_the_bytes_of_java(row: Vector) -> None:
+    assert codec.encode(expected(row)) == row.data
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name in UNREAD], ids=str)
+def test_a_class_that_is_not_known_is_named(row: Vector) -> None:
+    assert row.data is not None
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(row.data)
+    assert UNREAD[row.name] in str(caught.value)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name in UNWRITTEN], ids=str)
+def test_what_is_only_read_is_refused_when_it_is_written(row: Vector) -> None:
+    assert row.data is not None
+    with pytest.raises(EncodeError) as caught:
+        codec.encode(codec.decode(row.data))
+    assert UNWRITTEN[row.name] in str(caught.value)
+
+
+def long_samples() -> list[tuple[str, int, str]]:
+    text = (VECTORS / "types-4.3.1.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines() if '"sha256"' in line]
+    return [(row["name"], row["length"], row["sha256"]) for row in rows if row["codec"] == "SerializationCodec"]
+
+
+LONG = {
+    "string/ascii-65536": "0123456789abcdef" * 4096,
+    "string/ascii-100k": "0123456789" * 10_000,
+    "array/byte-100k": bytes(100_000),
+}
+
+
+def test_long_texts_and_arrays_are_written_to_the_bytes_of_java() -> None:
+    found = {name: (length, digest) for name, length, digest in long_samples()}
+    for name, value in LONG.items():
+        data = codec.encode(value)
+        assert (len(data), hashlib.sha256(data).hexdigest()) == found[name]
+        assert codec.decode(data) == value
+
+
+def test_what_java_cannot_serialize_is_refused() -> None:
+    refused = [name for name in SAMPLES if name.startswith("optional/") or name in ("map/weak", "object/maybe")]
+    assert len(refused) > 10
+    for value in [*(SAMPLES[name] for name in refused), java.Charset("UTF-8")]:
+        with pytest.raises(EncodeError):
+            codec.encode(value)
