@@ -27,6 +27,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 #: Every command and the module that carries it out.
 COMMANDS = {
     "demo": "redisson_dq.cli.demo",
+    "generate-classes": "redisson_dq.cli.generate_classes",
 }
 
 

@@ -41,8 +41,9 @@ __all__ = [
 
 C = TypeVar("C", bound=type)
 
-_NAME = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)*")
+_NAME = re.compile(r"(?!\d)[\w$]+(\.(?!\d)[\w$]+)*")
 _OBJECT = "java.lang.Object"
+_UNIONS = (Union, types.UnionType)  # Optional[int] and int | None
 _PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
 
 #: Natural annotations: the Java type, and the one that may also be null.
@@ -98,7 +99,8 @@ OBJECT = Signature(_OBJECT)
 @attrs.frozen
 class JavaType:
     """In ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``: the Java type, where the
-    annotation alone would pick another. Written as in Java source, nested classes with ``$``."""
+    annotation alone would pick another. Written as in Java source, nested classes with ``$``. Without type
+    arguments it takes those of the annotation: ``Annotated[list[str], JavaType("java.util.LinkedList")]``."""
 
     source: str = attrs.field()
     signature: Signature = attrs.field(init=False, repr=False, eq=False)
@@ -132,12 +134,10 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
     if not tokens:
         raise ArgumentError(f"{source!r} is no Java type: it ends too early")
     name, tokens = tokens[0], tokens[1:]
-    if name.startswith("?extends"):
-        name = name[8:]
     if name == "?":
         if tokens and tokens[0] in ("extends", "super"):
             bound, tokens = _parse_type(tokens[1:], source)
-            return bound, tokens
+            return Signature(bound.name), tokens  # without its arguments: as Kryo takes it, whose bytes depend on it
         return OBJECT, tokens
     if _NAME.fullmatch(name) is None:
         raise ArgumentError(f"{source!r} is no Java type: {name!r} is no name")
@@ -195,13 +195,19 @@ class Declaration:
             return None
         for base in getattr(self.python, "__orig_bases__", ()):
             if get_origin(base) is self.superclass.python:
-                return signature_of(base, where=self.name)
+                return self._type(base, where=self.name)
         return Signature(self.superclass.name)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of the class's type parameters."""
         return tuple(parameter.__name__ for parameter in getattr(self.python, "__parameters__", ()))
+
+    def _type(self, annotation: Any, *, where: str) -> Signature:
+        """What an annotation in this class stands for: a JavaType may name the class's type parameters."""
+        parameters = getattr(self.python, "__parameters__", ())
+        variables = {parameter.__name__: signature_of(parameter, where=where) for parameter in parameters}
+        return _with_variables(signature_of(annotation, where=where), variables)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -213,7 +219,7 @@ class Declaration:
         names = [name for name in _attribute_names(self.python) if name not in inherited]
         hints = _hints(self.python)
         return tuple(
-            Field(self._java_name(name), name, signature_of(hints[name], where=f"{self.name}.{name}"))
+            Field(self._java_name(name), name, self._type(hints[name], where=f"{self.name}.{name}"))
             for name in names
             if not _is_transient(hints[name])
         )
@@ -240,6 +246,11 @@ class Declaration:
             return {field.name: field.alias or field.name for field in attrs.fields(self.python) if field.init}
         return {field.name: field.name for field in dataclasses.fields(self.python) if field.init}
 
+    @cached_property
+    def _takes_all(self) -> bool:
+        """Whether ``__init__`` takes every field by the name of its attribute."""
+        return all(self._init_names.get(field.attribute) == field.attribute for field in self.all_fields)
+
     def new(self) -> Any:
         """An object without its values yet, for values that refer back to it; :meth:`fill` completes it."""
         return object.__new__(self.python)
@@ -258,13 +269,23 @@ class Declaration:
         except RecursionError:
             raise
         except Exception as exc:
-            raise ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}") from exc
+            raise self._unmakable(exc) from exc
 
     def make(self, values: dict[str, Any]) -> Any:
         """A complete object of its values by attribute. Raises ValueError when its ``__init__`` does."""
+        if self._takes_all:
+            try:
+                return self.python(**values)
+            except RecursionError:
+                raise
+            except Exception as exc:
+                raise self._unmakable(exc) from exc
         instance = self.new()
         self.fill(instance, values)
         return instance
+
+    def _unmakable(self, exc: Exception) -> ValueError:
+        return ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}")
 
     def _java_name(self, attribute: str) -> str:
         if callable(self.rename):
@@ -374,13 +395,11 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
     if origin is Annotated:
         for part in annotation.__metadata__:
             if isinstance(part, JavaType):
-                return _boxed(part.signature) if null else part.signature
+                return _said(part.signature, annotation.__origin__, where=where, null=null)
         return signature_of(annotation.__origin__, where=where, null=null)
-    if origin is Union or origin is getattr(types, "UnionType", Union):
-        choices = [choice for choice in get_args(annotation) if choice is not type(None)]
-        if len(choices) == 1:
-            return signature_of(choices[0], where=where, null=True)
-        return OBJECT
+    if origin in _UNIONS:
+        choices = _choices(annotation)
+        return signature_of(choices[0], where=where, null=True) if len(choices) == 1 else OBJECT
     if isinstance(annotation, TypeVar):
         bound = annotation.__bound__
         erased = signature_of(bound, where=where, null=True).name if bound is not None else _OBJECT
@@ -399,6 +418,27 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
             "java.OffsetDateTime, java.ZonedDateTime, java.JavaDate or java.Timestamp"
         )
     return _class_signature(kind, annotation, where)
+
+
+def _said(said: Signature, annotation: Any, *, where: str, null: bool) -> Signature:
+    """A JavaType's type. One without type arguments has those of the annotation it stands beside."""
+    choices = _choices(annotation)
+    arguments = get_args(choices[0]) if len(choices) == 1 else ()
+    if arguments and not said.arguments and not said.name.startswith("["):
+        return Signature(said.name, tuple(signature_of(argument, where=where, null=True) for argument in arguments))
+    return _boxed(said) if null else said
+
+
+def _choices(annotation: Any) -> list[Any]:
+    """The members of a union less None; any other annotation by itself."""
+    members = get_args(annotation) if get_origin(annotation) in _UNIONS else (annotation,)
+    return [member for member in members if member is not type(None)]
+
+
+def _with_variables(signature: Signature, variables: Mapping[str, Signature]) -> Signature:
+    """The type with the type parameters that a JavaType names in it."""
+    arguments = tuple(_with_variables(argument, variables) for argument in signature.arguments)
+    return variables.get(signature.name) or attrs.evolve(signature, arguments=arguments)
 
 
 def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:

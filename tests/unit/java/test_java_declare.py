@@ -57,6 +57,22 @@ class StringBox(Box[str]):
     boxes: list[Box[Long]]
 
 
+@java_class("org.sample.Crate")
+@attrs.define
+class Crate(Generic[T]):
+    contents: Annotated[list[T], JavaType("java.util.ArrayList")]
+    source: Annotated[Any, JavaType("org.sample.Source<T, java.util.List<T>>")]
+    maybe: Annotated[list[int] | None, JavaType("java.util.Queue")]
+    either: Annotated[list[int] | set[str], JavaType("java.util.Deque")]
+    texts: Annotated[list[str], JavaType("java.lang.Iterable<java.lang.CharSequence>")]
+
+
+@java_class("org.sample.StringCrate")
+@attrs.define
+class StringCrate(Crate[Annotated[str, JavaType("java.lang.CharSequence")]]):
+    pass
+
+
 @java_class("org.sample.Color")
 class Color(enum.Enum):
     RED = "r"
@@ -117,6 +133,27 @@ def test_type_variables_erase_and_keep_their_names() -> None:
     assert declared(StringBox).fields[0].type == Signature(
         "java.util.List", (Signature("org.sample.Box", (Signature("java.lang.Long"),)),)
     )
+
+
+def test_a_java_type_has_the_arguments_of_the_annotation_unless_it_says_its_own() -> None:
+    variable = Signature("java.lang.Object", variable="T")
+    assert {field.name: field.type for field in declared(Crate).fields} == {
+        "contents": Signature("java.util.ArrayList", (variable,)),
+        "source": Signature("org.sample.Source", (variable, Signature("java.util.List", (variable,)))),
+        "maybe": Signature("java.util.Queue", (Signature("java.lang.Integer"),)),
+        "either": Signature("java.util.Deque"),
+        "texts": Signature("java.lang.Iterable", (Signature("java.lang.CharSequence"),)),
+    }
+    assert declared(StringCrate).superclass_type == Signature(
+        "org.sample.Crate", (Signature("java.lang.CharSequence"),)
+    )
+
+
+def test_a_wildcard_is_its_bound_without_arguments() -> None:
+    """As in Kryo, whose bytes depend on it."""
+    bound = Signature("java.util.List")
+    for source in ("? extends java.util.List<java.lang.String>", "? super java.util.List<java.lang.String>"):
+        assert JavaType(f"java.util.Set<{source}>").signature == Signature("java.util.Set", (bound,))
 
 
 def test_an_enum_has_its_members_by_ordinal() -> None:
@@ -201,6 +238,7 @@ def test_every_kind_of_annotation_stands_for_a_java_type() -> None:
         ("java.util.Map<java.lang.String, java.util.List<?>>", "java.util.Map", 2),
         ("java.util.List<? super java.lang.Integer>", "java.util.List", 1),
         (" com.acme.Outer$Inner [] ", "[Lcom.acme.Outer$Inner;", 0),
+        ("com.acme.$AutoValue_Order", "com.acme.$AutoValue_Order", 0),
     ],
 )
 def test_java_types_are_written_as_in_java_source(source: str, name: str, arguments: int) -> None:

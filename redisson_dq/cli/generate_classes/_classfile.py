@@ -1,0 +1,227 @@
+"""Reads a .class file (chapter 4 of the JVM's specification): what the class declares, not what it does."""
+
+from __future__ import annotations
+
+import struct
+
+import attrs
+
+__all__ = [
+    "ABSTRACT",
+    "ENUM",
+    "FINAL",
+    "INTERFACE",
+    "NATIVE",
+    "PRIVATE",
+    "PROTECTED",
+    "PUBLIC",
+    "STATIC",
+    "STRICT",
+    "SYNCHRONIZED",
+    "SYNTHETIC",
+    "TRANSIENT",
+    "VOLATILE",
+    "BadClass",
+    "ClassFile",
+    "Member",
+    "read_class",
+]
+
+PUBLIC, PRIVATE, PROTECTED, STATIC, FINAL, SYNCHRONIZED, VOLATILE, TRANSIENT, NATIVE = (1 << bit for bit in range(9))
+INTERFACE, ABSTRACT, STRICT, SYNTHETIC, ENUM = 0x200, 0x400, 0x800, 0x1000, 0x4000
+_MODULE = 0x8000
+
+_MAGIC = 0xCAFEBABE
+_UTF8, _INTEGER, _LONG, _DOUBLE, _CLASS = 1, 3, 5, 6, 7
+#: The bytes of a constant after its tag. A Utf8's are counted by its first two.
+_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
+
+_U2, _U4 = struct.Struct(">H"), struct.Struct(">I")
+_S4, _S8 = struct.Struct(">i"), struct.Struct(">q")
+_TRIPLE, _ATTRIBUTE, _INNER_CLASS = struct.Struct(">HHH"), struct.Struct(">HI"), struct.Struct(">HHHH")
+
+
+class BadClass(ValueError):
+    """These bytes are no class file."""
+
+
+@attrs.frozen
+class Member:
+    """A field or a method. ``signature`` is its generic type, where it has one."""
+
+    name: str
+    descriptor: str
+    flags: int
+    signature: str | None
+
+
+@attrs.frozen
+class ClassFile:
+    """One class. Names of classes are as ``Class.getName`` gives them: ``com.acme.Outer$Inner``."""
+
+    name: str
+    #: As Class.getModifiers gives them. Those of a nested class are not the flags at the head of its file.
+    modifiers: int
+    superclass: str | None
+    interfaces: tuple[str, ...]
+    fields: tuple[Member, ...]
+    methods: tuple[Member, ...]
+    signature: str | None
+    #: The constant serialVersionUID, where the class declares one.
+    serial_version_uid: int | None
+
+    @property
+    def is_interface(self) -> bool:
+        return bool(self.modifiers & INTERFACE)
+
+    @property
+    def is_enum(self) -> bool:
+        return self.superclass == "java.lang.Enum"
+
+    @property
+    def is_record(self) -> bool:
+        return self.superclass == "java.lang.Record"
+
+
+def read_class(data: bytes) -> ClassFile:
+    """The class in these bytes. Raises BadClass, and nothing else, when they are not exactly one. O(size)."""
+    try:
+        return _Reader(data).class_file()
+    except (IndexError, struct.error) as exc:
+        raise BadClass("it ends too early") from exc
+    except UnicodeDecodeError as exc:
+        raise BadClass("it has a text that is not UTF-8") from exc
+
+
+class _Reader:
+    """Walks through the bytes once. Reading beyond their end raises IndexError or struct.error."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+        self._constants: list[int] = [0]  # where each one's contents begin; there is no number 0
+
+    def class_file(self) -> ClassFile:
+        if self._take(_U4)[0] != _MAGIC:
+            raise BadClass("it does not begin as one")
+        self._skip(4)  # the version: nothing that is read here has changed since Java 5
+        self._walk_constants()
+        flags, this, superclass = self._take(_TRIPLE)
+        if flags & _MODULE:
+            raise BadClass("it describes a module, not a class")
+        interfaces = [self._u2() for _ in range(self._u2())]
+        uids: list[int] = []
+        fields = tuple(self._field(uids) for _ in range(self._u2()))
+        methods = tuple(self._member()[0] for _ in range(self._u2()))
+        attributes = self._attributes()
+        if self._at != len(self._data):
+            raise BadClass("there is more behind its end")
+        name = self._class_name(this)
+        return ClassFile(
+            name=name,
+            modifiers=self._nested_modifiers(name, attributes, flags),
+            superclass=self._class_name(superclass) if superclass else None,
+            interfaces=tuple(map(self._class_name, interfaces)),
+            fields=fields,
+            methods=methods,
+            signature=self._signature(attributes),
+            serial_version_uid=uids[0] if uids else None,
+        )
+
+    # Moving on
+
+    def _take(self, layout: struct.Struct) -> tuple[int, ...]:
+        values = layout.unpack_from(self._data, self._at)
+        self._at += layout.size
+        return values
+
+    def _u2(self) -> int:
+        return self._take(_U2)[0]
+
+    def _skip(self, size: int) -> None:
+        self._at += size
+        if self._at > len(self._data):
+            raise IndexError
+
+    def _walk_constants(self) -> None:
+        count = self._u2()
+        while len(self._constants) < count:
+            tag = self._data[self._at]
+            self._at += 1
+            self._constants.append(self._at)
+            if tag == _UTF8:
+                self._skip(self._u2())
+            elif tag in _SIZES:
+                self._skip(_SIZES[tag])
+            else:
+                raise BadClass(f"it has a constant of kind {tag}, unknown here: broken, or from a later Java")
+            if tag in (_LONG, _DOUBLE):
+                self._constants.append(0)  # they count twice
+
+    def _attributes(self) -> dict[str, int]:
+        """Where the contents of each attribute begin."""
+        found = {}
+        for _ in range(self._u2()):
+            name, size = self._take(_ATTRIBUTE)
+            found[self._text(name)] = self._at
+            self._skip(size)
+        return found
+
+    def _member(self) -> tuple[Member, dict[str, int]]:
+        flags, name, descriptor = self._take(_TRIPLE)
+        attributes = self._attributes()
+        return Member(self._text(name), self._text(descriptor), flags, self._signature(attributes)), attributes
+
+    def _field(self, uids: list[int]) -> Member:
+        field, attributes = self._member()
+        if field.name == "serialVersionUID" and field.flags & STATIC and "ConstantValue" in attributes:
+            uids.append(self._integer(self._u2_at(attributes["ConstantValue"])))
+        return field
+
+    # Looking up
+
+    def _u2_at(self, position: int) -> int:
+        value: int = _U2.unpack_from(self._data, position)[0]
+        return value
+
+    def _constant(self, index: int, *kinds: int) -> int:
+        position = self._constants[index]
+        if not position or self._data[position - 1] not in kinds:
+            raise BadClass(f"its constant {index} is of another kind than it must be")
+        return position
+
+    def _text(self, index: int) -> str:
+        position = self._constant(index, _UTF8)
+        size = self._u2_at(position)
+        return _decoded(self._data[position + 2 : position + 2 + size])
+
+    def _class_name(self, index: int) -> str:
+        return self._text(self._u2_at(self._constant(index, _CLASS))).replace("/", ".")
+
+    def _integer(self, index: int) -> int:
+        position = self._constant(index, _INTEGER, _LONG)
+        layout = _S4 if self._data[position - 1] == _INTEGER else _S8
+        value: int = layout.unpack_from(self._data, position)[0]
+        return value
+
+    def _signature(self, attributes: dict[str, int]) -> str | None:
+        position = attributes.get("Signature")
+        return None if position is None else self._text(self._u2_at(position))
+
+    def _nested_modifiers(self, name: str, attributes: dict[str, int], flags: int) -> int:
+        """The modifiers that a nested class was declared with; ``flags`` for one that is not nested."""
+        if "InnerClasses" in attributes:
+            start = attributes["InnerClasses"]
+            for at in range(start + 2, start + 2 + 8 * self._u2_at(start), 8):
+                inner, _, _, modifiers = _INNER_CLASS.unpack_from(self._data, at)
+                if self._class_name(inner) == name:
+                    return int(modifiers)
+        return flags
+
+
+def _decoded(data: bytes) -> str:
+    """Java's modified UTF-8: a zero takes two bytes, a character beyond U+FFFF is two surrogates."""
+    if data.isascii():
+        return data.decode("ascii")
+    units = data.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -1,0 +1,269 @@
+"""Which classes a module declares: those that were asked for, and those that their values are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+import attrs
+
+from redisson_dq.errors import ArgumentError
+
+from . import _classfile as flags
+from ._classfile import BadClass, ClassFile, Member
+from ._serial_version import serial_version_uid
+from ._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
+from ._sources import Library
+
+__all__ = ["PRIMITIVES", "Closure", "JavaClass", "JavaField", "Why"]
+
+PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
+
+_NAME = re.compile(r"(?!\d)[\w$]+(\.(?!\d)[\w$]+)*")
+_ROOTS = ("java.lang.Object", "java.lang.Record", "java.lang.Enum")
+#: Java's own packages: a class of theirs that is in no jar is not missing.
+_JDK = re.compile(
+    r"(java|jdk|sun|com\.sun|javax\.(crypto|imageio|management|naming|net|print|script|security|sql|swing|xml))\."
+)
+_JDK_THROWABLE = re.compile(r"java\..*(Throwable|Exception|Error)")
+#: Whatever implements one of these is written as a collection, not by its fields.
+_COLLECTIONS = re.compile(
+    r"java\.util\.(concurrent\.)?(Blocking|Concurrent|Navigable|Sequenced|Sorted|Transfer)?(Collection|List|Set|Queue|Deque|Map)"
+)
+_SERIALIZABLE = frozenset(("java.io.Serializable", "java.io.Externalizable"))
+#: The methods with which a class writes itself in Java's serialization.
+_WRITERS = {
+    ("writeObject", "(Ljava/io/ObjectOutputStream;)V"),
+    ("writeExternal", "(Ljava/io/ObjectOutput;)V"),
+    ("writeReplace", "()Ljava/lang/Object;"),
+}
+
+
+class Why(Enum):
+    """Why a class is not declared; the value is said of it."""
+
+    JDK = "belongs to Java itself"
+    INTERFACE = "is an interface"
+    THROWABLE = "is an exception, which comes as a java.Throwable without being declared"
+    COLLECTION = "is a collection or a map of its own, which is not written by its fields"
+    JDK_SUPERCLASS = "extends a class of Java itself, whose fields are not known"
+    CONSTANT = "is the class of one constant of an enum"
+    MISSING = "is in none of the jars"
+    MISSING_SUPERCLASS = "extends a class that is in none of the jars"
+
+
+@attrs.frozen
+class JavaField:
+    """A field that is part of an object's value."""
+
+    name: str
+    type: TypeUse
+
+
+@attrs.frozen
+class JavaClass:
+    """What a declaration says of a class."""
+
+    name: str
+    kind: str  # class, record or enum
+    final: bool
+    #: The type parameters, each with the class that it is erased to.
+    parameters: dict[str, str]
+    #: None where it is Object, Record or Enum.
+    superclass: TypeUse | None
+    fields: tuple[JavaField, ...]
+    constants: tuple[str, ...]
+    #: None for an enum, and for a class that is not Serializable.
+    serial_version_uid: int | None
+    #: Whether its objects refer to an enclosing one, by a field that is not among ``fields``.
+    has_outer: bool
+    #: The method with which the class writes itself in Java's serialization, if it has one.
+    writer: str | None
+
+    def types(self) -> Iterator[TypeUse]:
+        """The types of its fields and the arguments of its superclass, each with its own arguments."""
+        for field in self.fields:
+            yield from _parts(field.type)
+        for argument in self.superclass.arguments if self.superclass else ():
+            yield from _parts(argument)
+
+
+class Closure:
+    """The classes of a module, collected by :meth:`add`. Every class that is met is in one of the two dicts.
+
+    Methods raise ArgumentError for a class that is needed and cannot be read.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self.declared: dict[str, JavaClass] = {}
+        self.undeclared: dict[str, Why] = {}
+        #: What is in none of the jars, with a class that has a field of it; and with one that extends it.
+        self.missing: dict[str, str] = {}
+        self.missing_superclasses: dict[str, str] = {}
+        #: Classes of the jar that :meth:`add_subclasses` could not read: the messages.
+        self.unreadable: list[str] = []
+        #: The types of values: what was added, and the types of fields. A mere superclass is none.
+        self._of_values: dict[str, None] = {}
+
+    def add(self, name: str) -> Why | None:
+        """Declare the class, and all that it needs and can be declared. Why not, if the class itself cannot be."""
+        self._of_values[name] = None
+        waiting = [name]
+        while waiting:
+            met = waiting.pop()
+            if met in self.declared or met in self.undeclared:
+                continue
+            if _NAME.fullmatch(met) is None:
+                raise ArgumentError(f"{met} is no name that a class in Java source can have")
+            why = self._why_not(met)
+            if why is not None:
+                self.undeclared[met] = why
+                continue
+            java = self.declared[met] = _java_class(self._known(met), self._supertypes(met))
+            if java.superclass is not None:
+                waiting.append(java.superclass.name)
+            used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]
+            used += java.parameters.values()
+            for needed in used:
+                self._of_values[needed] = None
+                if self._find(needed) is None and _JDK.match(needed) is None:
+                    self.missing.setdefault(needed, met)
+            waiting += used
+        return self.undeclared.get(name)
+
+    def add_subclasses(self) -> None:
+        """Declare what extends or implements a type of values, until there is nothing more. Reads all of the jar."""
+        children = self._children()
+        done: set[str] = set()
+        while waiting := sorted(self._of_values.keys() - done):
+            done.update(waiting)
+            for name in waiting:
+                for child in children.get(name, ()):
+                    self.add(child)
+
+    def _children(self) -> dict[str, list[str]]:
+        children: dict[str, list[str]] = {}
+        for name in self._library.names():
+            try:
+                java = self._known(name)
+            except ArgumentError as exc:
+                self.unreadable.append(str(exc))
+                continue
+            for parent in _parents(java):
+                if not parent.startswith("java."):
+                    children.setdefault(parent, []).append(name)
+        return children
+
+    def _why_not(self, name: str) -> Why | None:
+        java = self._find(name)
+        if java is None:
+            if _JDK.match(name) is None:
+                return Why.MISSING
+            return Why.THROWABLE if _JDK_THROWABLE.fullmatch(name) else Why.JDK
+        if java.is_interface:
+            return Why.INTERFACE
+        if java.superclass in _ROOTS and java.superclass != _ROOTS[0]:
+            return None
+        if java.modifiers & flags.ENUM:
+            return Why.CONSTANT
+        supertypes = self._supertypes(name)
+        if any(_COLLECTIONS.fullmatch(supertype) for supertype in supertypes):
+            return Why.COLLECTION
+        top = java
+        while top.superclass is not None and (parent := self._find(top.superclass)) is not None:
+            if parent.is_interface or parent.is_enum or parent.is_record:
+                raise ArgumentError(f"{top.name} extends {parent.name}, which no class may extend")
+            top = parent
+        if top.superclass is None or top.superclass == _ROOTS[0]:
+            return None
+        if _JDK.match(top.superclass) is None:
+            self.missing_superclasses.setdefault(top.superclass, top.name)
+            return Why.MISSING_SUPERCLASS
+        return Why.THROWABLE if _JDK_THROWABLE.fullmatch(top.superclass) else Why.JDK_SUPERCLASS
+
+    def _supertypes(self, name: str) -> set[str]:
+        """All superclasses and interfaces of a class, as far as the jars tell."""
+        found: set[str] = set()
+        waiting = _parents(self._known(name))
+        while waiting:
+            parent = waiting.pop()
+            if parent not in found:
+                found.add(parent)
+                java = self._find(parent)
+                waiting += _parents(java) if java else ()
+        if name in found:
+            raise ArgumentError(f"{name} extends itself")
+        return found
+
+    def _find(self, name: str) -> ClassFile | None:
+        """The class, if a jar may have it: Java's own are never looked for."""
+        return None if name.startswith("java.") else self._library.find(name)
+
+    def _known(self, name: str) -> ClassFile:
+        java = self._library.find(name)
+        assert java is not None
+        return java
+
+
+def _parents(java: ClassFile) -> list[str]:
+    return [*([java.superclass] if java.superclass else ()), *java.interfaces]
+
+
+def _parts(use: TypeUse) -> Iterator[TypeUse]:
+    yield use
+    for argument in use.arguments:
+        yield from _parts(argument)
+
+
+def _java_class(java: ClassFile, supertypes: set[str]) -> JavaClass:
+    try:
+        head = class_signature(java.signature) if java.signature else None
+        instance = [field for field in java.fields if not field.flags & (flags.STATIC | flags.TRANSIENT)]
+        parameters = _erasures(head) if head else {}
+        superclass = None
+        if java.superclass is not None and java.superclass not in _ROOTS:
+            arguments = _within(head.superclass, parameters, OBJECT).arguments if head else ()
+            superclass = TypeUse(java.superclass, arguments)
+        kind = "enum" if java.is_enum else "record" if java.is_record else "class"
+        fields = [] if java.is_enum else [field for field in instance if not field.flags & flags.SYNTHETIC]
+        serializable = kind != "enum" and not supertypes.isdisjoint(_SERIALIZABLE)
+        writers = [method.name for method in java.methods if (method.name, method.descriptor) in _WRITERS]
+        return JavaClass(
+            name=java.name,
+            kind=kind,
+            final=bool(java.modifiers & flags.FINAL),
+            parameters=parameters,
+            superclass=superclass,
+            fields=tuple(JavaField(field.name, _field_type(field, parameters)) for field in fields),
+            constants=tuple(field.name for field in java.fields if field.flags & flags.ENUM),
+            serial_version_uid=serial_version_uid(java) if serializable else None,
+            has_outer=any(field.flags & flags.SYNTHETIC for field in instance),
+            writer=writers[0] if writers and serializable else None,
+        )
+    except BadClass as exc:
+        raise ArgumentError(f"{java.name} cannot be read: {exc}") from exc
+
+
+def _erasures(head: ClassSignature) -> dict[str, str]:
+    """By type parameter: the class of its first bound, which may be that of another parameter."""
+    erasures = {}
+    for name, bound in head.parameters.items():
+        for _ in head.parameters:
+            if bound.is_variable:
+                bound = head.parameters.get(bound.name, OBJECT)
+        erasures[name] = OBJECT.name if bound.is_variable else bound.name
+    return erasures
+
+
+def _field_type(field: Member, parameters: dict[str, str]) -> TypeUse:
+    erased = field_type(field.descriptor)
+    return _within(field_type(field.signature), parameters, erased) if field.signature else erased
+
+
+def _within(use: TypeUse, parameters: dict[str, str], erased: TypeUse) -> TypeUse:
+    """The type with the class's own parameters as its only variables; those of an enclosing class are erased."""
+    if use.is_variable:
+        return use if use.name in parameters else erased
+    return attrs.evolve(use, arguments=tuple(_within(argument, parameters, OBJECT) for argument in use.arguments))

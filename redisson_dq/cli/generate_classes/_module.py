@@ -1,0 +1,203 @@
+"""The text of the module that declares a closure's classes."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping
+
+from redisson_dq.java import camel_case
+
+from ._closure import Closure, JavaClass, JavaField, Why
+from ._layout import field_line, fitted
+from ._names import BUILTINS, attribute_names, class_candidates, literal, unique, variable_candidates
+from ._signatures import OBJECT
+from ._types import ALIASES, IMPORTED, OTHER_IMPORTS, STANDARD_IMPORTS, Annotations, alias_of
+
+__all__ = ["module_text"]
+
+#: The type parameters of an alias, by their number.
+_ALIAS_VARIABLES: tuple[tuple[str, ...], ...] = ((), ("_T",), ("_K", "_V"))
+_RESERVED = BUILTINS | IMPORTED | {"annotations", "_K", "_T", "_V"}
+#: What no field may be called: the types that annotations use without an import, and __init__'s first parameter.
+_NOT_FIELDS = frozenset(("bool", "bytes", "dict", "float", "int", "list", "set", "str", "self"))
+#: What an Enum has a use of its own for.
+_ENUM_NAMES = frozenset(("mro", "name", "value"))
+
+#: The aliases of a module, by what makes them needed; None stands for those in ``ALIASES``.
+_SECTIONS: dict[str, tuple[Why | None, ...]] = {
+    "Java types that the Python type alone does not tell.": (None,),
+    "Types of Java itself; a value may be of any class.": (Why.JDK,),
+    "Interfaces; a value is of a class that implements them.": (Why.INTERFACE,),
+    "Exceptions; they are not declared.": (Why.THROWABLE,),
+    "Not declared: more than their own fields is in the bytes.": (Why.COLLECTION, Why.JDK_SUPERCLASS, Why.CONSTANT),
+    "Not declared: the jars lack these, or a superclass of these.": (Why.MISSING, Why.MISSING_SUPERCLASS),
+}
+
+
+def module_text(closure: Closure, heading: str, *, use_dataclasses: bool = False, snake_case: bool = False) -> str:
+    """The module, below the comment ``heading``: aliases, then the classes by Java name, superclasses first.
+
+    The same classes give the same text, in whatever order they were collected.
+    """
+    return _Module(closure, use_dataclasses=use_dataclasses, snake_case=snake_case).text(heading)
+
+
+class _Module:
+    def __init__(self, closure: Closure, *, use_dataclasses: bool, snake_case: bool) -> None:
+        self._why = closure.undeclared
+        self._classes = _superclasses_first(closure.declared)
+        self._use_dataclasses, self._snake_case = use_dataclasses, snake_case
+        uses = [use for java in self._classes.values() for use in java.types()]
+        self._aliases = sorted({alias for use in uses if (alias := alias_of(use, self._classes)) is not None})
+        self._names = unique(
+            {name: class_candidates(name) for name in sorted([*self._classes, *self._aliases])}, _RESERVED
+        )
+        parameters = sorted({pair for java in self._classes.values() for pair in java.parameters.items()})
+        self._variables = unique(
+            {pair: variable_candidates(*pair) for pair in parameters}, _RESERVED | set(self._names.values())
+        )
+        self._types = Annotations(self._classes, self._names, self._variables)
+        #: The names that a field may not have.
+        self._named = {*IMPORTED, *_NOT_FIELDS, *self._names.values(), *self._variables.values()}
+
+    def text(self, heading: str) -> str:
+        """All of it."""
+        definitions = list(self._definitions())
+        classes = list(self._class_blocks())
+        head = [heading, "from __future__ import annotations", *self._imports(), *definitions]
+        return "\n\n".join(head) + "".join(f"\n\n\n{block}" for block in classes) + "\n"
+
+    def _imports(self) -> Iterator[str]:
+        """For what was written so far: the standard library's, then the others."""
+        for lines in STANDARD_IMPORTS, OTHER_IMPORTS:
+            used: dict[str, list[str]] = {}
+            for name, line in lines.items():
+                if name in self._types.imports:
+                    used.setdefault(line, []).append(name)
+            if used:
+                yield "\n".join(
+                    f"{line} {', '.join(names)}" if line.endswith(" import") else line for line, names in used.items()
+                )
+
+    # What stands before the classes
+
+    def _definitions(self) -> Iterator[str]:
+        """Blocks of lines."""
+        counts = {ALIASES[alias].parameters for alias in self._aliases if alias in ALIASES}
+        if variables := [name for count in sorted(counts) for name in _ALIAS_VARIABLES[count]]:
+            yield "\n".join(self._variable(name, OBJECT.name) for name in sorted(variables))
+        for title, reasons in _SECTIONS.items():
+            aliases = [name for name in self._aliases if (None if name in ALIASES else self._why[name]) in reasons]
+            if aliases:
+                yield "\n".join([f"# {title}", *map(self._alias, aliases)])
+        if self._variables:
+            yield "\n".join(self._variable(name, erased) for (_, erased), name in self._variables.items())
+
+    def _alias(self, java_name: str) -> str:
+        if java_name in ALIASES:
+            known = ALIASES[java_name]
+            variables = ", ".join(_ALIAS_VARIABLES[known.parameters])
+            python = known.python + (f"[{variables}]" if variables else "")
+        else:
+            python = "java.Throwable" if self._why[java_name] is Why.THROWABLE else "Any"
+        items = [self._types.importing(python), self._types.java_type(java_name)]
+        return fitted(f"{self._names[java_name]} = {self._types.importing('Annotated')}[{', '.join(items)}]")
+
+    def _variable(self, name: str, erased: str) -> str:
+        items = [f'"{name}"']
+        if erased != OBJECT.name:
+            items.append("bound=" + self._types.importing("Annotated[Any, ") + self._types.java_type(erased) + "]")
+        return fitted(f"{name} = {self._types.importing('TypeVar')}({', '.join(items)})")
+
+    # Classes
+
+    def _class_blocks(self) -> Iterator[str]:
+        later = set(self._classes)
+        attributes: dict[str, set[str]] = {}  # those of each class and of its superclasses
+        for java in self._classes.values():
+            bases = list(self._bases(java, later))
+            later.remove(java.name)
+            inherited = attributes[java.superclass.name] if java.superclass else set()
+            if java.kind == "enum":
+                names = attribute_names(java.constants, _ENUM_NAMES)
+                body = [f"    {name} = {literal(constant)}" for constant, name in names.items()]
+            else:
+                fields = [field.name for field in java.fields]
+                names = attribute_names(fields, self._named | inherited, snake_case=self._snake_case)
+                body = [self._field(java, field, names[field.name]) for field in java.fields]
+            attributes[java.name] = inherited.union(names.values())
+            head = *self._decorators(java, names), self._head(java, bases), *_remarks(java)
+            yield "\n".join((*head, *(body or ["    pass"])))
+
+    def _bases(self, java: JavaClass, later: set[str]) -> Iterator[str]:
+        if java.kind == "enum":
+            yield self._types.importing("Enum")
+        if java.superclass is not None:
+            yield self._types.reference(java.superclass, java, later)
+        if java.parameters:
+            variables = [self._variables[pair] for pair in java.parameters.items()]
+            yield self._types.importing("Generic") + f"[{', '.join(variables)}]"
+
+    def _decorators(self, java: JavaClass, names: Mapping[str, str]) -> Iterator[str]:
+        arguments = [literal(java.name)]
+        if java.kind == "record":
+            arguments.append("record=True")
+        elif java.kind == "class" and java.final:
+            arguments.append("final=True")
+        elif java.kind == "enum" and not java.final:
+            arguments.append("constant_bodies=True")
+        arguments += self._rename(java, names)
+        uid = java.serial_version_uid
+        if uid is not None and (uid or java.kind == "class"):  # a record's is 0 unless it says otherwise
+            arguments.append(f"serial_version_uid={uid}")
+        yield fitted(f"@{self._types.importing('java_class')}({', '.join(arguments)})")
+        frozen = java.kind == "record"
+        if java.kind != "enum" and self._use_dataclasses:
+            yield "@" + self._types.importing("dataclass") + ("(frozen=True)" if frozen else "")
+        elif java.kind != "enum":
+            yield "@" + self._types.importing("attrs.frozen" if frozen else "attrs.define")
+
+    def _rename(self, java: JavaClass, names: Mapping[str, str]) -> Iterator[str]:
+        """The argument that leads from the Python names to Java's, if any is needed."""
+        renamed = {python: name for name, python in names.items() if _default_java_name(python) != name}
+        if renamed and self._snake_case and all(camel_case(python) == name for name, python in names.items()):
+            yield f"rename={self._types.importing('java.camel_case')}"
+        elif renamed:
+            yield f"rename={{{', '.join(f'{literal(python)}: {literal(name)}' for python, name in renamed.items())}}}"
+
+    def _head(self, java: JavaClass, bases: list[str]) -> str:
+        head = f"class {self._names[java.name]}"
+        return fitted(f"{head}({', '.join(bases)})" if bases else head, after=1) + ":"
+
+    def _field(self, java: JavaClass, field: JavaField, name: str) -> str:
+        annotation, value = self._types.field(field.type, java)
+        # A record is made of all its components; any other object may begin with Java's initial values.
+        return "    " + field_line(name, annotation, None if java.kind == "record" else value)
+
+
+def _remarks(java: JavaClass) -> Iterator[str]:
+    """Lines on what the declaration does not say."""
+    if java.has_outer:
+        yield "    # An inner class: its reference to the enclosing object is left out."
+    if java.writer is not None:
+        yield f"    # SerializationCodec may refuse it: Java lets its {java.writer}() decide what is written."
+
+
+def _default_java_name(attribute: str) -> str:
+    """What java_class takes an attribute for, when it is told nothing else."""
+    stripped = attribute.removesuffix("_")
+    return stripped if keyword.iskeyword(stripped) else attribute
+
+
+def _superclasses_first(classes: Mapping[str, JavaClass]) -> dict[str, JavaClass]:
+    ordered: dict[str, JavaClass] = {}
+    for name in sorted(classes):
+        lineage: list[str] = []
+        above: str | None = name
+        while above is not None and above not in ordered:
+            lineage.append(above)
+            superclass = classes[above].superclass
+            above = superclass.name if superclass else None
+        for known in reversed(lineage):
+            ordered[known] = classes[known]
+    return ordered

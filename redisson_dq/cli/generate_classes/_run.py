@@ -1,0 +1,138 @@
+"""``generate-classes`` from its arguments to the module: what was asked for, what is missing, where it goes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from redisson_dq.errors import ArgumentError
+
+from ._closure import Closure, Why
+from ._module import module_text
+from ._names import printable
+from ._sources import Library, title
+
+__all__ = ["generate"]
+
+_MOST_LISTED = 20
+_CLASSPATH = "--classpath adds its jar"
+
+
+def generate(
+    path: str,
+    classes: Sequence[str],
+    *,
+    classpath: Sequence[str] = (),
+    output: str | None = None,
+    subclasses: bool = False,
+    snake_case: bool = False,
+    use_dataclasses: bool = False,
+) -> int:
+    """Write the module, and warnings to standard error; 0. Raises ArgumentError when the module cannot be made."""
+    try:
+        closure = _collected(path, classes, classpath, subclasses=subclasses)
+    except ArgumentError as exc:  # names that stand in files may hold anything, line ends as well
+        raise ArgumentError(printable(str(exc))) from exc
+    options = {"--subclasses": subclasses, "--snake-case": snake_case, "--dataclasses": use_dataclasses}
+    heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
+    _write(module_text(closure, heading, use_dataclasses=use_dataclasses, snake_case=snake_case), output)
+    for warning in _warnings(closure):
+        print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
+    return 0
+
+
+def _collected(path: str, classes: Sequence[str], classpath: Sequence[str], *, subclasses: bool) -> Closure:
+    with Library([path, *classpath]) as library:
+        if not classes:
+            raise ArgumentError(f"name the classes to declare; {title(path)} has {_listed(library.names())}")
+        closure = Closure(library)
+        for asked in classes:
+            if "*" in asked:
+                _add_matching(closure, library, asked)
+            else:
+                _add_named(closure, library, asked, subclasses=subclasses)
+        if subclasses:
+            closure.add_subclasses()
+    if not closure.declared:
+        raise ArgumentError(f"{title(path)} has no class to declare for {', '.join(classes)}")
+    return closure
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return (", ".join(names[:_MOST_LISTED]) + more) or "none"
+
+
+def _add_matching(closure: Closure, library: Library, pattern: str) -> None:
+    expression = re.compile(re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*"))
+    names = library.names()
+    found = [name for name in names if expression.fullmatch(name)]
+    if not found:
+        raise ArgumentError(f"no class matches {pattern}; there are {_listed(names)}")
+    for name in found:
+        closure.add(name)
+
+
+def _add_named(closure: Closure, library: Library, asked: str, *, subclasses: bool) -> None:
+    name = _resolved(library, asked)
+    why = closure.add(name)
+    if why is Why.INTERFACE and subclasses:
+        return
+    if why is not None:
+        advice = {
+            Why.INTERFACE: "; --subclasses includes what implements it",
+            Why.MISSING_SUPERCLASS: f"; {_CLASSPATH}",
+        }
+        raise ArgumentError(f"{name} cannot be declared: it {why.value}{advice.get(why, '')}")
+
+
+def _resolved(library: Library, asked: str) -> str:
+    """The Java name of the class; a dot may stand where Java has a dollar sign."""
+    parts = asked.split(".")
+    for nested in range(len(parts)):
+        outer = len(parts) - nested
+        name = "$".join([".".join(parts[:outer]), *parts[outer:]])
+        if library.find(name) is not None:
+            return name
+    names = library.names()
+    simple = re.split(r"[.$]", asked)[-1].lower()
+    close = [name for name in names if re.split(r"[.$]", name)[-1].lower() == simple]
+    close = close or difflib.get_close_matches(asked, names)
+    hint = f"; did you mean {' or '.join(close[:3])}?" if close else f"; there are {_listed(names)}"
+    raise ArgumentError(f"there is no class {asked}{hint}")
+
+
+def _warnings(closure: Closure) -> Iterator[str]:
+    for missing, by in sorted(closure.missing.items()):
+        yield f"{missing}, of which {by} has a field, is in none of the jars: typed as Any; {_CLASSPATH}"
+    for missing, by in sorted(closure.missing_superclasses.items()):
+        yield f"{missing}, which {by} extends, is in none of the jars: {by} is not declared; {_CLASSPATH}"
+    yield from closure.unreadable
+
+
+def _heading(path: str, classes: Sequence[str], classpath: Sequence[str], options: Sequence[str]) -> str:
+    """A comment with the command. Of paths it has the last part alone, so that the text is the same everywhere."""
+    words = ["redisson-dq", "generate-classes", title(path), *classes]
+    for extra in classpath:
+        words += ["--classpath", title(extra)]
+    command = printable(shlex.join([*words, *options]))
+    lines = textwrap.wrap(command, 80, break_long_words=False, break_on_hyphens=False)
+    return "# Made by this command; run it again when the Java classes have changed:\n#   " + " \\\n#     ".join(lines)
+
+
+def _write(text: str, output: str | None) -> None:
+    data = text.encode()
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output).write_bytes(data)
+    except OSError as exc:
+        raise ArgumentError(f"{output} cannot be written: {exc.strerror}") from exc

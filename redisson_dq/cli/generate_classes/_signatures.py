@@ -1,0 +1,142 @@
+"""Reads the types that a class file writes as text: ``Ljava/util/List<Ljava/lang/String;>;``."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from ._classfile import BadClass
+
+__all__ = ["OBJECT", "ClassSignature", "TypeUse", "class_signature", "field_type"]
+
+_MAX_DEPTH = 100
+_PRIMITIVES = {
+    "Z": "boolean",
+    "B": "byte",
+    "C": "char",
+    "S": "short",
+    "I": "int",
+    "J": "long",
+    "F": "float",
+    "D": "double",
+}
+_NAME = re.compile(r"[^.;\[<>:]+")
+
+
+@attrs.frozen
+class TypeUse:
+    """A type where it is used: ``int``, a class with type arguments, a type variable; an array of one of these."""
+
+    name: str
+    arguments: tuple[TypeUse, ...] = ()
+    is_variable: bool = False
+    dimensions: int = 0
+
+
+OBJECT = TypeUse("java.lang.Object")
+
+
+@attrs.frozen
+class ClassSignature:
+    """The head of a generic class: its type parameters, each with its first bound, and its superclass."""
+
+    parameters: dict[str, TypeUse]
+    superclass: TypeUse
+
+
+def field_type(text: str) -> TypeUse:
+    """The type of a field, from its signature or its descriptor. Raises BadClass."""
+    parser = _Parser(text)
+    use = parser.type()
+    parser.end()
+    return use
+
+
+def class_signature(text: str) -> ClassSignature:
+    """The head of a class, from its signature. Raises BadClass."""
+    parser = _Parser(text)
+    parameters = {}
+    if parser.accept("<"):
+        while not parser.accept(">"):
+            name, bounds = parser.name(), []
+            while parser.accept(":"):
+                if not parser.looking_at(":"):  # the bound that is a class may be missing before those that are not
+                    bounds.append(parser.type())
+            parameters[name] = bounds[0] if bounds else OBJECT
+    superclass = parser.type()
+    while not parser.looking_at(""):
+        parser.type()  # interfaces
+    parser.end()
+    return ClassSignature(parameters, superclass)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def looking_at(self, char: str) -> bool:
+        """Whether this comes next; nothing (``""``) does at the end."""
+        return self._text[self._at : self._at + 1] == char
+
+    def accept(self, char: str) -> bool:
+        """Move on if this comes next."""
+        here = self.looking_at(char)
+        self._at += here
+        return here
+
+    def name(self) -> str:
+        match = _NAME.match(self._text, self._at)
+        if match is None:
+            raise self._bad()
+        self._at = match.end()
+        return match[0]
+
+    def type(self, depth: int = 0) -> TypeUse:
+        if depth > _MAX_DEPTH:
+            raise self._bad()
+        dimensions = 0
+        while self.accept("["):
+            dimensions += 1
+        kind = self._text[self._at : self._at + 1]
+        self._at += 1
+        if kind in _PRIMITIVES:
+            return TypeUse(_PRIMITIVES[kind], dimensions=dimensions)
+        if kind == "T":
+            name = self.name()
+            self._expect(";")
+            return TypeUse(name, is_variable=True, dimensions=dimensions)
+        if kind != "L":
+            raise self._bad()
+        name, arguments = self.name(), self._arguments(depth)
+        while self.accept("."):  # a class nested in a generic one; the arguments of the outer do not matter
+            name, arguments = f"{name}${self.name()}", self._arguments(depth)
+        self._expect(";")
+        return TypeUse(name.replace("/", "."), arguments, dimensions=dimensions)
+
+    def end(self) -> None:
+        if self._at != len(self._text):
+            raise self._bad()
+
+    def _arguments(self, depth: int) -> tuple[TypeUse, ...]:
+        arguments = []
+        if self.accept("<"):
+            while not self.accept(">"):
+                arguments.append(self._argument(depth + 1))
+        return tuple(arguments)
+
+    def _argument(self, depth: int) -> TypeUse:
+        if self.accept("*"):
+            return OBJECT
+        if self.accept("+") or self.accept("-"):
+            # A wildcard is its bound, without type arguments of its own: as Kryo takes it, whose bytes depend on it.
+            return attrs.evolve(self.type(depth), arguments=())
+        return self.type(depth)
+
+    def _expect(self, char: str) -> None:
+        if not self.accept(char):
+            raise self._bad()
+
+    def _bad(self) -> BadClass:
+        return BadClass(f"it has a type that cannot be read: {self._text[:80]!r}")

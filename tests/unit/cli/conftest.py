@@ -1,0 +1,38 @@
+"""Java classes for the tests of ``generate-classes``, compiled from the sources beside this file."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.peer import VERSIONS, build
+
+SOURCES = Path(__file__).parent / "java"
+
+
+@pytest.fixture(scope="session")
+def java_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the compiled classes: packages shop and depot, and Reflect."""
+    target = tmp_path_factory.mktemp("java") / "classes"
+    sources = sorted(map(str, SOURCES.rglob("*.java")))
+    subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(target), *sources], check=True)
+    return target
+
+
+@pytest.fixture(scope="session")
+def acme_classes() -> Path:
+    """The classes of ``interop/``, compiled: package com.acme among others."""
+    return build(VERSIONS[0]) / "classes"
+
+
+@pytest.fixture(scope="session")
+def acme_jar(acme_classes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Package com.acme as a jar."""
+    path = tmp_path_factory.mktemp("jars") / "acme.jar"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as jar:
+        for file in sorted((acme_classes / "com" / "acme").glob("*.class")):
+            jar.write(file, file.relative_to(acme_classes))
+    return path

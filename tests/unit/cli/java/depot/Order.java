@@ -1,0 +1,11 @@
+package depot;
+
+import java.util.List;
+
+public class Order {
+    private List<Line> lines;
+
+    public static class Line {
+        private long weight;
+    }
+}
