@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 import redis
@@ -18,7 +18,7 @@ class OpenJava(Protocol):
     """Opens one more Redisson client for the test's queue; it is closed when the test ends."""
 
     def __call__(
-        self, url: str, *, version: str = VERSIONS[0], codec: str | None = None, prefix: str = "", queue: str = ""
+        self, url: str, *, version: str = VERSIONS[0], codec: Any = None, prefix: str = "", queue: str = ""
     ) -> Java: ...
 
 
@@ -55,7 +55,7 @@ def java(peers: Callable[[str], JavaPeer], queue: str) -> Iterator[OpenJava]:
     test_queue = queue
 
     def open_java(
-        url: str, *, version: str = VERSIONS[0], codec: str | None = None, prefix: str = "", queue: str = ""
+        url: str, *, version: str = VERSIONS[0], codec: Any = None, prefix: str = "", queue: str = ""
     ) -> Java:
         opened.append(Java(peers(version), url, queue or test_queue, codec=codec, prefix=prefix))
         return opened[-1]

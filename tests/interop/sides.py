@@ -41,7 +41,7 @@ NO_PROBE = HOUR
 class Java:
     """One Redisson client with one queue, for one test."""
 
-    def __init__(self, peer: JavaPeer, url: str, queue: str, *, codec: str | None = None, prefix: str = "") -> None:
+    def __init__(self, peer: JavaPeer, url: str, queue: str, *, codec: Any = None, prefix: str = "") -> None:
         self._peer = peer
         self._queue = queue
         self._client = uuid.uuid4().hex

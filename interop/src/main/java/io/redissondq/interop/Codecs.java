@@ -29,7 +29,8 @@ import org.redisson.client.handler.State;
  * without a class or a constructor fails only where it is asked for.
  */
 final class Codecs {
-    private static final List<String> PACKAGES = List.of("org.redisson.codec.", "org.redisson.client.codec.");
+    private static final List<String> PACKAGES =
+            List.of("org.redisson.codec.", "org.redisson.client.codec.", "com.acme.codec.");
 
     private static final Map<JsonNode, Codec> MADE = new ConcurrentHashMap<>();
 
@@ -90,6 +91,9 @@ final class Codecs {
         }
         if (spec.has("modules")) {
             return make(name, List.of(ObjectMapper.class), mapper());
+        }
+        if (spec.has("writeJson")) {
+            return make(name, List.of(boolean.class), spec.json().path("writeJson").asBoolean());
         }
         if (spec.has("value")) {
             return make(name, List.of(Codec.class, Codec.class, Codec.class),
