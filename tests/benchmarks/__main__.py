@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.benchmarks import lateness, offers, report
+from tests.benchmarks import codecs, lateness, offers, report
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import ASYNCIO, SYNC, Settings
 from tests.benchmarks.subjects import JavaConsumer, PythonConsumer, Subject
@@ -33,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         offers=arguments.offers,
         bulk=arguments.bulk,
         redisson_offers=arguments.redisson_offers,
+        slice_ms=arguments.slice_ms,
         java=arguments.java,
     )
     try:
@@ -56,17 +57,20 @@ def _run(settings: Settings, only: str | None, program: str | None) -> report.Re
         machine = Machine.now(server, peer.about if peer else None)
         passes: list[lateness.Pass] = []
         rates: offers.Rates = {}
-        if only != "offers":
+        codec_rates: codecs.CodecRates = {}
+        if only in (None, "lateness"):
             with ExitStack() as consumers:
                 subjects: list[Subject] = [JavaConsumer(peer)] if peer else []
                 subjects += [PythonConsumer(SYNC, "sync"), PythonConsumer(ASYNCIO, "asyncio")]
                 for subject in subjects:
                     consumers.callback(subject.close)
                 passes = lateness.measure(server, subjects, settings, _say)
-        if only != "lateness":
+        if only in (None, "offers"):
             rates = offers.measure(server.url, peer, settings, _say)
+        if only in (None, "codecs"):
+            codec_rates = codecs.measure(peer, settings, _say)
         machine = attrs.evolve(machine, load_after=load())
-        return report.Results(settings=settings, machine=machine, passes=passes, rates=rates)
+        return report.Results(settings=settings, machine=machine, passes=passes, rates=rates, codecs=codec_rates)
 
 
 def _say(line: str) -> None:
@@ -77,7 +81,7 @@ def _say(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks",
-        description="Lateness and offers a second of this library and of Redisson, side by side on its own server.",
+        description="This library and Redisson side by side, on a server of its own: lateness, offers and codecs.",
     )
     count, seconds = _positive(int), _positive(float)
     parser.add_argument("--items", type=count, default=2000, help="items of a lateness pass (%(default)s)")
@@ -87,8 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--offers", type=count, default=2000, help="single offers of a slice (%(default)s)")
     parser.add_argument("--bulk", type=count, default=100_000, help="bulk offers of a slice (%(default)s)")
     parser.add_argument("--redisson-offers", type=count, default=20_000, help="Redisson's of a slice (%(default)s)")
+    parser.add_argument("--slice-ms", type=count, default=50, help="of one codec and value, each round (%(default)s)")
     parser.add_argument("--no-java", dest="java", action="store_false", help="leave Redisson out")
-    parser.add_argument("--only", choices=("lateness", "offers"), help="measure one part")
+    parser.add_argument("--only", choices=("lateness", "offers", "codecs"), help="measure one part")
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
     parser.add_argument("--markdown", action="store_true", help="print the section of docs/benchmarks.md")

@@ -30,6 +30,8 @@ class Settings:
     offers: int
     bulk: int
     redisson_offers: int
+    #: How long a codec has for one value in one direction, each round.
+    slice_ms: int
     java: bool
 
     @property

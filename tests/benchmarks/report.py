@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from tests.benchmarks import lateness, offers
+from tests.benchmarks import codecs, lateness, offers
 from tests.benchmarks.machine import Machine
 from tests.benchmarks.measures import ASYNCIO, REDISSON, SYNC, Settings, Spread
 
@@ -27,6 +27,7 @@ class Results:
     machine: Machine
     passes: list[lateness.Pass]
     rates: offers.Rates
+    codecs: codecs.CodecRates
 
 
 @attrs.frozen(kw_only=True)
@@ -80,6 +81,15 @@ def goals(results: Results) -> list[Goal]:
         found.append(_at_least(f"{name} at least 10 times {offers.REDISSON_ASYNC}", ratio, 10.0))
         ratio = beside.get((name, offers.RAW))
         found.append(_at_least(f"{name} at least 80 % of {offers.RAW}", ratio, 0.8))
+    reached = {
+        (one.value, one.direction): one.rate for one in codecs.figures(results.codecs) if one.name == codecs.KRYO
+    }
+    for value in codecs.SCALARS:
+        for direction in (codecs.ENCODE, codecs.DECODE):
+            text = f"{codecs.KRYO}, {direction} {value}: at least 500,000 a second"
+            found.append(_at_least(text, reached.get((value, direction)), 500_000, digits=0))
+    text = f"{codecs.KRYO}, {codecs.DECODE} {codecs.ORDER}: at least 80,000 a second"
+    found.append(_at_least(text, reached.get((codecs.ORDER, codecs.DECODE)), 80_000, digits=0))
     return found
 
 
@@ -91,10 +101,10 @@ def _at_most(text: str, summary: lateness.Summary | None, label: str, limit: flo
     return Goal(text=text, found=found, met=None if limit is None else figure.median <= limit)
 
 
-def _at_least(text: str, ratio: Spread | None, limit: float) -> Goal:
-    if ratio is None:
+def _at_least(text: str, figure: Spread | None, limit: float, *, digits: int = 2) -> Goal:
+    if figure is None:
         return Goal(text=text, found="", met=None)
-    return Goal(text=text, found=ratio.text(2), met=ratio.median >= limit)
+    return Goal(text=text, found=figure.text(digits), met=figure.median >= limit)
 
 
 # -- tables
@@ -107,6 +117,8 @@ def tables(results: Results) -> list[Table]:
         made.append(_lateness_table(results))
     if results.rates:
         made.append(_offers_table(results))
+    if results.codecs:
+        made.extend(_codec_table(results, direction) for direction in (codecs.ENCODE, codecs.DECODE))
     return made
 
 
@@ -141,6 +153,18 @@ def _offers_table(results: Results) -> Table:
             for one in offers.comparisons(results.rates)
         ],
         note=_cold_note(results),
+    )
+
+
+def _codec_table(results: Results, direction: str) -> Table:
+    found = {(one.value, one.name): one for one in codecs.figures(results.codecs) if one.direction == direction}
+    values = list(dict.fromkeys(value for value, _name in found))
+    names = list(dict.fromkeys(name for _value, name in found))
+    return Table(
+        title=f"Values a second, {direction}: {results.settings.rounds} rounds of {results.settings.slice_ms} ms",
+        header=("value", *names),
+        rows=[(value, *(f"{found[value, name].rate.median:,.0f}" for name in names)) for value in values],
+        note="Medians alone; the spread is in the JSON." if direction == codecs.DECODE else "",
     )
 
 
@@ -192,9 +216,10 @@ def markdown(results: Results, *, with_goals: bool) -> str:
 def to_json(results: Results) -> dict[str, Any]:
     """Every raw figure, then what was made of them."""
     return {
-        **attrs.asdict(results),
+        **attrs.asdict(results, filter=attrs.filters.exclude("codecs")),
         "lateness": [attrs.asdict(one) for one in lateness.summaries(results.passes)],
         "offers": [attrs.asdict(one) for one in offers.comparisons(results.rates)],
+        "codecs": [attrs.asdict(one) for one in codecs.figures(results.codecs)],
         "goals": [{**attrs.asdict(goal), "verdict": goal.verdict} for goal in goals(results)],
     }
 

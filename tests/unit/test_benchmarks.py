@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import offers
+from tests.benchmarks import codecs, offers
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.measures import ASYNCIO, SYNC, Spread, percentile, ratios
 
@@ -40,6 +40,7 @@ def test_what_was_measured_is_compared_without_its_first_round() -> None:
 def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
     sizes = ["--items", "50", "--seconds", "1", "--warm-up", "10", "--repeat", "1", "--offers", "20", "--bulk", "1500"]
+    sizes += ["--slice-ms", "1"]
     assert main([*sizes, "--no-java", "--markdown", "--check-goals", "--json", str(file)]) == 0
 
     figures = json.loads(file.read_text("utf-8"))
@@ -51,9 +52,15 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
     assert [one["subject"] for one in figures["lateness"]] == [SYNC, ASYNCIO]
     assert {len(rates) for rates in figures["rates"].values()} == {4}
     assert len(figures["offers"]) == 6
+    assert {(one["direction"], one["name"]) for one in figures["codecs"] if one["value"] == codecs.ORDER} == {
+        (direction, name)
+        for direction in (codecs.ENCODE, codecs.DECODE)
+        for name in (codecs.KRYO, f"{SYNC} JsonJacksonCodec", "json", "orjson", "pickle")
+    }
     verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
     assert verdicts[f"{SYNC}: no item early, lost or twice"] == "met"
     assert verdicts[f"{ASYNCIO}: lateness p99 below Redisson's"] == "not measured"
+    assert verdicts[f"{codecs.KRYO}, decode {codecs.ORDER}: at least 80,000 a second"] in ("met", "missed")
 
     printed = capsys.readouterr().out
     assert f"| {SYNC} | " in printed
