@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
+from redisson_dq.codecs.jackson.dialect import with_java_time
 
 __all__ = ["JsonJacksonCodec"]
 
@@ -36,6 +37,10 @@ class JsonJacksonCodec(JacksonCodec):
     enums, records) and a non-finite float carry their type also when they are the whole value, and a None in a
     dict is written, not dropped.
 
+    ``java_time``: ``"numbers"`` writes java.time's classes and Optional as a mapper with JavaTimeModule and Jdk8Module
+    does, ``new JsonJacksonCodec(mapper)``; ``"text"`` as one on which WRITE_DATES_AS_TIMESTAMPS is disabled, too.
+    Read they are in either form, and always. An Optional is written only where a field is declared so.
+
     Raises EncodeError for any other type, for what Redisson's Jackson has no form for (java.time, Optional), for
     keys that are not str where no field declares them, numbers of more than 1,000 digits and values nested more
     than 200 deep; DecodeError for bytes that are not one JSON value, and for a Java class that is not declared
@@ -44,3 +49,7 @@ class JsonJacksonCodec(JacksonCodec):
 
     _dumps = staticmethod(json.dumps)
     _loads = staticmethod(json.loads)
+
+    def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True, java_time: str = "refuse") -> None:
+        super().__init__(unknown=unknown, typed_uuid=typed_uuid)
+        self._dialect = with_java_time(self._dialect, java_time)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
+from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
 from redisson_dq.java.declare import signature_of
 
 __all__ = ["TypedJsonJacksonCodec"]
@@ -20,17 +23,18 @@ class TypedJsonJacksonCodec(JacksonCodec):
 
     No class is named in the bytes: a value of a subclass comes back as what is declared, without the subclass's
     fields. Only a UUID in a field, an array or as the whole value carries its name, as Redisson 4.3 writes it
-    (``typed_uuid=False`` for Redisson 3).
+    (``typed_uuid=False`` for Redisson 3). ``java_time`` as in JsonJacksonCodec.
 
     Raises ArgumentError for a type that stands for no Java type; EncodeError and DecodeError as JsonJacksonCodec.
     """
 
-    _typed = False
+    _set_up = attrs.evolve(JACKSON_2, typed=False)
     _dumps = staticmethod(json.dumps)
     _loads = staticmethod(json.loads)
 
-    def __init__(self, type: Any, *, typed_uuid: bool = True) -> None:
+    def __init__(self, type: Any, *, typed_uuid: bool = True, java_time: str = "refuse") -> None:
         super().__init__(typed_uuid=typed_uuid)
+        self._dialect = with_java_time(self._dialect, java_time)
         self._type = type
         self._slot = signature_of(type, where="TypedJsonJacksonCodec", null=True)
 

@@ -18,10 +18,12 @@ from typing import Any, ClassVar, TypeVar, cast
 import attrs
 
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 
 __all__ = [
     "Duration",
     "FarTime",
+    "GregorianCalendar",
     "Instant",
     "JavaDate",
     "LocalDateTime",
@@ -369,6 +371,38 @@ class FarTime:
 
     java_name: str
     parts: tuple[Any, ...]
+
+
+def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
+    return value if isinstance(value, FarTime) else JavaDate(value)
+
+
+@attrs.frozen
+class GregorianCalendar:
+    """``java.util.GregorianCalendar``: a moment in a time zone, and how it counts the weeks there.
+
+    ``time`` is any aware datetime, kept in milliseconds; ``zone`` is the id of a java.util.TimeZone;
+    ``first_day_of_week`` is 1 for Sunday to 7; ``gregorian_change`` are the epoch milliseconds from which on it is not
+    the Julian calendar.
+    """
+
+    java_name: ClassVar[str] = "java.util.GregorianCalendar"
+    time: JavaDate | FarTime = attrs.field(converter=_calendar_time)
+    zone: str = "UTC"
+    lenient: bool = True
+    first_day_of_week: int = 1
+    minimal_days: int = 1
+    gregorian_change: int = -12_219_292_800_000
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.time, FarTime) and self.time.java_name != JavaDate.java_name:
+            raise ArgumentError("the time of a GregorianCalendar is a java.util.Date")
+        if not isinstance(self.zone, str):
+            raise ArgumentError("the zone of a GregorianCalendar is the id of a time zone")
+        if not 1 <= self.first_day_of_week <= 7 or not 1 <= self.minimal_days <= 7:
+            raise ArgumentError("first_day_of_week and minimal_days are 1 to 7")
+        if not LONG_MIN <= self.gregorian_change <= LONG_MAX:
+            raise ArgumentError("gregorian_change are milliseconds in 64 bits")
 
 
 @attrs.frozen

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, ClassVar
 
 import attrs
 
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 
 __all__ = [
     "AtomicBoolean",
@@ -17,6 +19,8 @@ __all__ = [
     "BitSet",
     "Charset",
     "Currency",
+    "InetAddress",
+    "InetSocketAddress",
     "JavaClass",
     "JavaObject",
     "Locale",
@@ -29,6 +33,7 @@ __all__ = [
     "StringBuffer",
     "StringBuilder",
     "Throwable",
+    "ThrowableClass",
     "TimeZone",
     "Uri",
     "Url",
@@ -109,6 +114,38 @@ class Locale:
     variant: str = ""
     script: str = ""
     extensions: str = ""
+
+
+@attrs.frozen
+class InetAddress:
+    """``java.net.InetAddress`` with the name of its host; one without is an address of Python's ``ipaddress``."""
+
+    address: IPv4Address | IPv6Address
+    host_name: str
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.address, (IPv4Address, IPv6Address)) or not isinstance(self.host_name, str):
+            raise ArgumentError("an InetAddress is an address of ipaddress and a name")
+
+    @property
+    def java_name(self) -> str:
+        """Java has a class for each version of the protocol."""
+        return f"java.net.Inet{self.address.version}Address"
+
+
+@attrs.frozen
+class InetSocketAddress:
+    """``java.net.InetSocketAddress``: a host and a port. ``host`` is its address, or its name if it is unresolved."""
+
+    java_name: ClassVar[str] = "java.net.InetSocketAddress"
+    host: IPv4Address | IPv6Address | InetAddress | str
+    port: int
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.host, (IPv4Address, IPv6Address, InetAddress, str)):
+            raise ArgumentError("the host of an InetSocketAddress is an address or a name")
+        if not isinstance(self.port, int) or not 0 <= self.port <= 0xFFFF:
+            raise ArgumentError("the port of an InetSocketAddress is 0 to 65535")
 
 
 @attrs.frozen
@@ -227,10 +264,38 @@ class StackTraceElement:
     format: int = 0
 
 
+def _pairs(fields: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, kind) for name, kind in fields)
+
+
+@attrs.frozen(cache_hash=True)
+class ThrowableClass:
+    """A class of exceptions that is not the JDK's, as Java's serialization describes it.
+
+    ``fields`` are pairs of a field's name and the Java name of its type; ``superclass`` is described as well, or the
+    name of one of the JDK's.
+    """
+
+    java_name: str
+    serial_version_uid: int
+    fields: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs)
+    superclass: ThrowableClass | str = "java.lang.Exception"
+
+    def __attrs_post_init__(self) -> None:
+        if not LONG_MIN <= self.serial_version_uid <= LONG_MAX:
+            raise ArgumentError("a serialVersionUID is a number of 64 bits")
+        for name, kind in self.fields:
+            if not isinstance(name, str) or not isinstance(kind, str) or not kind:
+                raise ArgumentError("the fields of a ThrowableClass are pairs of a name and the Java name of a type")
+        if not isinstance(self.superclass, (str, ThrowableClass)):
+            raise ArgumentError("the superclass of a ThrowableClass is another, or the name of one of the JDK's")
+
+
 class Throwable(Exception):
     """A Java exception as a Python one, so it can be raised: its class, message, cause, trace and fields.
 
-    ``fields`` are those that the exception's own classes add to Throwable's, by Java name.
+    ``fields`` are those that the exception's own classes add to Throwable's, by Java name. Java's serialization says
+    of each class what it is; ``described`` keeps that of a class that is not the JDK's, to be written again.
     """
 
     def __init__(
@@ -242,7 +307,10 @@ class Throwable(Exception):
         stack_trace: Iterable[StackTraceElement] = (),
         suppressed: Iterable[Throwable] = (),
         fields: dict[str, Any] | None = None,
+        described: ThrowableClass | None = None,
     ) -> None:
+        if not isinstance(java_name, str):
+            raise ArgumentError("Throwable takes the name of its Java class first")
         super().__init__(java_name, message)
         self.java_name = java_name
         self.message = message
@@ -250,6 +318,7 @@ class Throwable(Exception):
         self.stack_trace = list(stack_trace)
         self.suppressed = list(suppressed)
         self.fields = dict(fields or {})
+        self.described = described
 
     def __str__(self) -> str:
         return self.java_name if self.message is None else f"{self.java_name}: {self.message}"
@@ -260,7 +329,11 @@ class Throwable(Exception):
 
 @attrs.define
 class JavaObject:
-    """An object of a class that is not declared: the class's name and its fields by Java name."""
+    """An object of a class that is not declared, as JsonJacksonCodec(unknown="generic") reads it.
+
+    ``fields`` are the object's fields by Java name; of an enum its constant's name, of a collection or any other single
+    value that value. One with an empty ``java_name`` stands without a class.
+    """
 
     java_name: str
-    fields: dict[str, Any] = attrs.field(factory=dict)
+    fields: Any = attrs.field(factory=dict)

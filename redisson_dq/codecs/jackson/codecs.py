@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
+from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
 from redisson_dq.codecs.jackson.reading import value_of
-from redisson_dq.codecs.jackson.types import Dialect
+from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declare import OBJECT, Signature, signature_of
 
 __all__ = [
     "AvroJacksonCodec",
+    "CborJackson3Codec",
     "CborJacksonCodec",
     "IonJacksonCodec",
     "JacksonCodec",
     "MsgPackJacksonCodec",
+    "SmileJackson3Codec",
     "SmileJacksonCodec",
 ]
 
@@ -40,14 +45,18 @@ class JacksonCodec(Codec):
     #: The format's functions: to bytes from a node, and back.
     _dumps: Callable[[Any], bytes]
     _loads: Callable[[bytes], Any]
-    #: The type that the whole value is declared as, and whether values carry the names of their classes.
+    #: How Redisson sets Jackson up, and whether the format has bytes for a UUID without the name of its class.
+    _set_up: Dialect = JACKSON_2
+    _uuid_bytes = False
+    #: The type that the whole value is declared as.
     _slot: Signature = OBJECT
-    _typed = True
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
         if unknown not in ("refuse", "generic"):
             raise ArgumentError(f"unknown is 'refuse' or 'generic', not {unknown!r}")
-        self._dialect = Dialect(typed=self._typed, typed_uuid=typed_uuid, generic=unknown == "generic")
+        self._dialect = attrs.evolve(self._set_up, typed_uuid=typed_uuid, generic=unknown == "generic")
+        if self._uuid_bytes and not typed_uuid:
+            self._dialect = attrs.evolve(self._dialect, scalars={**self._dialect.scalars, **UUID_BYTES})
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
@@ -81,6 +90,7 @@ class JacksonCodec(Codec):
 class MsgPackJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in MessagePack: ``org.redisson.codec.MsgPackJacksonCodec``."""
 
+    _set_up = JACKSON_2_BINARY
     _dumps = staticmethod(msgpack.dumps)
     _loads = staticmethod(msgpack.loads)
 
@@ -88,6 +98,8 @@ class MsgPackJacksonCodec(JacksonCodec):
 class CborJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in CBOR: ``org.redisson.codec.CborJacksonCodec``."""
 
+    _set_up = JACKSON_2_BINARY
+    _uuid_bytes = True
     _dumps = staticmethod(cbor.dumps)
     _loads = staticmethod(cbor.loads)
 
@@ -95,6 +107,8 @@ class CborJacksonCodec(JacksonCodec):
 class SmileJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in Smile: ``org.redisson.codec.SmileJacksonCodec``."""
 
+    _set_up = JACKSON_2_BINARY
+    _uuid_bytes = True
     _dumps = staticmethod(smile.dumps)
     _loads = staticmethod(smile.loads)
 
@@ -102,8 +116,38 @@ class SmileJacksonCodec(JacksonCodec):
 class IonJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in Ion's text: ``org.redisson.codec.IonJacksonCodec``."""
 
+    _set_up = JACKSON_2_BINARY
+    _uuid_bytes = True
     _dumps = staticmethod(ion.dumps)
     _loads = staticmethod(ion.loads)
+
+
+class _UntypedCodec(JacksonCodec):
+    """A binary format as Jackson 3 has it without any settings."""
+
+    _set_up = JACKSON_3_PLAIN
+    _uuid_bytes = True
+
+    def __init__(self) -> None:
+        super().__init__(typed_uuid=False)
+
+
+class CborJackson3Codec(_UntypedCodec):
+    """CBOR without Java types: ``org.redisson.codec.CborJackson3Codec``.
+
+    What has no type of its own in CBOR comes back, here and in Java, as what it is written as: a set as a list, a
+    date as its text, a declared class as a dict, a UUID as 16 bytes. Raises EncodeError and DecodeError.
+    """
+
+    _dumps = staticmethod(cbor.dumps)
+    _loads = staticmethod(cbor.loads)
+
+
+class SmileJackson3Codec(_UntypedCodec):
+    """Smile without Java types: ``org.redisson.codec.SmileJackson3Codec``. The same as CborJackson3Codec's."""
+
+    _dumps = staticmethod(smile.dumps)
+    _loads = staticmethod(smile.loads)
 
 
 class AvroJacksonCodec(JacksonCodec):
@@ -113,7 +157,7 @@ class AvroJacksonCodec(JacksonCodec):
     Java side has. Raises ArgumentError for a type or a schema that cannot be used.
     """
 
-    _typed = False
+    _set_up = attrs.evolve(JACKSON_2, typed=False)
 
     def __init__(self, type: Any, schema: str) -> None:
         super().__init__()

@@ -2,6 +2,7 @@
 
 No spaces; control characters and surrogates as ``\\uXXXX``; whole numbers as their digits, a BigDecimal without an
 exponent, a Double and a Float as Java's ``toString`` gives them, those that are not finite as a text; bytes in base64.
+Jackson 3 escapes no surrogates but lone ones, and gives a BigDecimal its exponent.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
-from redisson_dq.java.numbers import BigInteger, Byte, Float, Long, Short
+from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "loads", "quoted"]
+__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "dumps_3", "loads", "quoted"]
 
 #: Jackson since 2.15 reads no longer number.
 MAX_NUMBER_DIGITS = 1000
@@ -26,16 +27,26 @@ MAX_NUMBER_DIGITS = 1000
 _TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson may not read"
 _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+_ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def dumps(node: Any) -> bytes:
     """The JSON of a node. Raises Unencodable. O(size)."""
-    scalar = _SCALARS.get(type(node))
+    return _dumps(node, _SCALARS)
+
+
+def dumps_3(node: Any) -> bytes:
+    """The JSON of a node as Jackson 3 writes it. Raises Unencodable. O(size)."""
+    return _dumps(node, _SCALARS_3)
+
+
+def _dumps(node: Any, scalars: _Scalars) -> bytes:
+    scalar = scalars.get(type(node))
     if scalar is not None:
         return scalar(node).encode()
     out: list[str] = []
-    _write(node, out)
+    _write(node, out, scalars)
     return "".join(out).encode()
 
 
@@ -65,6 +76,14 @@ def quoted(text: str) -> str:
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
+def _quoted_3(text: str) -> str:
+    """The same in Jackson 3's: only surrogates that are no pair are escaped."""
+    if _ESCAPED_3.search(text) is None:
+        return f'"{text}"'
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return f'"{_ESCAPED_3.sub(_escape, whole)}"'
+
+
 def digits(value: int) -> str:
     """A whole number of any size. Raises Unencodable beyond 1,000 digits. O(digits ** 2)."""
     if value.bit_length() <= _MAX_NUMBER_BITS:
@@ -86,15 +105,32 @@ def _escape(match: re.Match[str]) -> str:
     return _SHORT.get(char) or f"\\u{code:04X}"
 
 
-def _plain_decimal(value: Decimal) -> str:
+def _parts(value: Decimal) -> tuple[int, int]:
+    """How many digits a BigDecimal has, and its exponent."""
     _sign, coefficient, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise Unencodable(f"a BigDecimal cannot hold {shorten(str(value), 80)}")
+    return len(coefficient), exponent
+
+
+def _decimal_3(value: Decimal) -> str:
+    """``BigDecimal.toString``."""
+    _, exponent = _parts(value)
+    if abs(exponent) > INT_MAX:
+        raise Unencodable("a BigDecimal whose scale takes more than 32 bits")
+    text = str(value if value else value.copy_abs()).upper()
+    if sum(map(str.isdigit, text)) > MAX_NUMBER_DIGITS:
+        raise Unencodable(_TOO_LONG)
+    return text
+
+
+def _plain_decimal(value: Decimal) -> str:
+    count, exponent = _parts(value)
     power = exponent
     if not value:  # Java has no -0, and writes 0E+3 as 0
         power = min(exponent, 0)
         value = Decimal((0, (0,), power))
-    if (len(coefficient) + power if power > 0 else max(len(coefficient), 1 - power)) > MAX_NUMBER_DIGITS:
+    if (count + power if power > 0 else max(count, 1 - power)) > MAX_NUMBER_DIGITS:
         raise Unencodable(_TOO_LONG)
     return format(value, "f")
 
@@ -103,7 +139,8 @@ def _float_or_name(text: Callable[[float], str]) -> Callable[[float], str]:
     return lambda value: text(value) if value - value == 0 else f'"{text(value)}"'
 
 
-_SCALARS: dict[type, Callable[[Any], str]] = {
+_Scalars = Mapping[type, Callable[[Any], str]]
+_SCALARS: _Scalars = {
     str: quoted,
     int: digits,
     float: _float_or_name(double_text),
@@ -117,33 +154,34 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     BigInteger: digits,
     Float: _float_or_name(float_text),
 }
+_SCALARS_3: _Scalars = {**_SCALARS, str: _quoted_3, Decimal: _decimal_3}
 
 
-def _write(node: Any, out: list[str]) -> None:
+def _write(node: Any, out: list[str], scalars: _Scalars) -> None:
     kind = type(node)
-    scalar = _SCALARS.get(kind)
+    scalar = scalars.get(kind)
     if scalar is not None:
         out.append(scalar(node))
     elif kind is list:
-        _write_array(node, out)
+        _write_array(node, out, scalars)
     elif kind is Object:
-        _write_object(node, out, "{")
+        _write_object(node, out, "{", scalars)
     elif type(node.content) is Object:
-        out.append(f'{{"{CLASS}":{quoted(node.name)}')
-        _write_object(node.content, out, ",")
+        out.append(f'{{"{CLASS}":{scalars[str](node.name)}')
+        _write_object(node.content, out, ",", scalars)
     else:
-        out.append(f"[{quoted(node.name)},")
-        _write(node.content, out)
+        out.append(f"[{scalars[str](node.name)},")
+        _write(node.content, out, scalars)
         out.append("]")
 
 
-def _write_array(node: list[Any], out: list[str]) -> None:
+def _write_array(node: list[Any], out: list[str], scalars: _Scalars) -> None:
     separator = "["
     index = 0
     try:
         for index in range(len(node)):
             out.append(separator)
-            _write(node[index], out)
+            _write(node[index], out, scalars)
             separator = ","
     except Unencodable as exc:
         exc.inside(index)
@@ -151,12 +189,12 @@ def _write_array(node: list[Any], out: list[str]) -> None:
     out.append("]" if node else "[]")
 
 
-def _write_object(node: Object, out: list[str], separator: str) -> None:
+def _write_object(node: Object, out: list[str], separator: str, scalars: _Scalars) -> None:
     name = ""
     try:
         for name, item in node:
-            out.append(f"{separator}{quoted(name)}:")
-            _write(item, out)
+            out.append(f"{separator}{scalars[str](name)}:")
+            _write(item, out, scalars)
             separator = ","
     except Unencodable as exc:
         exc.inside(name)

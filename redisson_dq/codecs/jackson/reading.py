@@ -5,28 +5,33 @@ Nothing is looked up by name but the tables below and the declared classes; any 
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta, timezone
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.floats import double_text
+from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed
-from redisson_dq.codecs.jackson.types import Dialect, constants, element_of, key_and_value_of, properties
-from redisson_dq.errors import ArgumentError
+from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
+from redisson_dq.codecs.jackson.types import (
+    HELD,
+    REFERENCES,
+    constants,
+    element_of,
+    held_by,
+    key_and_value_of,
+    properties,
+)
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
-from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
-from redisson_dq.java.times import java_date, timestamp
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = ["value_of"]
 
-_NON_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 _THROWABLE = Signature("java.lang.Throwable")
 _THROWABLES = Signature("[Ljava.lang.Throwable;")
 
@@ -36,183 +41,14 @@ def value_of(node: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
     return _Reader(dialect).read(node, slot, 1)
 
 
-# Scalars: each function gives None for a node that is no such value.
-
-
-def _whole(least: int, most: int, make: Callable[[int], Any]) -> Callable[[Any], Any]:
-    return lambda node: make(node) if type(node) is int and least <= node <= most else None
-
-
-def _double(node: Any) -> float | None:
-    if type(node) is str:
-        return float(_NON_FINITE[node]) if node in _NON_FINITE else None
-    try:
-        return float(node) if type(node) in (int, Number, float, java.Float, Decimal) else None
-    except OverflowError:
-        return float("inf" if node > 0 else "-inf")
-
-
-def _float(node: Any) -> java.Float | None:
-    number = _double(node)
-    if number is None:
-        return None
-    try:
-        return java.Float(number)
-    except ArgumentError:
-        return java.Float(float("-inf" if number < 0 else "inf"))
-
-
-def _primitive_float(node: Any) -> float | None:
-    number = _float(node)
-    return None if number is None else float(number)
-
-
-def _big_decimal(node: Any) -> Decimal | None:
-    if type(node) is float:
-        node = repr(node)
-    elif type(node) not in (int, Number, Decimal):
-        return None
-    try:
-        value = Decimal(node)
-    except InvalidOperation:
-        return None
-    exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int) or not INT_MIN <= -exponent <= INT_MAX:
-        return None
-    return value if value else value.copy_abs()
-
-
-def _byte_array(node: Any) -> bytes | None:
-    if type(node) is bytes:
-        return node
-    try:
-        return base64.b64decode(node, validate=True) if type(node) is str else None
-    except ValueError:
-        return None
-
-
-def _char_array(node: Any) -> java.CharArray | None:
-    if type(node) is not str:
-        return None
-    units = node.encode("utf-16-le", "surrogatepass")
-    return java.CharArray([chr(units[i] | units[i + 1] << 8) for i in range(0, len(units), 2)])
-
-
-def _character(node: Any) -> java.Character | None:
-    return java.Character(node) if type(node) is str and len(node) == 1 and node <= "\uffff" else None
-
-
-def _uuid(node: Any) -> UUID | None:
-    if type(node) is bytes and len(node) == 16:
-        return UUID(bytes=node)
-    if type(node) is not str or _UUID.fullmatch(node) is None:
-        return None
-    return UUID(node)
-
-
-_UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_LOCALE = re.compile(r"([A-Za-z]*)(?:_([A-Za-z0-9]*)(?:_([^#]+?))?)?(?:_#([A-Z][a-z]{3})?(?:_?([a-z0-9]-.+))?)?")
-_DATE = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):?(\d\d))?)?", re.ASCII
-)
-_TIME = re.compile(r"(\d\d):(\d\d):(\d\d)", re.ASCII)
-
-
-def _locale(node: Any) -> java.Locale | None:
-    match = _LOCALE.fullmatch(node) if type(node) is str else None
-    return None if match is None else java.Locale(*(part or "" for part in match.groups()))
-
-
-def _moment(node: Any) -> datetime | None:
-    """A date as Java's text of it, ISO 8601."""
-    match = _DATE.fullmatch(node)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, fraction, sign, hours, minutes = match.groups(default="0")
-    micro = int(fraction.ljust(6, "0")[:6])
-    shift = timedelta(hours=int(hours), minutes=int(minutes))
-    try:
-        found = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), micro, timezone.utc)
-        return found + shift if sign == "-" else found - shift
-    except (ValueError, OverflowError):
-        return None
-
-
-def _date(kind: type[java.JavaDate]) -> Callable[[Any], Any]:
-    def read(node: Any) -> Any:
-        if type(node) is int and LONG_MIN <= node <= LONG_MAX:
-            return java_date(node, kind)
-        moment = _moment(node) if type(node) is str else None
-        return None if moment is None else kind(moment)
-
-    return read
-
-
-def _timestamp(node: Any) -> Any:
-    if type(node) is int and LONG_MIN <= node <= LONG_MAX:
-        return timestamp(node // 1000, node % 1000 * 1_000_000)
-    moment = _moment(node) if type(node) is str else None
-    return None if moment is None else java.Timestamp(moment)
-
-
-def _sql_time(node: Any) -> Any:
-    match = _TIME.fullmatch(node) if type(node) is str else None
-    if match is None:
-        return _date(java.SqlTime)(node)
-    hour, minute, second = map(int, match.groups())
-    try:
-        return java.SqlTime(datetime(1970, 1, 1, hour, minute, second, tzinfo=timezone.utc))
-    except ValueError:
-        return None
-
-
-def _text(make: Callable[[str], Any]) -> Callable[[Any], Any]:
-    return lambda node: make(node) if type(node) is str else None
-
-
-def _truth(make: Callable[[bool], Any]) -> Callable[[Any], Any]:
-    return lambda node: make(node) if type(node) is bool else None
-
-
-#: By Java name: what makes a value of its node; None for the wrong kind of node.
-_SCALARS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("boolean", "java.lang.Boolean"), _truth(bool)),
-    "byte": _whole(-128, 127, int),
-    "short": _whole(-32768, 32767, int),
-    **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX, int)),
-    "long": _whole(LONG_MIN, LONG_MAX, int),
-    "float": _primitive_float,
-    **dict.fromkeys(("double", "java.lang.Double"), _double),
-    "char": _text(lambda node: str.__str__(node) if _character(node) is not None else None),
-    "java.lang.Byte": _whole(-128, 127, java.Byte),
-    "java.lang.Short": _whole(-32768, 32767, java.Short),
-    "java.lang.Long": _whole(LONG_MIN, LONG_MAX, decoded_long),
-    "java.math.BigInteger": lambda node: decoded_big_integer(node) if type(node) is int else None,
-    "java.math.BigDecimal": _big_decimal,
-    "java.lang.Float": _float,
-    "java.lang.String": _text(str),
-    "java.lang.Character": _character,
-    "[B": _byte_array,
-    "[C": _char_array,
-    "java.util.UUID": _uuid,
-    **{
-        kind.java_name: _text(kind)
-        for kind in (
-            *(java.Uri, java.Url, java.Currency, java.Charset, java.TimeZone, java.StringBuilder, java.StringBuffer),
-            *(java.JavaClass, java.Pattern),
-        )
-    },
-    java.Locale.java_name: _locale,
-    java.AtomicInteger.java_name: _whole(INT_MIN, INT_MAX, java.AtomicInteger),
-    java.AtomicLong.java_name: _whole(LONG_MIN, LONG_MAX, java.AtomicLong),
-    java.AtomicBoolean.java_name: _truth(java.AtomicBoolean),
-    java.JavaDate.java_name: _date(java.JavaDate),
-    java.SqlDate.java_name: _date(java.SqlDate),
-    java.SqlTime.java_name: _sql_time,
-    java.Timestamp.java_name: _timestamp,
-    java.BitSet.java_name: lambda node: java.BitSet() if node == (("empty", True),) else None,
+#: What null is where these are declared.
+_NULLS: dict[str, Callable[[], Any]] = {
+    **dict.fromkeys(("byte", "short", "int", "long"), int),
+    **dict.fromkeys(("float", "double"), float),
+    "boolean": bool,
+    "char": lambda: "\0",
+    **REFERENCES,
 }
-_PRIMITIVES = {"boolean": False, "char": "\0", "float": 0.0, "double": 0.0, "byte": 0, "short": 0, "int": 0, "long": 0}
 
 #: What holds the elements of a declared interface where no class is named.
 _INTERFACES = {
@@ -224,7 +60,12 @@ _INTERFACES = {
     **dict.fromkeys(("Queue", "Deque"), "java.util.LinkedList"),
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
+#: The nodes that hold others.
+_SHAPES = frozenset((list, Object, Typed))
 _NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
+_DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
+#: How the name of a class in a package begins; of two texts in an array the first is one, or it is a text.
+_CLASS_NAME = re.compile(r"\[|[^\W\d][\w$]*(\.[^\W\d][\w$]*)+")
 _VIEW = re.compile(
     r"java\.util\.Collections\$(?:Unmodifiable|Synchronized)"
     r"(?:(Collection|List|RandomAccessList)|((?:Sorted|Navigable)?Set)|((?:Sorted|Navigable)?Map))"
@@ -240,28 +81,36 @@ class _Reader:
     def read(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that is declared as ``slot``."""
         if node is None:
-            return _PRIMITIVES.get(slot.name)
+            null = _NULLS.get(slot.name)
+            return None if null is None else null()
         kind = type(node)
+        if slot is OBJECT and kind not in _SHAPES:
+            return _natural(node)
         if kind is Typed:
             return self._of_class(node.name, node.content, slot, depth)
+        if slot.name in REFERENCES:
+            return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
         if not self._dialect.names(slot):
             if slot.name == "java.util.UUID" and kind is list and len(node) == 2 and node[0] == slot.name:
                 node = node[1]
             return self._declared_as(node, slot, depth)
+        nameless = self._dialect.generic and depth > 1
         if kind is list:
-            if len(node) != 2 or type(node[0]) is not str:
-                raise Malformed("an array without the name of its Java type (Java could not read it either)")
-            return self._of_class(node[0], node[1], slot, depth)
+            if len(node) == 2 and type(node[0]) is str and not (nameless and _CLASS_NAME.match(node[0]) is None):
+                return self._of_class(node[0], node[1], slot, depth)
+            if nameless:
+                return java.JavaObject("", self._generic(node, depth))
+            raise Malformed("an array without the name of its Java type (Java could not read it either)")
         if kind is Object:
             name, fields = _class_of(node)
             if name is not None:
                 return self._of_class(name, fields, slot, depth)
-            if self._dialect.generic and depth > 1:
-                return java.JavaObject("", self._fields(node, depth))
+            if nameless:
+                return java.JavaObject("", self._generic(node, depth))
             raise Malformed("an object without @class (Java could not read it either)")
         if slot.name == _THROWABLE.name and kind is int:
             return self._same_throwable(node)
-        if slot.name in _SCALARS or declaration_of(slot.name) is not None:
+        if slot.name in SCALARS or declaration_of(slot.name) is not None:
             return self._declared_as(node, slot, depth)
         return _natural(node)
 
@@ -270,8 +119,6 @@ class _Reader:
         name = slot.name
         if name == OBJECT.name or name in _NATURAL:
             return self._untyped(node, depth)
-        if name == java.AtomicReference.java_name:
-            return java.AtomicReference(self.read(node, element_of(slot), depth))
         if name.startswith("java.util."):
             name = _INTERFACES.get(name[len("java.util.") :], name)
             if name == "java.util.EnumSet":
@@ -290,7 +137,7 @@ class _Reader:
 
     def _of_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node whose class is known."""
-        scalar = _SCALARS.get(name)
+        scalar = SCALARS.get(name)
         if scalar is not None:
             value = scalar(node)
             if value is None:
@@ -325,7 +172,9 @@ class _Reader:
                 return java.ListView(name, self._of_class("java.util.ArrayList", node, slot, depth))
             inner = "java.util.Tree" if "Sorted" in name or "Navigable" in name else "java.util.LinkedHash"
             if is_set:
-                return java.SetView(name, self._of_class(f"{inner}Set", node, slot, depth))
+                found = self._of_class(f"{inner}Set", node, slot, depth)
+                # Elements that no set of Python holds are a list.
+                return java.Elements(name, found) if isinstance(found, list) else java.SetView(name, found)
             return java.MapView(name, self._of_class(f"{inner}Map", node, slot, depth))
         enums = _ENUMS.fullmatch(name)
         if enums is not None:
@@ -333,16 +182,19 @@ class _Reader:
             return self._enums(name, element or key, bool(is_set), node, slot, depth)
         if name.startswith("sun.nio.cs.") and type(node) is str:
             return java.Charset(node)
-        if type(node) is Object:
-            if any(key == "stackTrace" for key, _ in node):
-                return self._throwable(name, node, depth)
-            if self._dialect.generic:
-                return java.JavaObject(name, self._fields(node, depth))
+        if type(node) is Object and any(key == "stackTrace" for key, _ in node):
+            return self._throwable(name, node, depth)
+        if name in HELD:
+            return self.read(node, Signature(name), depth)
+        if self._dialect.generic and _CLASS_NAME.match(name):
+            return java.JavaObject(name, self._generic(node, depth))
         raise _unknown(name)
 
     def _enums(self, name: str, element: str, is_set: bool, node: Any, slot: Signature, depth: int) -> Any:
         declaration = declaration_of(element)
         if declaration is None or declaration.kind != "enum":
+            if self._dialect.generic:
+                return java.JavaObject(name, self._generic(node, depth))
             raise _unknown(element)
         if is_set:
             members = self._items(_array_node(name, node), Signature(element), depth, _Reader._declared_as)
@@ -369,7 +221,8 @@ class _Reader:
                 raise _wrong(name)
             return members[node]
         _object_node(name, node)
-        known = properties(declaration, slot.arguments if slot.name == name else ())
+        arguments = slot.arguments if slot.name == name else ()
+        known = properties(declaration, arguments, sorted_record=self._dialect.sorted_records)
         values = {field.attribute: field.missing for field in known.values() if field.required}
         key = ""
         try:
@@ -417,8 +270,25 @@ class _Reader:
             raise Malformed(f"there is no exception with the @id {shorten(str(number), 20)} before its use")
         return self._throwables[number]
 
-    def _fields(self, node: Object, depth: int) -> dict[str, Any]:
-        return dict(self._entries(node, OBJECT, OBJECT, depth))
+    def _generic(self, node: Any, depth: int) -> Any:
+        """What an object of an undeclared class holds, so that the same is written of it."""
+        if type(node) is list:
+            return self._items(node, OBJECT, depth, _Reader._generic_item)
+        if type(node) is Object:
+            return dict(self._entries(node, OBJECT, OBJECT, depth, _Reader._generic_item))
+        return _natural(node)
+
+    def _generic_item(self, node: Any, slot: Signature, depth: int) -> Any:
+        value = self.read(node, slot, depth)
+        if type(node) in (list, Object, Typed):
+            if type(value) is not int or INT_MIN <= value <= INT_MAX:
+                return value
+            # An int beyond 32 bits would do for a bare number as well; the wrapper tells that it had a name.
+            return java.Long(value) if LONG_MIN <= value <= LONG_MAX else java.BigInteger(value)
+        if type(node) is Number and _DECIMAL.fullmatch(node) and double_text(value) != node:
+            value = Decimal(node)
+        is_natural = type(value) in (str, bool, int, type(None)) or (type(value) is float and value - value == 0)
+        return value if is_natural else java.JavaObject("", value)
 
     def _items(
         self,
@@ -440,16 +310,22 @@ class _Reader:
         return values
 
     def _entries(
-        self, node: Iterable[tuple[str, Any]], key_slot: Signature, value_slot: Signature, depth: int
+        self,
+        node: Iterable[tuple[str, Any]],
+        key_slot: Signature,
+        value_slot: Signature,
+        depth: int,
+        read: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> list[tuple[Any, Any]]:
         if depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP)
+        read = read or _Reader.read
         plain = key_slot.name == OBJECT.name
         pairs = []
         key = ""
         try:
             for key, item in node:
-                pairs.append((key if plain else _key(key, key_slot.name), self.read(item, value_slot, depth + 1)))
+                pairs.append((key if plain else _key(key, key_slot.name), read(self, item, value_slot, depth + 1)))
         except Malformed as exc:
             exc.inside(key)
             raise
@@ -513,8 +389,8 @@ def _key(text: str, name: str) -> Any:
     elif name in _WHOLE:
         node = int(text) if _DIGITS.fullmatch(text) else None
     elif name in ("java.lang.Double", "java.lang.Float", "java.math.BigDecimal"):
-        node = text if text in _NON_FINITE else Number(text) if _NUMBER.fullmatch(text) else None
-    scalar = _SCALARS.get(name)
+        node = text if text in NON_FINITE else Number(text) if _NUMBER.fullmatch(text) else None
+    scalar = SCALARS.get(name)
     if scalar is None:
         return text
     value = scalar(node)

@@ -1,7 +1,7 @@
 """Where Redisson's Jackson writes the name of a value's class, and what properties a declared class has.
 
 The type that a field, an array or a collection declares decides: Redisson's default typing (NON_FINAL) names the
-class of every value whose declared type is not final, and of a Long.
+class of every value whose declared type is not final.
 """
 
 from __future__ import annotations
@@ -12,17 +12,31 @@ from typing import Any
 
 import attrs
 
+from redisson_dq import java
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
 
-__all__ = ["Dialect", "Property", "constants", "element_of", "key_and_value_of", "names_class", "properties"]
+__all__ = [
+    "HELD",
+    "REFERENCES",
+    "Property",
+    "constants",
+    "element_of",
+    "held_by",
+    "key_and_value_of",
+    "names_class",
+    "properties",
+]
 
-_UUID = "java.util.UUID"
 _FINAL = frozenset(
     (
-        *("boolean", "byte", "char", "short", "int", "long", "float", "double", _UUID),
+        *("boolean", "byte", "char", "short", "int", "long", "float", "double", "java.util.UUID"),
         *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Character", "Short", "Integer", "Float", "Double")),
         *(f"java.lang.{name}" for name in ("String", "StringBuilder", "StringBuffer", "Class", "StackTraceElement")),
+        *(f"java.time.{name}" for name in ("Instant", "LocalDate", "LocalTime", "LocalDateTime", "OffsetTime")),
+        *(f"java.time.{name}" for name in ("OffsetDateTime", "ZonedDateTime", "Duration", "Period", "ZoneOffset")),
+        *("java.time.Year", "java.time.YearMonth", "java.time.MonthDay"),
+        *("java.util.OptionalInt", "java.util.OptionalLong", "java.util.OptionalDouble"),
         *("java.util.Locale", "java.util.Currency", "java.util.regex.Pattern", "java.net.URI", "java.net.URL"),
     )
 )
@@ -34,34 +48,34 @@ _ZEROS: dict[str, Any] = {
 }
 
 
-@attrs.frozen
-class Dialect:
-    """How one codec of Redisson's sets Jackson up.
-
-    ``typed``: values carry the names of their classes. ``typed_uuid``: a field or array of UUIDs carries it as
-    well, as Redisson 4 writes it; Redisson 3 writes and reads only the text there. ``generic``: an object of a
-    class that is not declared is read as a JavaObject.
-    """
-
-    typed: bool = True
-    typed_uuid: bool = True
-    generic: bool = False
-
-    def names(self, slot: Signature) -> bool:
-        """Whether a value that is declared as ``slot`` stands with the name of its class."""
-        if slot.name == _UUID:
-            return self.typed_uuid
-        return self.typed and names_class(slot.name)
-
-
-def names_class(name: str) -> bool:
+def names_class(name: str, *, long_is_final: bool) -> bool:
     """Whether default typing names the class of what is declared as this Java type, by Class.getName."""
     while name.startswith("["):
         name = component_of(name)
     if name in _FINAL:
         return False
+    if name == "java.lang.Long":
+        return not long_is_final
     declaration = declaration_of(name)
     return declaration is None or not declaration.final
+
+
+#: By Java name: the classes that are written as what they hold, where they are declared.
+REFERENCES: dict[str, Any] = {
+    kind.java_name: kind
+    for kind in (java.AtomicReference, java.Optional, java.OptionalInt, java.OptionalLong, java.OptionalDouble)
+}
+#: Those that hold one type only; they may stand with their names, as the others do not.
+HELD = {
+    java.OptionalInt.java_name: Signature("int"),
+    java.OptionalLong.java_name: Signature("long"),
+    java.OptionalDouble.java_name: Signature("double"),
+}
+
+
+def held_by(slot: Signature) -> Signature:
+    """The type of what is in one of REFERENCES that is declared as this."""
+    return HELD.get(slot.name) or element_of(slot)
 
 
 def element_of(slot: Signature) -> Signature:
@@ -93,14 +107,18 @@ class Property:
 
 
 @lru_cache(maxsize=1024)
-def properties(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
-    """The class's properties by Java name, in Jackson's order: that of the names.
+def properties(
+    declaration: Declaration, arguments: tuple[Signature, ...], *, sorted_record: bool
+) -> dict[str, Property]:
+    """The class's properties by Java name, in Jackson's order: that of the names, save for records in Jackson 3.
 
     Of two fields of one name, which Java allows in a subclass, Jackson knows the subclass's.
     """
     required = _required(declaration.python)
     found: dict[str, Property] = {}
     _collect(declaration, arguments, required, found)
+    if declaration.kind == "record" and not sorted_record:
+        return found
     return dict(sorted(found.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))
 
 

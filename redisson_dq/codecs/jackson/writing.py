@@ -8,24 +8,30 @@ Float stand bare, as Jackson has them: they come back as Integer, String and Dou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import date, time, timedelta
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name
 from redisson_dq.codecs.floats import double_text, float_text
-from redisson_dq.codecs.jackson.node import Object, Typed
-from redisson_dq.codecs.jackson.types import Dialect, constants, element_of, key_and_value_of, properties
+from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
+from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
+from redisson_dq.codecs.jackson.types import (
+    REFERENCES,
+    constants,
+    element_of,
+    held_by,
+    key_and_value_of,
+    properties,
+)
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for
-from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
-from redisson_dq.java.times import java_time_name, millis_of
 
 __all__ = ["node_of"]
 
@@ -35,138 +41,11 @@ _THROWABLES = Signature("[Ljava.lang.Throwable;")
 
 def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
     """The node of a whole value that is declared as ``slot``. Raises Unencodable. O(size)."""
-    if slot is OBJECT and type(value) in _BARE_ROOT and (type(value) is not java.Float or value - value == 0):
-        return _BARE_ROOT[type(value)](value)
+    if slot is OBJECT and dialect.typed:
+        bare = dialect.bare.get(type(value))
+        if bare is not None:
+            return bare(value)
     return _Writer(dialect).write(value, slot, 1)
-
-
-def _int(value: int) -> tuple[str | None, Any]:
-    if INT_MIN <= value <= INT_MAX:
-        return None, int(value)
-    if LONG_MIN <= value <= LONG_MAX:
-        return "java.lang.Long", java.Long(value)
-    return "java.math.BigInteger", java.BigInteger(value)
-
-
-def _double(value: float) -> tuple[str | None, Any]:
-    return None if value - value == 0 else "java.lang.Double", float(value)
-
-
-def _named(name: str, content: Callable[[Any], Any]) -> Callable[[Any], tuple[str | None, Any]]:
-    return lambda value: (name, content(value))
-
-
-def _text(value: str) -> str:
-    return str.__str__(value)
-
-
-def _locale(value: java.Locale) -> str:
-    """``Locale.toString()``."""
-    text = value.language
-    known = bool(value.language or value.country)
-    if value.country or (value.language and (value.variant or value.script or value.extensions)):
-        text += f"_{value.country}"
-    if value.variant and known:
-        text += f"_{value.variant}"
-    if value.script and known:
-        text += f"_#{value.script}"
-    if value.extensions and known:
-        text += f"_{'' if value.script else '#'}{value.extensions}"
-    return text
-
-
-def _pattern(value: java.Pattern) -> str:
-    if value.flags:
-        raise Unencodable("Jackson writes a Pattern without its flags: put them into the text, as (?i)")
-    return value.pattern
-
-
-def _sql_time(value: java.SqlTime) -> str:
-    return f"{value:%H:%M:%S}"
-
-
-def _far_time(value: java.FarTime) -> tuple[str | None, Any]:
-    name, parts = value.java_name, value.parts
-    if name in ("java.util.Date", "java.sql.Date"):
-        return name, java.Long(parts[0])
-    if name == "java.sql.Timestamp":
-        return name, java.Long(parts[0] * 1000 + parts[1] // 1_000_000)
-    raise _no_module(name)
-
-
-def _java_time(value: Any) -> tuple[str | None, Any]:
-    raise _no_module(java_time_name(value))
-
-
-def _unsupported(value: Any) -> tuple[str | None, Any]:
-    raise _no_module(value.java_name)
-
-
-def _no_module(name: str) -> Unencodable:
-    advice = "; a point in time can be a java.JavaDate" if name.startswith("java.time.") else ""
-    return Unencodable(f"Redisson's Jackson has no {name} (its module is not registered){advice}")
-
-
-def _bit_set(value: java.BitSet) -> tuple[str | None, Any]:
-    return _lost(value) if value else (value.java_name, Object((("empty", True),)))
-
-
-def _lost(value: Any) -> tuple[str | None, Any]:
-    raise Unencodable(f"Jackson does not write what a {value.java_name} holds")
-
-
-#: By Python type: the Java name (None where a bare value tells it) and the node.
-_SCALARS: dict[type, Callable[[Any], tuple[str | None, Any]]] = {
-    str: lambda value: (None, value),
-    int: _int,
-    bool: lambda value: (None, value),
-    float: _double,
-    Decimal: _named("java.math.BigDecimal", lambda value: value),
-    **dict.fromkeys((bytes, bytearray, memoryview), _named("[B", bytes)),
-    java.Byte: _named("java.lang.Byte", lambda value: value),
-    java.Short: _named("java.lang.Short", lambda value: value),
-    java.Integer: lambda value: (None, int(value)),
-    java.Long: _named("java.lang.Long", lambda value: value),
-    java.BigInteger: _named("java.math.BigInteger", lambda value: value),
-    java.Float: _named("java.lang.Float", lambda value: value),
-    java.Double: _double,
-    java.Character: _named("java.lang.Character", _text),
-    UUID: _named("java.util.UUID", str),
-    **{
-        kind: _named(kind.java_name, _text)
-        for kind in (
-            *(java.Uri, java.Url, java.Currency, java.Charset, java.TimeZone, java.StringBuilder, java.StringBuffer),
-            java.JavaClass,
-        )
-    },
-    java.Locale: _named(java.Locale.java_name, _locale),
-    java.Pattern: _named(java.Pattern.java_name, _pattern),
-    java.AtomicInteger: _named(java.AtomicInteger.java_name, lambda value: value.value),
-    java.AtomicLong: _named(java.AtomicLong.java_name, lambda value: java.Long(value.value)),
-    java.AtomicBoolean: _named(java.AtomicBoolean.java_name, lambda value: value.value),
-    **{
-        kind: _named(kind.java_name, lambda value: java.Long(millis_of(value)))
-        for kind in (java.JavaDate, java.SqlDate, java.Timestamp)
-    },
-    java.SqlTime: _named(java.SqlTime.java_name, _sql_time),
-    java.FarTime: _far_time,
-    **dict.fromkeys((date, time, timedelta), _java_time),
-    **dict.fromkeys((java.Period, java.Year, java.YearMonth, java.MonthDay), _unsupported),
-    **dict.fromkeys((java.ZoneId, java.ZoneOffset), _unsupported),
-    **dict.fromkeys((java.Optional, java.OptionalInt, java.OptionalLong, java.OptionalDouble), _unsupported),
-    java.BitSet: _bit_set,
-    java.AtomicReference: _lost,
-}
-
-#: Those that are nodes themselves.
-_NODES = frozenset((str, Decimal, java.Byte, java.Short, java.Long, java.BigInteger, java.Float))
-
-_BARE_ROOT: dict[type, Callable[[Any], Any]] = {
-    java.Byte: lambda value: value,
-    java.Short: lambda value: value,
-    java.Float: lambda value: value,
-    java.Character: _text,
-}
 
 
 def _checked(kind: type) -> Callable[[Any], Any]:
@@ -220,30 +99,36 @@ _PLAIN = {
 }
 
 
+#: CBOR writes these keys as the numbers they are.
+_WHOLE_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
+
+
 class _Writer:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self._scalars = dialect.scalars
         self._throwables = 0
 
     def write(self, value: Any, slot: Signature, depth: int) -> Any:
         """The node of a value that is declared as ``slot``."""
         if value is None:
             return None
-        if slot.name in _CASTS:
-            value = _cast(value, slot.name)
-        elif slot.name.startswith("[") and isinstance(value, (list, tuple)) and not isinstance(value, java.Array):
-            value = array_of(component_of(slot.name), value)
+        if slot is not OBJECT:
+            if REFERENCES.get(slot.name) is type(value) and self._scalars[type(value)] is not no_module:
+                return self.write(value.value, held_by(slot), depth)
+            if slot.name in _CASTS:
+                value = _cast(value, slot.name)
+            elif slot.name.startswith("[") and isinstance(value, (list, tuple)) and not isinstance(value, java.Array):
+                value = array_of(component_of(slot.name), value)
         kind = type(value)
-        scalar = _SCALARS.get(kind)
+        scalar = self._scalars.get(kind)
         if scalar is None:
             declaration = declaration_for(kind)
             if declaration is not None:
                 if isinstance(value, Enum):
                     return self._with_name(declaration.name, constants(declaration)[0][value.name], slot)
                 return self._object(value, declaration, slot, depth)
-            scalar = _inherited_scalar(value)
-        elif kind is java.AtomicReference and slot.name == java.AtomicReference.java_name:
-            return self.write(value.value, element_of(slot), depth)
+            scalar = _inherited(value, self._scalars)
         if scalar is not None:
             name, node = scalar(value)
             return node if name is None else self._with_name(name, node, slot)
@@ -259,8 +144,7 @@ class _Writer:
             return self._array(value, slot, depth)
         if isinstance(value, java.EnumSet):
             declaration = _declared(value.element)
-            names = constants(declaration)[0]
-            node: Any = [names[member.name] for member in value]
+            node: Any = [self._constant(member, declaration) for member in value]
             return self._with_name(f"{value.java_name}<{declaration.name}>", node, slot)
         if isinstance(value, java.EnumMap):
             name = f"{value.java_name}<{_declared(value.element).name},java.lang.Object>"
@@ -275,9 +159,13 @@ class _Writer:
         if isinstance(value, java.Throwable):
             return self._with_name(value.java_name, self._throwable(value, depth), slot)
         if isinstance(value, java.JavaObject):
-            fields = self._pairs(((name, item, OBJECT) for name, item in value.fields.items()), depth)
-            return self._with_name(value.java_name, fields, slot) if value.java_name else fields
+            content = self._generic(value.fields, depth)
+            return self._with_name(value.java_name, content, slot) if value.java_name else content
         raise no_java_type(value)
+
+    def _constant(self, member: Enum, declaration: Declaration) -> Any:
+        scalar = self._scalars.get(type(member))
+        return constants(declaration)[0][member.name] if scalar is None else scalar(member)[1]
 
     def _array(self, value: java.Array[Any], slot: Signature, depth: int) -> Any:
         name = value.java_name
@@ -291,49 +179,98 @@ class _Writer:
             return self._with_name(name, "".join(value), slot)
         return self._with_name(name, self._items(value, Signature(value.component), depth), slot)
 
-    def _items(self, values: Iterable[Any], slot: Signature, depth: int) -> list[Any]:
+    def _items(
+        self,
+        values: Iterable[Any],
+        slot: Signature,
+        depth: int,
+        write: Callable[[Any, Any, Signature, int], Any] | None = None,
+    ) -> list[Any]:
+        write = write or _Writer.write
         nodes: list[Any] = []
         try:
             for item in values:
-                nodes.append(self.write(item, slot, depth + 1))
+                nodes.append(write(self, item, slot, depth + 1))
         except Unencodable as exc:
             exc.inside(len(nodes))
             raise
         return nodes
 
     def _entries(
-        self, entries: Iterable[tuple[Any, Any]], slot: Signature, depth: int, *, named_keys: bool = False
+        self,
+        entries: Iterable[tuple[Any, Any]],
+        slot: Signature,
+        depth: int,
+        *,
+        named_keys: bool = False,
+        write: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> Object:
+        write = write or _Writer.write
         key_slot, value_slot = key_and_value_of(slot)
         named_keys = named_keys or key_slot.name != OBJECT.name
         pairs: list[tuple[str, Any]] = []
         key = None
         try:
             for key, item in entries:
-                name = key if type(key) is str else _key(key, named_keys)
-                pairs.append((name, self.write(item, value_slot, depth + 1)))
+                name = key if type(key) is str else self._key(key, key_slot.name, named_keys)
+                pairs.append((name, write(self, item, value_slot, depth + 1)))
         except Unencodable as exc:
             exc.inside(key)
             raise
         return Object(pairs)
 
+    def _key(self, key: Any, declared: str, named: bool) -> str:
+        """The name of an entry. ``named``: its map is declared to have such keys."""
+        if isinstance(key, str) and not isinstance(key, Enum):
+            return str.__str__(key)
+        if named:
+            if isinstance(key, Enum):
+                return constants(_declared(type(key)))[0][key.name]
+            if isinstance(key, bool):
+                return "true" if key else "false"
+            if isinstance(key, int):
+                digits = int.__repr__(_cast(key, declared) if declared in _CASTS else key)
+                return WholeName(digits) if declared in _WHOLE_NAMES else digits
+            if isinstance(key, float):
+                return float_text(key) if isinstance(key, java.Float) else double_text(key)
+            if isinstance(key, UUID):
+                return str(key)
+            time = self._dialect.keys.get(type(key))
+            if time is not None:
+                return cast(str, time(key)[1])
+        raise Unencodable(f"a key of type {type_name(key)}: keys are str, Java reads back nothing else")
+
     def _pairs(self, fields: Iterable[tuple[str, Any, Signature]], depth: int) -> Object:
         pairs: list[tuple[str, Any]] = []
+        nulls = self._dialect.nulls
         name = ""
         try:
             for name, item, slot in fields:
-                if item is not None:
+                if item is not None or nulls:
                     pairs.append((name, self.write(item, slot, depth + 1)))
         except Unencodable as exc:
             exc.inside(name)
             raise
         return Object(pairs)
 
+    def _generic(self, content: Any, depth: int) -> Any:
+        """What an object of an undeclared class holds: its fields, its elements, or one value."""
+        if type(content) is list:
+            return self._items(content, OBJECT, depth, _Writer._generic_item)
+        if type(content) is dict:
+            return self._entries(content.items(), OBJECT, depth, write=_Writer._generic_item)
+        scalar = self._scalars.get(type(content))
+        return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
+
+    def _generic_item(self, value: Any, slot: Signature, depth: int) -> Any:
+        """What is declared there is not known: a number without a wrapper stands as it is."""
+        return value if type(value) is int else self.write(value, slot, depth)
+
     def _object(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         arguments = slot.arguments if slot.name == declaration.name else ()
-        found = properties(declaration, arguments).values()
+        found = properties(declaration, arguments, sorted_record=self._dialect.sorted_records).values()
         try:
             fields = [(field.name, getattr(value, field.attribute), field.type) for field in found]
         except AttributeError as exc:
@@ -341,9 +278,7 @@ class _Writer:
         return self._with_name(declaration.name, self._pairs(fields, depth), slot)
 
     def _throwable(self, value: java.Throwable, depth: int) -> Object:
-        self._throwables += 1
         trace = [Object(_trace_element(element)) for element in value.stack_trace]
-        number = ("@id", self._throwables)
         fields = {
             "cause": (value.cause, _THROWABLE),
             "localizedMessage": (value.message, OBJECT),
@@ -351,8 +286,12 @@ class _Writer:
             "suppressed": (value.suppressed, _THROWABLES),
             **{name: (item, OBJECT) for name, item in value.fields.items()},
         }
+        numbers: tuple[tuple[str, Any], ...] = ()
+        if self._dialect.numbered_exceptions:
+            self._throwables += 1
+            numbers = (("@id", self._throwables),)
         pairs = self._pairs(((name, *fields[name]) for name in sorted(fields)), depth)
-        return Object((number, *sorted((*pairs, ("stackTrace", trace)), key=lambda pair: pair[0])))
+        return Object((*numbers, *sorted((*pairs, ("stackTrace", trace)), key=lambda pair: pair[0])))
 
 
 def _trace_element(element: java.StackTraceElement) -> Iterable[tuple[str, Any]]:
@@ -379,19 +318,20 @@ def _cast(value: Any, name: str) -> Any:
         raise Unencodable(f"{type_name(value)} cannot be a {name}: {exc}") from exc
 
 
-def _inherited_scalar(value: Any) -> Callable[[Any], tuple[str | None, Any]] | None:
+def _inherited(value: Any, scalars: Mapping[type, Scalar]) -> Scalar | None:
     """What writes a value of a subclass: the nearest base's function."""
     if isinstance(value, Enum):
         raise no_java_type(value)
     for base in type(value).__mro__[1:]:
-        if base in _SCALARS:
-            return _exactly(base) if base in _NODES else _SCALARS[base]
+        scalar = scalars.get(base)
+        if scalar is not None:
+            return _exactly(base, scalar) if base in NODE_TYPES else scalar
     return None
 
 
-def _exactly(base: type) -> Callable[[Any], tuple[str | None, Any]]:
+def _exactly(base: type, scalar: Scalar) -> Scalar:
     """A node's type is exact."""
-    return lambda value: _SCALARS[base](_text(value) if base is str else base(value))
+    return lambda value: scalar(str.__str__(value) if base is str else base(value))
 
 
 def _java_name(value: Any, slot: Signature) -> str:
@@ -414,20 +354,3 @@ def _declared(element: type) -> Declaration:
     if declaration is None:
         raise Unencodable(f"{element.__qualname__} is not declared: give it its Java name with java_class")
     return declaration
-
-
-def _key(key: Any, declared: bool) -> str:
-    if isinstance(key, str) and not isinstance(key, Enum):
-        return _text(key)
-    if declared:
-        if isinstance(key, Enum):
-            return constants(_declared(type(key)))[0][key.name]
-        if isinstance(key, bool):
-            return "true" if key else "false"
-        if isinstance(key, int):
-            return int.__repr__(key)
-        if isinstance(key, float):
-            return float_text(key) if isinstance(key, java.Float) else double_text(key)
-        if isinstance(key, UUID):
-            return str(key)
-    raise Unencodable(f"a key of type {type_name(key)}: keys are str, Java reads back nothing else")

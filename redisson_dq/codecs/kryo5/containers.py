@@ -119,7 +119,8 @@ def _read_elements(
 ) -> int:
     """Elements of one class, without it."""
     if has_null or not java_type.sizeless:
-        reader.check_count(count, data, pos)
+        if count > len(data) - pos:
+            reader.check_count(count, data, pos)
     else:
         reader.spend(count, pos)
     if has_null:

@@ -41,7 +41,7 @@ class Argument:
 
     def final(self, state: Reader | Writer) -> JavaType | None:
         """The class, if it is a final one."""
-        name = self.resolve(state)
+        name = self.name if self.variable is None else state.variables.get(self.variable)
         return None if name is None else state.types.final(name)
 
 

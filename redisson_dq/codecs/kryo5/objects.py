@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, type_name
 from redisson_dq.codecs.kryo5.arrays import PRIMITIVES, primitive_bytes
 from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, hierarchy
 from redisson_dq.codecs.kryo5.scalars import (
@@ -77,7 +77,9 @@ def object_reader(declaration: Declaration, types: Types) -> _Read:
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         start = pos
-        reader.enter(pos)
+        reader.depth += 1
+        if reader.depth > MAX_DEPTH:
+            raise Malformed(TOO_DEEP, pos)
         instance = None
         if early:
             instance = new()
@@ -165,13 +167,18 @@ def _step_writer(declared: Argument, types: Types) -> Callable[[Any, Writer], No
         name = declared.name
         return lambda value, writer: writer.out.append(primitive_bytes(name, value))
     arguments = declared.arguments
+    final = types.final(declared.name) if declared.variable is None else None
+    if final is not None:
+        return lambda value, writer: writer.write_nullable(final, writer.fitted(final, value), arguments)
+    if declared.variable is None and types.is_open(declared.name):
+        return lambda value, writer: writer.write_any(writer.assignable(declared.name, value), arguments)
 
     def write(value: Any, writer: Writer) -> None:
-        final = declared.final(writer)
-        if final is None:
+        now = declared.final(writer)
+        if now is None:
             writer.write_any(writer.assignable(declared.name, value), arguments)
         else:
-            writer.write_nullable(final, writer.fitted(final, value), arguments)
+            writer.write_nullable(now, writer.fitted(now, value), arguments)
 
     return write
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
 from redisson_dq.codecs.kryo5.scalars import read_boolean
-from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types
+from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types, exception_type
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+    from redisson_dq.codecs.serialization import ReadState
 
 __all__ = ["FLAT", "MAX_SIZELESS", "Reader", "ReferenceReader"]
 
@@ -30,10 +32,11 @@ FLAT = {0: _read_null, **{java_type.tag[0]: java_type.read for java_type in BY_I
 class Reader:
     """The state of reading one value: the classes named so far, the depth, the elements without bytes.
 
-    ``variables`` are the type variables that are known where it is (see generics).
+    ``variables`` are the type variables that are known where it is (see generics); ``streams`` and ``last_header``
+    what is known of the Java serialization streams among the bytes, if there are any (see embedded).
     """
 
-    __slots__ = ("_names", "_sizeless", "depth", "types", "variables")
+    __slots__ = ("_names", "_sizeless", "depth", "last_header", "streams", "types", "variables")
 
     references = False
 
@@ -41,6 +44,8 @@ class Reader:
         self.types = types
         self.depth = 0
         self.variables: Variables = {}
+        self.streams: ReadState | None = None
+        self.last_header: int | None = None
         self._names: list[JavaType | str] = []
         self._sizeless = 0
 
@@ -49,12 +54,14 @@ class Reader:
         read = FLAT.get(data[pos])
         if read is not None:
             return read(data, pos + 1, self)
-        java_type, pos = self.read_class(data, pos)
-        if java_type is None:
-            return None, pos
+        java_type, end = self._read_class(data, pos)
+        if not isinstance(java_type, JavaType):
+            java_type = self._unknown(java_type, data, pos, end)
+            if java_type is None:
+                return None, end
         if arguments and java_type.generic:
-            return java_type.read(data, pos, self, arguments)
-        return java_type.read(data, pos, self)
+            return java_type.read(data, end, self, arguments)
+        return java_type.read(data, end, self)
 
     def read_value(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
         """A value whose class is known, not null."""
@@ -79,11 +86,8 @@ class Reader:
         A named class is 01 and a number; numbers count from 0 within a value. The first time the name follows
         as a string, later the number stands alone.
         """
-        start = pos
-        found, pos = self._read_class(data, pos)
-        if isinstance(found, str):
-            raise Malformed(_unreadable(found), start)
-        return found, pos
+        found, end = self._read_class(data, pos)
+        return (found if isinstance(found, JavaType) else self._unknown(found, data, pos, end)), end
 
     def read_class_name(self, data: bytes, pos: int) -> tuple[str | None, int]:
         """The name of a class, which may be any; None for null."""
@@ -92,11 +96,12 @@ class Reader:
 
     def _read_class(self, data: bytes, pos: int) -> tuple[JavaType | str | None, int]:
         start = pos
-        number, pos = read_varint(data, pos)
-        if number == 0:
-            return None, pos
-        if number > 1:
-            return self._by_id(number - 2, start), pos
+        if data[pos] == 1:
+            pos += 1
+        else:
+            number, pos = read_varint(data, pos)
+            if number != 1:
+                return (self._by_id(number - 2, start) if number else None), pos
         number, pos = read_varint(data, pos)
         names = self._names
         if number < len(names):
@@ -110,6 +115,14 @@ class Reader:
         found = types.named(name or "") or name or "null"
         names.append(found)
         return found, pos
+
+    def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> JavaType | None:
+        """A class that nobody declared, named from ``start`` to ``end``, which can only be an exception; or null."""
+        if name is None:
+            return None
+        if not may_be_exception(data, end, self):
+            raise Malformed(unreadable(name), start)
+        return exception_type(name)
 
     def _by_id(self, class_id: int, pos: int) -> JavaType | str:
         if class_id < len(BY_ID):
@@ -136,13 +149,6 @@ class Reader:
         self._sizeless += count
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
-
-
-def _unreadable(name: str) -> str:
-    shown = shorten(name, 120)
-    if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
-        return f"Java class {shown} cannot be read"
-    return f'Java class {shown} is not declared: write a Python class for it under @java_class("{shown}")'
 
 
 #: Stands for an object that is being read and has no value yet.

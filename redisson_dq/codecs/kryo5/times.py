@@ -15,7 +15,15 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.kryo5.scalars import read_byte, read_signed_int, read_signed_long
+from redisson_dq.codecs.kryo5.scalars import (
+    boolean_bytes,
+    long_bytes,
+    read_boolean,
+    read_byte,
+    read_plain_long,
+    read_signed_int,
+    read_signed_long,
+)
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
 from redisson_dq.java import times
 from redisson_dq.java.times import FarTime
@@ -229,12 +237,28 @@ def _timestamp_bytes(value: datetime | FarTime) -> bytes:
     return _long(seconds * 1000 + millis)
 
 
+def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]:
+    zone, pos = _read_text(data, pos)
+    millis, pos = read_signed_long(data, pos)
+    lenient, pos = read_boolean(data, pos)
+    first_day, pos = read_signed_int(data, pos)
+    minimal_days, pos = read_signed_int(data, pos)
+    change, pos = read_plain_long(data, pos)
+    return times.GregorianCalendar(times.java_date(millis), zone, lenient, first_day, minimal_days, change), pos
+
+
+def _calendar_bytes(value: times.GregorianCalendar) -> bytes:
+    weeks = boolean_bytes(value.lenient) + _int(value.first_day_of_week) + _int(value.minimal_days)
+    return string_bytes(value.zone) + _millis_bytes(value.time) + weeks + long_bytes(value.gregorian_change)
+
+
 #: By Java name: how a value is read and its bytes. Those that are not final in Java, then those that are.
 DATES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.util.Date": (_date_reader(times.JavaDate), _millis_bytes),
     "java.sql.Date": (_date_reader(times.SqlDate), _millis_bytes),
     "java.sql.Time": (_date_reader(times.SqlTime), _millis_bytes),
     "java.sql.Timestamp": (_checked(_read_timestamp), _timestamp_bytes),
+    "java.util.GregorianCalendar": (_checked(_read_calendar), _calendar_bytes),
     "java.time.ZoneRegion": (_checked(_read_zone_id), string_bytes),
 }
 TIMES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {

@@ -7,6 +7,7 @@ long 7, double 8, boxed types the same; then those of the classes that are regis
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -16,14 +17,14 @@ from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable, no_java_type, type_name
-from redisson_dq.codecs.kryo5 import arrays, containers, objects, scalars, times, values, wire
+from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scalars, times, values, wire
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.collections import COLLECTIONS, Comparator
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.times import java_time_name
 
-__all__ = ["BY_ID", "JavaType", "Types"]
+__all__ = ["BY_ID", "JavaType", "Types", "exception_type"]
 
 Read = Callable[..., "tuple[Any, int]"]
 Write = Callable[..., None]
@@ -179,8 +180,19 @@ def _named_types() -> dict[str, JavaType]:
     )
     for name in ("RegularEnumSet", "JumboEnumSet", "EnumSet"):
         found.append(JavaType("java.util." + name, values.read_enum_set, values.write_enum_set))
+    for name, stream in embedded.STREAMS.items():
+        read, write = embedded.stream_reader(name, stream), embedded.stream_writer(stream)
+        found.append(JavaType(name, read, write, final=name in embedded.ADDRESSES.values()))
     return {java_type.name: java_type for java_type in found}
 
+
+def exception_type(name: str) -> JavaType:
+    """The class of an exception; any class can be one."""
+    return JavaType(name, embedded.exception_reader(name), embedded.stream_writer(embedded.THROWABLE))
+
+
+#: The same object each time: a collection whose elements are of one class is written otherwise.
+_same_exception_type = functools.lru_cache(maxsize=256)(exception_type)
 
 #: By Java's name.
 _BY_NAME = _named_types()
@@ -222,6 +234,7 @@ _BY_VALUE: dict[type, Callable[[Any], str]] = {
     **dict.fromkeys((datetime, date, time, timedelta), java_time_name),
     java.Charset: values.charset_class,
     java.EnumSet: values.enum_set_class,
+    **{kind: lambda _, name=name: name for kind, name in embedded.ADDRESSES.items()},  # type: ignore[misc]
     java.TimeZone: lambda _: "sun.util.calendar.ZoneInfo",
     Comparator: lambda value: str(value.value),
 }
@@ -252,11 +265,11 @@ class Types:
         found = _BY_NAME.get(name)
         if found is not None:
             return found
-        if name.startswith("["):
-            return self._array(name)
         declaration = declaration_of(name)
         if declaration is not None:
-            return self._of_declaration(declaration)
+            return self._declared.get(declaration) or self._of_declaration(declaration)
+        if name.startswith("["):
+            return self._array(name)
         if name.startswith(values.CHARSET_PACKAGE):
             read, to_bytes = values.MARKED["java.nio.charset.Charset"]
             return JavaType(name, read, _each(to_bytes))
@@ -361,6 +374,10 @@ class Types:
         declaration = declaration_for(kind)
         if declaration is not None:
             return self._of_declaration(declaration)
+        if isinstance(value, java.Throwable):
+            return _same_exception_type(value.java_name)
+        if isinstance(value, java.JavaObject):
+            raise Unencodable(f"an object of {value.java_name}, which is not declared, is not written")
         if isinstance(value, Enum) and kind is not Comparator:
             raise no_java_type(value)
         name = self._name_of(value, kind)
@@ -391,8 +408,8 @@ class Types:
 
         Raises Unencodable for a value of another class.
         """
-        if value is None:
-            return None
+        if value is None or _BY_PYTHON_TYPE.get(type(value)) is java_type:
+            return value
         if isinstance(value, int) and not isinstance(value, bool):
             limits = _LIMITS.get(java_type)
             if limits is not None and limits[0] <= value <= limits[1]:

@@ -36,7 +36,8 @@ __all__ = [
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
-_TOP_BIT = re.compile(rb"[\x80-\xff]")
+_find_top_bit = re.compile(rb"[\x80-\xff]").search
+_WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 #: A high and a low surrogate, three bytes each.
@@ -143,11 +144,11 @@ def read_string(data: bytes, pos: int, _: object = None) -> tuple[str | None, in
     """A string in any of its forms. O(length)."""
     first = data[pos]
     if first < 0x80:
-        match = _TOP_BIT.search(data, pos)
+        match = _find_top_bit(data, pos)
         if match is None:
             raise IndexError
-        end = match.start()
-        return data[pos:end].decode("ascii") + chr(data[end] & 0x7F), end + 1
+        end = match.end()
+        return data[pos:end].translate(_WITHOUT_TOP_BIT).decode(), end
     count, start = read_varint_flag(data, pos)
     if count < 2:
         return (None, start) if count == 0 else ("", start)
@@ -180,6 +181,10 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     four = _FOUR_BYTES.search(raw)
     if four is not None:
         raise Malformed("a byte that begins no UTF-16 unit", start + four.start())
+    try:
+        return raw.decode(), end
+    except UnicodeDecodeError:
+        pass  # surrogates, in pairs or not
     try:
         return _PAIR.sub(_astral, raw).decode("utf-8", "surrogatepass"), end
     except UnicodeDecodeError as exc:

@@ -14,6 +14,7 @@ from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+    from redisson_dq.codecs.serialization import WriteState
 
 __all__ = ["FLAT", "ReferenceWriter", "Writer"]
 
@@ -49,10 +50,11 @@ _TAGS = {java_type.name: java_type.tag for java_type in BY_ID}
 class Writer:
     """The state of writing one value: its bytes so far, the classes named so far, the depth.
 
-    ``variables`` are the type variables that are known where it is (see generics).
+    ``variables`` are the type variables that are known where it is (see generics); ``streams`` what was written of
+    the Java serialization streams, if there are any (see embedded).
     """
 
-    __slots__ = ("_names", "assignable", "depth", "fitted", "out", "type_of", "types", "variables")
+    __slots__ = ("_names", "assignable", "depth", "fitted", "out", "streams", "type_of", "types", "variables")
 
     references = False
 
@@ -64,6 +66,7 @@ class Writer:
         self.out: list[bytes] = []
         self.depth = 0
         self.variables: Variables = {}
+        self.streams: WriteState | None = None
         self._names: dict[str, int] = {}
 
     def write_any(self, value: Any, arguments: Arguments = ()) -> None:

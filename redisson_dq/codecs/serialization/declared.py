@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "declaration_line",
+    "field_order",
     "generic_fields",
     "descriptor",
     "read_constant",
@@ -68,7 +69,7 @@ def descriptor(declaration: Declaration) -> ClassDesc:
         declaration.name,
         serial_version_uid(declaration),
         SC_SERIALIZABLE,
-        tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=_field_order)),
+        tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=field_order)),
         None if parent is None else descriptor(parent),
     )
 
@@ -97,7 +98,7 @@ def _code(field: Field) -> str:
     return name if name.startswith("[") else f"L{name};"
 
 
-def _field_order(field: FieldDesc) -> tuple[bool, bytes]:
+def field_order(field: FieldDesc) -> tuple[bool, bytes]:
     """Primitives first, each group by name, as Java compares strings: by UTF-16 units."""
     return field.type not in STRUCT_CODES, field.name.encode("utf-16-be", "surrogatepass")
 

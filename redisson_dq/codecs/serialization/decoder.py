@@ -11,7 +11,7 @@ from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObjec
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import Comparator, Entries, map_of, set_of
 from redisson_dq.java.declare import declaration_of
-from redisson_dq.java.values import JavaClass
+from redisson_dq.java.values import JavaClass, ThrowableClass
 
 __all__ = ["Decoder"]
 
@@ -24,17 +24,20 @@ _FEW_KEYS: Final = 1_000
 class Decoder:
     """The values of the contents seen so far: one content is one Python object, wherever it is referred to.
 
+    ``depth`` is how deep the next value is nested; ``described`` what the classes of exceptions are.
+
     A reference costs five bytes and may stand for a value of any size. So whatever copies a value or goes
     through all of it (a wrapper around a list, the hash of a key) is charged for, and the bytes pay: see
     :meth:`spend`.
     """
 
-    __slots__ = ("_budget", "_depth", "_generic", "_open", "_size", "_sizes", "_values")
+    __slots__ = ("_budget", "_generic", "_open", "_size", "_sizes", "_values", "depth", "described")
 
     def __init__(self, data_size: int, *, generic: bool = False) -> None:
         """``generic``: objects of undeclared classes become JavaObject."""
         self._generic = generic
-        self._depth = 0
+        self.depth = 0
+        self.described: dict[ClassDesc, ThrowableClass | None] = {}
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
         self._open: set[Content] = set()
@@ -64,8 +67,8 @@ class Decoder:
             return found
         if type(content) is ClassDesc:
             raise Malformed("a class descriptor where an object is due")
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP, content.offset)
         self._values[content] = _PENDING
         before = self._size
@@ -74,7 +77,7 @@ class Decoder:
         self._open.discard(content)
         self._size = min(self._size + 1, _ENOUGH)
         self._sizes[content] = self._size - before
-        self._depth -= 1
+        self.depth -= 1
         return made
 
     def begin(self, content: Content, value: Any) -> Any:

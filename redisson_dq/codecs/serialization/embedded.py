@@ -1,13 +1,13 @@
-"""A stream inside the bytes of another codec: objects one after another that share its header and its handles.
+"""Streams inside the bytes of another codec: each is objects one after another that share its header and its handles.
 
 Kryo's JavaSerializer keeps one ObjectOutputStream for each of its own instances while one Kryo value is written.
 Its first object begins with the stream's header, the later ones stand without, and refer to what the earlier ones
-named. So a state serves one such instance for one value::
+named. A state serves one Kryo value; each of its streams has a name::
 
     state = ReadState()
-    first, pos = read_object(data, pos, state)
+    first, pos = read_object(data, pos, state, "a")
     ...
-    second, pos = read_object(data, pos, state)
+    second, pos = read_object(data, pos, state, "a")
 """
 
 from __future__ import annotations
@@ -23,45 +23,54 @@ __all__ = ["ReadState", "WriteState", "read_object", "write_object"]
 
 
 class ReadState:
-    """What is known of a stream between its objects, on the reading side."""
+    """What is known of the streams between their objects, on the reading side.
 
-    __slots__ = ("decoder", "generic", "reader")
+    They share one decoder, so what the bytes pay for is paid for once.
+    """
+
+    __slots__ = ("decoder", "generic", "streams")
 
     def __init__(self, *, generic: bool = False) -> None:
         """``generic``: objects of undeclared classes become JavaObject."""
         self.generic = generic
-        self.reader: StreamReader | None = None
         self.decoder: Decoder | None = None
+        self.streams: dict[str, StreamReader] = {}
 
 
 class WriteState:
-    """What is known of a stream between its objects, on the writing side."""
+    """What is known of the streams between their objects, on the writing side."""
 
-    __slots__ = ("encoder", "writer")
+    __slots__ = ("encoder", "streams")
 
     def __init__(self) -> None:
         self.encoder = Encoder()
-        self.writer = StreamWriter()
+        self.streams: dict[str, StreamWriter] = {}
 
 
-def read_object(data: bytes, pos: int, state: ReadState) -> tuple[Any, int]:
-    """The next object of the stream, which begins at ``pos``, and the position after it.
+def read_object(data: bytes, pos: int, state: ReadState, stream: str = "", depth: int = 0) -> tuple[Any, int]:
+    """The next object of a stream, which begins at ``pos``, and the position after it.
 
-    ``data`` are the same bytes for all objects of a state. Raises Malformed, and IndexError or struct.error
-    where the bytes end too early.
+    ``data`` are the same bytes for all objects of a state; ``depth`` is how deep the object is nested in them.
+    Raises Malformed, and IndexError or struct.error where the bytes end too early.
     """
-    if state.reader is None or state.decoder is None:
-        state.reader = StreamReader(data, pos)
+    if state.decoder is None:
         state.decoder = Decoder(len(data), generic=state.generic)
+    reader = state.streams.get(stream)
+    if reader is None:
+        reader = state.streams[stream] = StreamReader(data, pos)
     else:
-        state.reader.pos = pos
-    content = state.reader.object()
-    return state.decoder.value(content), state.reader.pos
+        reader.pos = pos
+    reader.depth = state.decoder.depth = depth
+    content = reader.object()
+    return state.decoder.value(content), reader.pos
 
 
-def write_object(value: Any, state: WriteState) -> bytes:
-    """The bytes of the next object of the stream. Raises Unencodable."""
-    writer = state.writer
+def write_object(value: Any, state: WriteState, stream: str = "", depth: int = 0) -> bytes:
+    """The bytes of the next object of a stream. Raises Unencodable."""
+    writer = state.streams.get(stream)
+    if writer is None:
+        writer = state.streams[stream] = StreamWriter()
+    writer.depth = state.encoder.depth = depth
     writer.write(state.encoder.content(value))
     data = b"".join(writer.out)
     writer.out.clear()

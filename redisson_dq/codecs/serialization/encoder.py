@@ -23,7 +23,7 @@ from redisson_dq.codecs.serialization.stream import (
 from redisson_dq.java.arrays import Array as JavaArray
 from redisson_dq.java.collections import Comparator
 from redisson_dq.java.declare import Declaration, Signature, declaration_for, declaration_of
-from redisson_dq.java.values import JavaClass, JavaObject, Throwable
+from redisson_dq.java.values import JavaClass, JavaObject, Throwable, ThrowableClass
 
 __all__ = ["Encoder"]
 
@@ -39,20 +39,21 @@ _LEAVES = frozenset(
 
 
 class Encoder:
-    """The contents of the values seen so far.
+    """The contents of the values seen so far; ``depth`` is how deep the next value is nested.
 
     A list, a dict, an object and whatever else can change is one content wherever it stands, so it is written
     once. Numbers, dates and texts are their value: each is a content of its own, except where Java itself has
     one object for all that are equal (``Integer.valueOf`` up to 127, the constants of an enum).
     """
 
-    __slots__ = ("_constants", "_depth", "_kept")
+    __slots__ = ("_constants", "_described", "_kept", "depth")
 
     def __init__(self) -> None:
-        self._depth = 0
+        self.depth = 0
         # The value with its content: an id stands for the value as long as it is there.
         self._kept: dict[int, tuple[Any, Content]] = {}
         self._constants: dict[Any, Content] = {}
+        self._described: dict[ThrowableClass, ClassDesc] = {}
 
     def content(self, value: Any) -> Content:
         """The content of a value. Raises Unencodable."""
@@ -77,7 +78,7 @@ class Encoder:
             self._constants[key] = node
         self._enter()
         row.write(node, value, self)
-        self._depth -= 1
+        self.depth -= 1
         return node
 
     def _special(self, value: Any) -> Content:
@@ -97,15 +98,18 @@ class Encoder:
         if declaration is not None and isinstance(value, Enum):
             return self.enum_constant(declaration, value)
         if isinstance(value, Throwable) or declaration is not None:
-            desc = throwables.descriptor(value) if declaration is None else declared.descriptor(declaration)
-            node = Instance(desc)
+            node = Instance(
+                throwables.descriptor(value, self._described)
+                if declaration is None
+                else declared.descriptor(declaration)
+            )
             self._kept[id(value)] = value, node
             self._enter()
             if declaration is None:
                 throwables.write_throwable(node, value, self)
             else:
                 declared.write_object(node, value, declaration, self)
-            self._depth -= 1
+            self.depth -= 1
             return node
         if isinstance(value, str) and not hasattr(value, "java_name"):
             return str.__str__(value)
@@ -116,8 +120,8 @@ class Encoder:
         raise no_java_type(value)
 
     def _enter(self) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
             raise Unencodable(TOO_DEEP)
 
     # What the rows put together
@@ -240,7 +244,7 @@ class Encoder:
             node.items = self._numbers(value, code)
         else:
             node.items += self.elements(value, value.component)
-        self._depth -= 1
+        self.depth -= 1
         return node
 
     def _numbers(self, value: JavaArray[Any], code: str) -> Any:

@@ -41,10 +41,10 @@ class StreamReader:
     """One stream: its bytes, the position in them, and the contents that have handles.
 
     ``pos`` is where the next content begins. Java's streams may hold several objects one after another, the
-    later ones with references to the former.
+    later ones with references to the former. ``depth`` is how deep it is nested.
     """
 
-    __slots__ = ("_data", "_depth", "_handles", "pos")
+    __slots__ = ("_data", "_handles", "depth", "pos")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
         """Reads the stream's header. Raises Malformed if it is another one."""
@@ -52,7 +52,7 @@ class StreamReader:
             raise Malformed("the bytes do not begin as a Java serialization stream does: AC ED 00 05", pos)
         self._data = data
         self.pos = pos + 4
-        self._depth = 0
+        self.depth = 0
         self._handles: list[Content] = []
 
     def object(self) -> Content:
@@ -93,7 +93,7 @@ class StreamReader:
                 self._annotation(section.annotation)
             else:
                 raise Malformed(f"only class {shorten(part.name, 200)} itself knows where its data ends", start)
-        self._depth -= 1
+        self.depth -= 1
         return instance
 
     def _values(self, desc: ClassDesc, values: dict[str, Content]) -> None:
@@ -143,7 +143,7 @@ class StreamReader:
             self._enter(start)
             for _ in range(size):
                 items.append(_not_block(self._content(), self.pos))
-            self._depth -= 1
+            self.depth -= 1
         return array
 
     def _enum(self, start: int) -> EnumConstant:
@@ -257,7 +257,7 @@ class StreamReader:
         self._enter(start)
         self._annotation([])
         desc.superclass = self._class_desc()
-        self._depth -= 1
+        self.depth -= 1
         ancestors = 0
         parent = desc.superclass
         while parent is not None:
@@ -319,8 +319,8 @@ class StreamReader:
         return self._data[begin:end]
 
     def _enter(self, start: int) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP, start)
 
 

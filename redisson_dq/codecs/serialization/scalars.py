@@ -28,6 +28,7 @@ MAX_DECIMAL_DIGITS = 4000
 
 _MAX_DECIMAL_BYTES = 1662  # what that many digits take
 _NAN = float("nan")
+_ZONE_INFO = "sun.util.calendar.ZoneInfo"
 _ATOMIC = "java.util.concurrent.atomic."
 
 
@@ -289,6 +290,23 @@ def _date_row(name: str, kind: Any) -> Row:
     return Row(name, read, kind, write)
 
 
+def _read_calendar(node: Instance, _decoder: Decoder) -> java.GregorianCalendar:
+    zones = node.sections["java.util.Calendar"].annotation if "java.util.Calendar" in node.sections else []
+    if len(zones) != 1 or type(zones[0]) is not Instance or zones[0].desc.name != _ZONE_INFO:
+        raise Malformed("a GregorianCalendar with a time zone of its own", node.offset)
+    try:
+        return java.GregorianCalendar(
+            java_date(field(node, "time", int)),
+            field(zones[0], "ID", str),
+            field(node, "lenient", bool),
+            field(node, "firstDayOfWeek", int),
+            field(node, "minimalDaysInFirstWeek", int),
+            field(node, "gregorianCutover", int),
+        )
+    except ArgumentError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+
+
 def _long_bytes(value: int) -> bytes:
     return value.to_bytes(8, "big", signed=True)
 
@@ -339,7 +357,7 @@ ROWS: tuple[Row, ...] = (
     Row("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
     Row("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
     Row("java.util.Locale", _read_locale, java.Locale, _write_locale),
-    Row("sun.util.calendar.ZoneInfo", lambda node, _decoder: java.TimeZone(field(node, "ID", str)), java.TimeZone),
+    Row(_ZONE_INFO, lambda node, _decoder: java.TimeZone(field(node, "ID", str)), java.TimeZone),
     Row("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
     Row("java.util.UUID", _read_uuid, UUID, _write_uuid),
     Row("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
@@ -347,6 +365,7 @@ ROWS: tuple[Row, ...] = (
     _date_row("java.sql.Date", java.SqlDate),
     _date_row("java.sql.Time", java.SqlTime),
     Row("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
+    Row(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
     _value_row(
         _ATOMIC + "AtomicInteger", java.AtomicInteger, int, java.AtomicInteger, _ranged(INT_MIN, INT_MAX), identity=True
     ),

@@ -11,6 +11,7 @@ from redisson_dq.codecs.serialization import (
     immutable,
     lists,
     maps,
+    network,
     scalars,
     sets,
     shapes,
@@ -25,12 +26,12 @@ from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = ["BY_NAME", "constant_key", "row_of"]
 
-_HELPERS = "java.util.Collections$"
 _IMMUTABLE = "java.util.ImmutableCollections$"
 
 _ROWS: tuple[Row, ...] = (
     *scalars.ROWS,
     *times.ROWS,
+    *network.ROWS,
     *lists.ROWS,
     *sets.ROWS,
     *maps.ROWS,
@@ -50,17 +51,15 @@ _BY_PYTHON[tuple] = _BY_PYTHON[list]
 _BY_PYTHON[frozenset] = _BY_PYTHON[set]
 
 #: The types whose values carry the name of their Java class.
-_NAMED = (java.Elements, java.Entries, java.ListView, java.SetView, java.MapView, java.FarTime)
+_NAMED = (java.Elements, java.Entries, java.ListView, java.SetView, java.MapView, java.FarTime, java.InetAddress)
 #: By such a name, where another one stands in the stream.
 _BY_JAVA_NAME: dict[str, Row] = {
     **BY_NAME,
     **dict.fromkeys(times.NAMES, times.FAR_TIME),
+    "java.net.Inet4Address": network.INET4,
     **{_IMMUTABLE + name: _BY_PYTHON[java.SetOf] for name in ("Set12", "SetN")},
     **{_IMMUTABLE + name: _BY_PYTHON[java.MapOf] for name in ("Map1", "MapN")},
-    **{
-        f"{_HELPERS}{prefix}RandomAccessList": BY_NAME[f"{_HELPERS}{prefix}List"]
-        for prefix in ("Unmodifiable", "Synchronized")
-    },
+    **{name: BY_NAME[in_stream] for name, in_stream in views.RANDOM_ACCESS.items()},
 }
 
 #: What ``valueOf`` of the class gives as the same object each time.

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
-from redisson_dq.codecs.serialization.declared import generic_fields
+from redisson_dq.codecs.serialization.declared import field_order, generic_fields
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.rows import Row, field, put
-from redisson_dq.codecs.serialization.stream import STRUCT_CODES, Array, ClassDesc, Content, Instance
-from redisson_dq.java.values import StackTraceElement, Throwable
+from redisson_dq.codecs.serialization.stream import (
+    SC_SERIALIZABLE,
+    STRUCT_CODES,
+    Array,
+    ClassDesc,
+    Content,
+    FieldDesc,
+    Instance,
+)
+from redisson_dq.java.arrays import component_code, component_of
+from redisson_dq.java.declare import Signature
+from redisson_dq.java.values import StackTraceElement, Throwable, ThrowableClass
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
@@ -33,25 +43,56 @@ _TEXTS = {
 
 def is_throwable(desc: ClassDesc) -> bool:
     """Whether a class of the stream is Throwable or a subclass."""
-    parent: ClassDesc | None = desc
-    while parent is not None:
-        if parent.name == _THROWABLE:
-            return True
-        parent = parent.superclass
-    return False
+    return bool(desc.lineage) and desc.lineage[0].name == _THROWABLE
 
 
-def descriptor(value: Throwable) -> ClassDesc:
-    """The class of an exception. Only those of the JDK can be written."""
+def descriptor(value: Throwable, known: dict[ThrowableClass, ClassDesc]) -> ClassDesc:
+    """The class of an exception: one of the JDK's, or as the exception describes it."""
     desc = jdk_descriptor(value.java_name)
+    if desc is None and value.described is not None and value.described.java_name == value.java_name:
+        desc = _desc_of(value.described, known)
     if desc is None or not is_throwable(desc):
-        raise Unencodable(f"exception {value.java_name} is none of the JDK's, and only those are written")
+        raise Unencodable(f"exception {value.java_name} is none of the JDK's: it needs described=ThrowableClass(...)")
     return desc
+
+
+def _desc_of(described: ThrowableClass, known: dict[ThrowableClass, ClassDesc]) -> ClassDesc:
+    found = known.get(described)
+    if found is None:
+        parent = described.superclass
+        superclass = jdk_descriptor(parent) if isinstance(parent, str) else _desc_of(parent, known)
+        fields = [FieldDesc(name, component_code(kind).replace(".", "/")) for name, kind in described.fields]
+        ordered = tuple(sorted(fields, key=field_order))
+        found = ClassDesc(described.java_name, described.serial_version_uid, SC_SERIALIZABLE, ordered, superclass)
+        known[described] = found
+    return found
+
+
+def _described(desc: ClassDesc, known: dict[ClassDesc, ThrowableClass | None]) -> ThrowableClass | None:
+    """What there is to know of a class. None for one of the JDK's, and for one that writes data by itself."""
+    if desc not in known:
+        known[desc] = _describe(desc, known)
+    return known[desc]
+
+
+def _describe(desc: ClassDesc, known: dict[ClassDesc, ThrowableClass | None]) -> ThrowableClass | None:
+    parent = desc.superclass
+    if parent is None or desc.flags != SC_SERIALIZABLE or jdk_descriptor(desc.name) is not None:
+        return None
+    superclass = parent.name if jdk_descriptor(parent.name) is not None else _described(parent, known)
+    if superclass is None:
+        return None
+    try:
+        fields = tuple((name, component_of("[" + code.replace("/", "."))) for name, code in desc.fields)
+    except ValueError:
+        return None
+    return ThrowableClass(desc.name, desc.uid, fields, superclass)
 
 
 def read_throwable(node: Instance, decoder: Decoder) -> Throwable:
     """An exception of any class: Throwable's own fields, and those of its subclasses in ``fields``."""
     made: Throwable = decoder.begin(node, Throwable(node.desc.name, field(node, "detailMessage", (str, type(None)))))
+    made.described = _described(node.desc, decoder.described)
     for part in node.desc.lineage:
         section = node.sections[part.name]
         if section.annotation:
@@ -94,8 +135,9 @@ def write_throwable(node: Instance, value: Throwable, encoder: Encoder) -> None:
             continue
         for name, code in desc.fields:
             if name in left:
+                kind = component_of("[" + code.replace("/", "."))
                 given = left.pop(name)
-                values[name] = primitive(given, _PRIMITIVES[code]) if code in STRUCT_CODES else encoder.content(given)
+                values[name] = primitive(given, kind) if code in STRUCT_CODES else encoder.typed(given, Signature(kind))
     for name in left:
         raise Unencodable(f"exception {value.java_name} has no field {name}")
     if value.message is not None and not isinstance(value.message, str):
@@ -105,9 +147,6 @@ def write_throwable(node: Instance, value: Throwable, encoder: Encoder) -> None:
     values["stackTrace"] = encoder.array(f"[L{_ELEMENT};", encoder.contents(value.stack_trace))
     values["suppressedExceptions"] = encoder.content(list(value.suppressed) or java.EmptyList())
     put(node, values)
-
-
-_PRIMITIVES = {"C": "char", "I": "int", "Z": "boolean"}  # which exceptions of the JDK have
 
 
 def _write_element(node: Instance, value: StackTraceElement, _encoder: Encoder) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS"]
+__all__ = ["NAMES", "RANDOM_ACCESS", "ROWS"]
 
 _HELPERS = "java.util.Collections$"
 _KINDS = ("Collection", "List", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap", "NavigableMap")
@@ -68,10 +68,18 @@ def _write(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, values)
 
 
-def _rows() -> tuple[Row, ...]:
-    names = [prefix + kind for prefix in ("Unmodifiable", "Synchronized", "Checked") for kind in _KINDS]
-    names += ["CheckedQueue", "CheckedRandomAccessList"]
-    return tuple(Row(_HELPERS + name, _read, None, _write, identity=True) for name in names)
+#: As they stand in the stream.
+_STREAM_NAMES = (
+    *(f"{_HELPERS}{prefix}{kind}" for prefix in ("Unmodifiable", "Synchronized", "Checked") for kind in _KINDS),
+    *(_HELPERS + name for name in ("CheckedQueue", "CheckedRandomAccessList")),
+    # Collections.emptySortedSet() and emptySortedMap()
+    *(_HELPERS + f"UnmodifiableNavigable{kind}$EmptyNavigable{kind}" for kind in ("Set", "Map")),
+)
+#: Of the wrappers of lists with random access that are other classes there: the name of both.
+RANDOM_ACCESS = {
+    f"{_HELPERS}{prefix}{_RANDOM_ACCESS}": f"{_HELPERS}{prefix}{_LIST}" for prefix in ("Unmodifiable", "Synchronized")
+}
+#: The classes of all wrappers.
+NAMES = (*_STREAM_NAMES, *RANDOM_ACCESS)
 
-
-ROWS = _rows()
+ROWS: tuple[Row, ...] = tuple(Row(name, _read, None, _write, identity=True) for name in _STREAM_NAMES)

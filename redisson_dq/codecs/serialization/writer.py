@@ -23,17 +23,17 @@ _END = bytes((stream.END_BLOCK_DATA,))
 
 
 class StreamWriter:
-    """One stream. ``out`` collects its bytes, the header first.
+    """One stream. ``out`` collects its bytes, the header first; ``depth`` is how deep the next content is nested.
 
     A content that is written twice is a reference the second time; texts that are equal count as one, as they
     do in Java where they are constants of a program.
     """
 
-    __slots__ = ("_depth", "_handles", "out")
+    __slots__ = ("_handles", "depth", "out")
 
     def __init__(self) -> None:
         self.out: list[bytes] = [stream.HEADER]
-        self._depth = 0
+        self.depth = 0
         self._handles: dict[Content, int] = {}
 
     def write(self, content: Content) -> None:
@@ -50,11 +50,11 @@ class StreamWriter:
         elif type(content) is str:
             self._string(content)
         else:
-            self._depth += 1
-            if self._depth > MAX_DEPTH:
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
                 raise Unencodable(TOO_DEEP)
             _WRITE[type(content)](self, content)
-            self._depth -= 1
+            self.depth -= 1
 
     def _new_handle(self, content: Content) -> None:
         self._handles[content] = len(self._handles)

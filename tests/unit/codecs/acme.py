@@ -58,6 +58,12 @@ class VipCustomer(Customer):
     discount: float | None = None
 
 
+@java_class("com.acme.Reseller", serial_version_uid=7_307_387_238_315_183_797, rename={"own_name": "name"})
+@attrs.define
+class Reseller(Customer):
+    own_name: str | None = None
+
+
 @java_class("com.acme.Order", serial_version_uid=2208193040985352831)
 @attrs.define
 class Order:
@@ -288,3 +294,35 @@ class TreeNode:
 @attrs.define
 class Empty:
     pass
+
+
+@java_class("com.acme.Money")
+@attrs.define
+class Money:
+    cents: java.long = 0
+    currency: str | None = None
+
+
+@java_class("com.acme.Sealed")
+@attrs.define
+class Sealed:
+    label: str | None = None
+
+
+@java_class("com.acme.Ticket", serial_version_uid=1)
+@attrs.define
+class Ticket:
+    number: java.int = 0
+    subject: str | None = None
+    remark: str | None = None
+
+
+@java_class("com.acme.Stock", serial_version_uid=-5_136_019_326_794_575_656)
+@attrs.define
+class Stock:
+    counts: dict[str, java.Long] | None = None
+    color: Color | None = None
+    label: bytes | None = None
+    places: java.IntArray | None = None
+    any: Any = None
+    next: Stock | None = None

@@ -139,6 +139,8 @@ def same(left: Any, right: Any) -> bool:
         return bool(left.as_tuple() == right.as_tuple())
     if isinstance(left, datetime):
         return bool(left == right) and (left.utcoffset(), str(left.tzinfo)) == (right.utcoffset(), str(right.tzinfo))
+    if isinstance(left, java.Throwable):
+        return all(same(value, vars(right)[name]) for name, value in vars(left).items())
     if (attrs.has(type(left)) or dataclasses.is_dataclass(left)) and not isinstance(left, type):
         names = attrs.fields(type(left)) if attrs.has(type(left)) else dataclasses.fields(left)
         return all(same(getattr(left, field.name), getattr(right, field.name)) for field in names)

@@ -167,6 +167,14 @@ group(
     language=java.Locale("de"),
     country=java.Locale("en", "US"),
     variant=java.Locale("es", "ES", "Traditional_WIN"),
+    script=java.Locale("zh", "TW", script="Hant"),
+    extension=java.Locale("th", "TH", extensions="u-nu-thai"),
+)
+group(
+    "timezone",
+    utc=java.TimeZone("UTC"),
+    berlin=java.TimeZone("Europe/Berlin"),
+    offset=java.TimeZone("GMT+05:30"),
 )
 group(
     "lang",
@@ -229,6 +237,8 @@ SAMPLES.update(
         "date/sql-timestamp-before-1970": java.Timestamp(EPOCH - timedelta(microseconds=1000), nanosecond=1),
         "date/sql-date": java.SqlDate(datetime(2024, 2, 29, tzinfo=UTC)),
         "date/sql-time": java.SqlTime(datetime(1970, 1, 1, 12, 30, 15, tzinfo=UTC)),
+        "calendar/utc": java.GregorianCalendar(MILLIS),
+        "calendar/berlin": java.GregorianCalendar(MILLIS, "Europe/Berlin"),
         "instant/epoch": EPOCH,
         "instant/seconds": LEAP_INSTANT,
         "instant/millis": LEAP_INSTANT.replace(microsecond=120000),
@@ -342,6 +352,9 @@ group(
     list_of_3=java.ListOf("abc"),
     list_of_12=java.ListOf(range(1, 13)),
     list_copyof=java.ListOf("abc"),
+    list_sublist=java.ListOf([2, 3]),
+    stream_tolist=java.ListOf("abc"),
+    stream_tolist_null=java.ListOf(MIXED),
     set_of_0=java.SetOf(),
     set_of_1=java.SetOf("a"),
     set_of_2=java.SetOf("ab"),
@@ -357,6 +370,11 @@ group(
     singleton_list_null=java.SingletonList([None]),
     singleton_set=java.SingletonSet(["a"]),
     singleton_map=java.SingletonMap({"a": java.Long(1)}),
+    empty_sorted_set=java.SetView(f"{HELPERS}UnmodifiableNavigableSet$EmptyNavigableSet", java.TreeSet()),
+    empty_sorted_map=java.MapView(f"{HELPERS}UnmodifiableNavigableMap$EmptyNavigableMap", java.TreeMap()),
+    reverse_order=REVERSE,
+    natural_order=java.Comparator.NATURAL_ORDER,
+    case_insensitive_order=CASELESS,
 )
 group(
     "queue",
@@ -377,6 +395,7 @@ group(
     hashset_empty=set(),
     hashset={"a", "b", "c"},
     hashset_20=set(range(20)),
+    hashset_mixed=java.Elements("java.util.HashSet", [None, 1, "a", java.Long(2), 1.5, True]),
     hashset_lists=java.Elements("java.util.HashSet", [[1], [2]]),
     hashset_1_and_1L=java.Elements("java.util.HashSet", [1, java.Long(1)]),
     linkedhashset=java.LinkedHashSet("cab"),
@@ -473,12 +492,38 @@ def _views(prefix: str) -> None:
     SAMPLES.update({f"{prefix.lower()}/{name}": value for name, value in kinds.items()})
 
 
+def _checked() -> None:
+    text, number = "java.lang.String", "java.lang.Integer"
+    queue, linked = java.ArrayDeque("abc"), java.LinkedHashSet("abc")
+    tree, sorted_set = java.TreeMap(SORTED), java.TreeSet("abc")
+    kinds = {
+        "collection": java.ListView(f"{HELPERS}CheckedCollection", ["a"], (text,)),
+        "list": java.ListView(f"{HELPERS}CheckedRandomAccessList", ["a"], (text,)),
+        "queue": java.ListView(f"{HELPERS}CheckedQueue", queue, (text,)),
+        "set": java.SetView(f"{HELPERS}CheckedSet", linked, (text,)),
+        "map": java.MapView(f"{HELPERS}CheckedMap", ABC, (text, number)),
+        "sorted-set": java.SetView(f"{HELPERS}CheckedSortedSet", sorted_set, (text,)),
+        "sorted-map": java.MapView(f"{HELPERS}CheckedSortedMap", tree, (text, number)),
+        "navigable-set": java.SetView(f"{HELPERS}CheckedNavigableSet", sorted_set, (text,)),
+        "navigable-map": java.MapView(f"{HELPERS}CheckedNavigableMap", tree, (text, number)),
+    }
+    SAMPLES.update({f"checked/{name}": value for name, value in kinds.items()})
+
+
+_checked()
 _views("Unmodifiable")
 _views("Synchronized")
 SAMPLES["unmodifiable/map-hash"] = java.unmodifiable(java.HashMap({"a": 1}))
 SAMPLES["unmodifiable/list-twice"] = [java.unmodifiable([1]), java.unmodifiable([2])]
 
 # Objects
+
+
+def _stock(anything: Any, following: acme.Stock | None) -> acme.Stock:
+    counts: dict[str, Any] = {"a": java.Long(1), "b": 2**40}
+    return acme.Stock(counts, acme.Color.GREEN, b"\x00\xff", java.IntArray([1, -1]), anything, following)
+
+
 BOB = acme.VipCustomer("Bob", ADDRESS, 3, "north", 0.25)
 group(
     "object",
@@ -596,6 +641,11 @@ group(
         acme.Color.GREEN,
     ),
     maybe=acme.Maybe(java.Optional("a")),
+    reseller=acme.Reseller("inherited", None, "own"),
+    money=acme.Money(1_999, "EUR"),
+    sealed=acme.Sealed("label"),
+    ticket=acme.Ticket(7, "Help", "private"),
+    stock=_stock("text", _stock(java.Long(5), _stock(1.5, _stock(True, _stock(None, None))))),
     account=acme.Account("ann", 5_000_000_000, True, "https://example.com"),
     empty=acme.Empty(),
 )
@@ -629,4 +679,43 @@ group(
     map_by_color={acme.Color.RED: [ORDER]},
     shared=[ANN, ANN, acme.Box(ANN)],
     equal_strings=["same", "same", "same"],
+    shared_date=[java.JavaDate(EPOCH), java.JavaDate(EPOCH), {"at": java.JavaDate(EPOCH)}],
+)
+
+# Exceptions
+TRACE = (
+    java.StackTraceElement("com.acme.Shop", "buy", "Shop.java", 42),
+    java.StackTraceElement("com.acme.Main", "main", None, -2),
+)
+
+
+def _thrown(java_name: str, message: str | None = None, **parts: Any) -> java.Throwable:
+    return java.Throwable(java_name, message, **{"stack_trace": TRACE, **parts})
+
+
+FAILED = java.ThrowableClass("com.acme.OrderFailed", 1, (("attempts", "int"), ("orderId", "java.lang.String")))
+group(
+    "exception",
+    runtime=_thrown("java.lang.RuntimeException", "message"),
+    no_message=_thrown("java.lang.IllegalArgumentException"),
+    no_trace=_thrown("java.lang.RuntimeException", "bare", stack_trace=()),
+    cause_and_suppressed=_thrown(
+        "java.lang.RuntimeException",
+        "outer",
+        cause=_thrown("java.io.IOException", "inner"),
+        suppressed=[_thrown("java.lang.IllegalStateException", "aside")],
+    ),
+    own=_thrown(
+        "com.acme.OrderFailed",
+        "no stock",
+        cause=_thrown("java.io.IOException", "inner"),
+        fields={"attempts": 3, "orderId": "A-1"},
+        described=FAILED,
+    ),
+    own_in_list=[
+        _thrown("com.acme.OrderFailed", "no stock", fields={"attempts": 3, "orderId": "A-1"}, described=FAILED),
+        1,
+    ],
+    error=_thrown("java.lang.StackOverflowError", "deep"),
+    stack_trace_element=TRACE[0],
 )

@@ -12,7 +12,14 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import JsonJacksonCodec
+from redisson_dq.codecs import (
+    CborJacksonCodec,
+    IonJacksonCodec,
+    JsonJacksonCodec,
+    MsgPackJacksonCodec,
+    SmileJacksonCodec,
+    TypedJsonJacksonCodec,
+)
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import BigInteger, Byte, Character, Double, EnumMap, EnumSet, Float, Integer, Long, Short, Uri
 from tests.unit.codecs.acme import Color, Point
@@ -124,6 +131,10 @@ def test_what_java_would_lose_is_written_so_that_java_reads_it(value: Any, text:
         ('["java.util.Collections$EmptySet",[]]', java.EmptySet()),
         ('["java.util.TreeSet",["a","b"]]', java.TreeSet(["a", "b"])),
         ('["java.util.HashMap",{"a":1}]', java.HashMap(a=1)),
+        (
+            '["java.util.Collections$UnmodifiableSet",[["java.util.ArrayList",[]]]]',
+            java.Elements("java.util.Collections$UnmodifiableSet", [[]]),
+        ),
         ('["java.util.HashSet",[1,"a"]]', {1, "a"}),
         ('["java.util.HashSet",[["java.util.ArrayList",[]]]]', java.Elements("java.util.HashSet", [[]])),
         ('["java.util.HashSet",[1,["java.lang.Long",1]]]', java.Elements("java.util.HashSet", [1, Long(1)])),
@@ -333,6 +344,18 @@ def test_an_exception_that_is_there_twice() -> None:
     [
         '{"@class":"com.acme.Absent","id":["java.lang.Long",1],"p":{"x":1},"tags":["java.util.ArrayList",["a"]]}',
         '["java.util.ArrayList",[{"@class":"com.acme.Absent"},{"@class":"com.acme.Absent","o":{"@class":"b.C"}}]]',
+        '["com.acme.Absent","RED"]',
+        '["com.acme.Absent",5000000000]',
+        '["java.util.EnumSet<com.acme.Absent>",["RED"]]',
+        '{"@class":"java.util.EnumMap<com.acme.Absent,java.lang.Object>","RED":["java.lang.Long",1]}',
+        '["com.acme.Absent",[1,5000000000,["java.lang.Long",5000000000],null,[1],{"x":1}]]',
+        '{"@class":"com.acme.Absent","color":["com.acme.Absent$Color","RED"],"none":null,"flag":true,"text":"NaN"}',
+        '{"@class":"com.acme.Absent","big":5000000000,"boxed":["java.lang.Long",5000000000],"huge":18446744073709551616,'
+        '"boxedHuge":["java.math.BigInteger",18446744073709551616],"nan":["java.lang.Double","NaN"],"d":1.0E10}',
+        '{"@class":"com.acme.Absent","at":1709209815.120000000,"day":[2024,2,29],"texts":["a","b"],"none":[],'
+        '"grid":[[1],[]],"one":["a"],"points":["java.util.ArrayList",[{"x":1},{"y":[2]}]]}',
+        '{"@class":"com.acme.Absent","map":{"@class":"java.util.LinkedHashMap","a":[1,2],"b":{"x":1}},'
+        '"colors":["java.util.ArrayList",["RED"]],"array":["[Lcom.acme.Absent;",[{"@class":"com.acme.Absent"},null]]}',
     ],
 )
 def test_objects_of_unknown_classes_are_kept_on_demand(text: str) -> None:
@@ -342,9 +365,55 @@ def test_objects_of_unknown_classes_are_kept_on_demand(text: str) -> None:
         codec.decode(text.encode())
 
 
-def test_the_fields_of_an_unknown_class() -> None:
-    value = JsonJacksonCodec(unknown="generic").decode(b'{"@class":"com.acme.Absent","p":{"x":1.5}}')
-    assert value == java.JavaObject("com.acme.Absent", {"p": java.JavaObject("", {"x": 1.5})})
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            '{"@class":"com.acme.Absent","p":{"x":1.5}}',
+            java.JavaObject("com.acme.Absent", {"p": java.JavaObject("", {"x": 1.5})}),
+        ),
+        ('["com.acme.Absent","RED"]', java.JavaObject("com.acme.Absent", "RED")),
+        ('["com.acme.Absent",[1,"a"]]', java.JavaObject("com.acme.Absent", [1, "a"])),
+    ],
+)
+def test_the_contents_of_an_unknown_class(text: str, value: java.JavaObject) -> None:
+    assert JsonJacksonCodec(unknown="generic").decode(text.encode()) == value
+
+
+def test_a_number_beyond_32_bits_in_an_unknown_class() -> None:
+    # Java's field may be a long, which has no name, or a Long or Number, which has.
+    text = '{"@class":"com.acme.Absent","a":5000000000,"b":["java.lang.Long",5000000000]}'
+    fields = JsonJacksonCodec(unknown="generic").decode(text.encode()).fields
+    assert (type(fields["a"]), type(fields["b"])) == (int, Long)
+
+
+@pytest.mark.parametrize("text", ["[1,2]", "{}", '["a","b"]', '["com.acme","b","c"]', '["java.lang.Long","x"]'])
+def test_what_has_no_name_is_no_value_even_then(text: str) -> None:
+    with pytest.raises(DecodeError):
+        JsonJacksonCodec(unknown="generic").decode(text.encode())
+
+
+@pytest.mark.parametrize(("keys", "key"), [(int, 2**31), (java.Long, 2**63), (java.Byte, 128)])
+def test_the_keys_of_a_declared_map_fit_their_type(keys: Any, key: int) -> None:
+    with pytest.raises(EncodeError, match=r"int cannot be a java\.lang"):
+        TypedJsonJacksonCodec(dict[keys, str]).encode({key: "a"})
+
+
+@pytest.mark.parametrize("codec_type", [MsgPackJacksonCodec, CborJacksonCodec, SmileJacksonCodec, IonJacksonCodec])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"a": java.JavaObject("", b"\x01"), "b": b"\x01"},
+        {"a": java.JavaObject("", float("inf")), "b": float("inf")},
+        {"a": java.JavaObject("com.acme.Absent", "RED"), "b": 5_000_000_000, "c": Long(5_000_000_000)},
+    ],
+)
+def test_an_unknown_class_in_the_binary_formats(codec_type: Any, fields: dict[str, Any]) -> None:
+    kept = codec_type(unknown="generic")
+    value = java.JavaObject("com.acme.Absent", fields)
+    data = kept.encode(value)
+    assert same(kept.decode(data), value)
+    assert kept.encode(kept.decode(data)) == data
 
 
 def test_unknown_is_one_of_two_words() -> None:

@@ -303,7 +303,7 @@ def test_elements_without_bytes_are_counted_over_the_whole_value() -> None:
         ),
         (named("java.util.HashMapX"), "Java class java.util.HashMapX cannot be read", 0),
         (ARRAY_LIST + "8201" + named("com.acme.Absent")[2:].replace("00", "01", 1), "at $[0]", 22),
-        (named("java.util.Collections$UnmodifiableList") + "01", "UnmodifiableList", 0),
+        (named("java.util.Collections$UnmodifiableList") + "01", "UnmodifiableList", 40),
         (named("java.util.TreeMap") + "02038261", "a comparator of its own", 20),
         (named("java.math.BigInteger") + "01", "a BigInteger without bytes", 22),
         (named("java.math.BigDecimal") + "01", "a BigDecimal without bytes", 22),

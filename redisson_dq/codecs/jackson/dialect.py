@@ -1,0 +1,107 @@
+"""How each of Redisson's codecs sets Jackson up: what the writer and the reader of nodes go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from redisson_dq import java
+from redisson_dq.codecs.jackson import scalar_nodes
+from redisson_dq.codecs.jackson.node import Typed
+from redisson_dq.codecs.jackson.scalar_nodes import Scalar
+from redisson_dq.codecs.jackson.types import names_class
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.declare import OBJECT, Signature
+from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+
+__all__ = ["JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
+
+_UUID = "java.util.UUID"
+
+
+@attrs.frozen
+class Dialect:
+    """One such set-up.
+
+    ``scalars``: what becomes of values that hold no others. ``keys``: the same of a declared map's keys.
+    ``bare``: what becomes of the types whose values have no name as the whole value, though they have one inside.
+    ``long_is_final``: a Long in a field or array of Longs stands without its name, as other final classes do.
+    ``sorted_records``: records have their properties by name, as all classes have, not by declaration.
+    ``numbered_exceptions``: they have an ``@id``, by which the same one is told again.
+    ``nulls``: properties that are null are written.
+    ``typed``: values carry the names of their classes. ``typed_uuid``: a field or array of UUIDs carries it as
+    well, as Redisson 4 writes it; Redisson 3 writes and reads only the text there. ``generic``: an object of a
+    class that is not declared is read as a JavaObject.
+    """
+
+    scalars: Mapping[type, Scalar]
+    keys: Mapping[type, Scalar]
+    bare: Mapping[type, Callable[[Any], Any]]
+    long_is_final: bool = False
+    sorted_records: bool = True
+    numbered_exceptions: bool = True
+    nulls: bool = False
+    typed: bool = True
+    typed_uuid: bool = True
+    generic: bool = False
+
+    def names(self, slot: Signature) -> bool:
+        """Whether a value that is declared as ``slot`` stands with the name of its class."""
+        if slot is OBJECT:
+            return self.typed
+        if slot.name == _UUID:
+            return self.typed_uuid
+        return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
+
+
+def _float(value: java.Float) -> Any:
+    return value if value - value == 0 else Typed("java.lang.Float", value)
+
+
+def _int(value: int) -> Any:
+    return int(value) if LONG_MIN <= value <= LONG_MAX else Typed("java.math.BigInteger", java.BigInteger(value))
+
+
+_BARE: dict[type, Callable[[Any], Any]] = {
+    java.Byte: lambda value: value,
+    java.Short: lambda value: value,
+    java.Float: _float,
+    java.Character: str.__str__,
+}
+
+JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE)
+#: The binary formats have bytes and all floats, which need no name then.
+JACKSON_2_BINARY = attrs.evolve(
+    JACKSON_2,
+    bare={
+        **_BARE,
+        java.Float: lambda value: value,
+        **dict.fromkeys((float, java.Double), float),
+        **dict.fromkeys((bytes, bytearray, memoryview), bytes),
+    },
+)
+JACKSON_3 = Dialect(
+    scalar_nodes.JACKSON_3,
+    scalar_nodes.KEYS_3,
+    {**_BARE, int: _int, java.Long: lambda value: value},
+    long_is_final=True,
+    sorted_records=False,
+    numbered_exceptions=False,
+)
+#: A mapper of Jackson 3 as it is, without Redisson's settings.
+JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)
+
+_JAVA_TIME = {
+    "refuse": scalar_nodes.JACKSON_2,
+    "numbers": scalar_nodes.TIME_NUMBERS,
+    "text": scalar_nodes.TIME_TEXTS,
+}
+
+
+def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
+    """A dialect of Jackson 2 with this form of java.time's classes. Raises ArgumentError for another word."""
+    if java_time not in _JAVA_TIME:
+        raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {java_time!r}")
+    return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])

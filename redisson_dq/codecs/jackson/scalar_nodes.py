@@ -1,0 +1,292 @@
+"""The nodes of values that hold no others: what Jackson writes for a number, a text, a date.
+
+Jackson 2, which is JsonJacksonCodec's, knows no java.time; a mapper with JavaTimeModule does. Jackson 3 does, and
+writes some others differently. The tables of dates and times are by Java name, since Python's types are fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Unencodable
+from redisson_dq.codecs.jackson import iso
+from redisson_dq.codecs.jackson.node import Object
+from redisson_dq.java import times
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+
+__all__ = [
+    "JACKSON_2",
+    "JACKSON_3",
+    "KEYS_2",
+    "KEYS_3",
+    "NODE_TYPES",
+    "TIME_NUMBERS",
+    "TIME_TEXTS",
+    "UUID_BYTES",
+    "Scalar",
+    "no_module",
+]
+
+#: The Java name of a value, None where its bare node tells it, and the node.
+Scalar = Callable[[Any], "tuple[str | None, Any]"]
+Forms = Mapping[str, Callable[[Any], Any]]
+
+#: The scalars that are nodes themselves.
+NODE_TYPES = frozenset((str, Decimal, java.Byte, java.Short, java.Long, java.BigInteger, java.Float))
+
+
+def _int(value: int) -> tuple[str | None, Any]:
+    if INT_MIN <= value <= INT_MAX:
+        return None, int(value)
+    if LONG_MIN <= value <= LONG_MAX:
+        return "java.lang.Long", java.Long(value)
+    return "java.math.BigInteger", java.BigInteger(value)
+
+
+def _double(value: float) -> tuple[str | None, Any]:
+    return None if value - value == 0 else "java.lang.Double", float(value)
+
+
+def _named(name: str, content: Callable[[Any], Any]) -> Scalar:
+    return lambda value: (name, content(value))
+
+
+def _locale_text(value: java.Locale) -> str:
+    """``Locale.toString()``."""
+    text = value.language
+    known = bool(value.language or value.country)
+    if value.country or (value.language and (value.variant or value.script or value.extensions)):
+        text += f"_{value.country}"
+    if value.variant and known:
+        text += f"_{value.variant}"
+    if value.script and known:
+        text += f"_#{value.script}"
+    if value.extensions and known:
+        text += f"_{'' if value.script else '#'}{value.extensions}"
+    return text
+
+
+def _language_tag(value: java.Locale) -> str:
+    """``Locale.toLanguageTag()``, and nothing for the root."""
+    variants = value.variant.split("_") if value.variant else []
+    for variant in variants:
+        if not (variant.isalnum() and (5 <= len(variant) <= 8 or (len(variant) == 4 and variant[0].isdigit()))):
+            raise Unencodable(f"Jackson 3 writes a Locale as a language tag, which cannot hold the variant {variant}")
+    parts = (value.script, value.country, *variants, value.extensions)
+    if not value.language and not any(parts):
+        return ""
+    return "-".join(part for part in (value.language or "und", *parts) if part)
+
+
+def _pattern(value: java.Pattern) -> str:
+    if value.flags:
+        raise Unencodable("Jackson writes a Pattern without its flags: put them into the text, as (?i)")
+    return value.pattern
+
+
+def _bit_set(value: java.BitSet) -> tuple[str | None, Any]:
+    return _lost(value) if value else (value.java_name, Object((("empty", True),)))
+
+
+def _lost(value: Any) -> tuple[str | None, Any]:
+    raise Unencodable(f"Jackson does not write what a {value.java_name} holds")
+
+
+def no_module(value: Any) -> tuple[str | None, Any]:
+    """Of the values that only a module of Jackson knows: raises Unencodable."""
+    raise _no_module(value.java_name)
+
+
+def _unwrapped(value: Any) -> tuple[str | None, Any]:
+    raise Unencodable(
+        f"Jackson writes what is in a {value.java_name} in its place, unless a field is declared so: write that itself"
+    )
+
+
+# Dates and times
+
+
+def _dates(form: Callable[[Any], Any]) -> Forms:
+    return {
+        **dict.fromkeys(("java.util.Date", "java.sql.Date", "java.sql.Timestamp"), form),
+        "java.sql.Time": lambda value: f"{value:%H:%M:%S}",
+    }
+
+
+_DATE_NUMBERS = _dates(lambda value: java.Long(times.millis_of(value)))
+#: UTC is said otherwise in the two versions.
+_DATE_TEXTS_2 = _dates(lambda value: iso.millis_text(value, "+00:00"))
+_DATE_TEXTS_3 = _dates(lambda value: iso.millis_text(value, "Z"))
+
+
+def _decimal(parts: Callable[[Any], tuple[int, int]]) -> Callable[[Any], Decimal]:
+    """Seconds with nine decimals; Jackson writes none as 0.0."""
+
+    def form(value: Any) -> Decimal:
+        seconds, nano = parts(value)
+        if seconds == LONG_MIN:
+            raise ValueError("the least Duration, which Jackson neither writes nor reads")
+        nanos = seconds * 1_000_000_000 + nano
+        digits = tuple(map(int, str(abs(nanos))))
+        return Decimal((int(nanos < 0), digits, -9)) if nanos else Decimal("0.0")
+
+    return form
+
+
+def _offset_instant(value: Any) -> tuple[int, int]:
+    if isinstance(value, java.FarTime):
+        year, month, day, hour, minute, second, nano, offset = value.parts[:8]
+        return iso.epoch_seconds(year, month, day, hour, minute, second) - offset, nano
+    return times.instant_parts(value)
+
+
+def _clock(value: Any) -> list[Any]:
+    """Hour, minute, and what is not 0 of second and nanosecond."""
+    hour, minute, second, nano = times.time_parts(value)
+    return [hour, minute, second, nano] if nano else [hour, minute, second] if second else [hour, minute]
+
+
+#: What is the same with and without texts.
+_TIME_COMMON: Forms = {
+    "java.time.MonthDay": iso.month_day_text,
+    "java.time.Period": iso.period_text,
+    "java.time.ZoneRegion": str.__str__,
+    "java.time.ZoneOffset": str,
+}
+_TIME_TEXTS: Forms = {
+    **_TIME_COMMON,
+    "java.time.Instant": iso.instant_text,
+    "java.time.LocalDate": iso.date_text,
+    "java.time.LocalTime": iso.time_text,
+    "java.time.LocalDateTime": iso.local_date_time_text,
+    "java.time.OffsetDateTime": iso.offset_date_time_text,
+    "java.time.ZonedDateTime": iso.offset_date_time_text,
+    "java.time.OffsetTime": iso.offset_time_text,
+    "java.time.Duration": iso.duration_text,
+    "java.time.Year": int.__repr__,
+    "java.time.YearMonth": iso.year_month_text,
+}
+_TIME_NUMBERS: Forms = {
+    **_TIME_COMMON,
+    "java.time.Instant": _decimal(times.instant_parts),
+    "java.time.LocalDate": lambda value: [*times.date_parts(value)],
+    "java.time.LocalTime": _clock,
+    "java.time.LocalDateTime": lambda value: [*times.date_parts(value), *_clock(value)],
+    "java.time.OffsetDateTime": _decimal(_offset_instant),
+    "java.time.ZonedDateTime": _decimal(_offset_instant),
+    "java.time.OffsetTime": lambda value: [*_clock(value), times.offset_id(times.offset_of(value))],
+    "java.time.Duration": _decimal(times.duration_parts),
+    "java.time.Year": int,
+    "java.time.YearMonth": lambda value: [value.year, value.month],
+}
+#: Classes whose values stand with the name of another.
+_RENAMED = {"java.time.ZoneRegion": "java.time.ZoneId"}
+
+
+def _no_module(name: str, advice: str = "") -> Unencodable:
+    return Unencodable(f"Redisson's Jackson has no {name} (its module is not registered){advice}")
+
+
+def _java_time(forms: Forms) -> Scalar:
+    def scalar(value: Any) -> tuple[str | None, Any]:
+        name = times.java_time_name(value)
+        form = forms.get(name)
+        if form is None:
+            raise _no_module(name, "; a point in time can be a java.JavaDate")
+        try:
+            return _RENAMED.get(name, name), form(value)
+        except (ValueError, TypeError, LookupError) as exc:  # an offset that Java has not, a FarTime's other parts
+            raise Unencodable(f"{name}: {exc}") from exc
+
+    return scalar
+
+
+def _times(forms: Forms) -> dict[type, Scalar]:
+    return dict.fromkeys(
+        (
+            *(date, datetime, time, timedelta, java.JavaDate, java.SqlDate, java.SqlTime, java.Timestamp),
+            *(java.FarTime, java.Period, java.Year, java.YearMonth, java.MonthDay, java.ZoneId, java.ZoneOffset),
+        ),
+        _java_time(forms),
+    )
+
+
+# The tables
+
+_OPTIONALS: tuple[Any, ...] = (java.OptionalInt, java.OptionalLong, java.OptionalDouble)
+
+#: By Python type, as Redisson sets Jackson 2 up.
+JACKSON_2: dict[type, Scalar] = {
+    str: lambda value: (None, value),
+    int: _int,
+    bool: lambda value: (None, value),
+    float: _double,
+    Decimal: _named("java.math.BigDecimal", lambda value: value),
+    **dict.fromkeys((bytes, bytearray, memoryview), _named("[B", bytes)),
+    java.Byte: _named("java.lang.Byte", lambda value: value),
+    java.Short: _named("java.lang.Short", lambda value: value),
+    java.Integer: lambda value: (None, int(value)),
+    java.Long: _named("java.lang.Long", lambda value: value),
+    java.BigInteger: _named("java.math.BigInteger", lambda value: value),
+    java.Float: _named("java.lang.Float", lambda value: value),
+    java.Double: _double,
+    java.Character: _named("java.lang.Character", str.__str__),
+    UUID: _named("java.util.UUID", str),
+    **{
+        kind: _named(kind.java_name, str.__str__)
+        for kind in (
+            *(java.Uri, java.Url, java.Currency, java.Charset, java.TimeZone, java.StringBuilder, java.StringBuffer),
+            java.JavaClass,
+        )
+    },
+    java.Locale: _named(java.Locale.java_name, _locale_text),
+    java.Pattern: _named(java.Pattern.java_name, _pattern),
+    java.AtomicInteger: _named(java.AtomicInteger.java_name, lambda value: value.value),
+    java.AtomicLong: _named(java.AtomicLong.java_name, lambda value: java.Long(value.value)),
+    java.AtomicBoolean: _named(java.AtomicBoolean.java_name, lambda value: value.value),
+    java.AtomicReference: _unwrapped,
+    java.Optional: no_module,
+    **dict.fromkeys(_OPTIONALS, no_module),
+    java.BitSet: _bit_set,
+    **_times(_DATE_NUMBERS),
+}
+_WITH_MODULES: dict[type, Scalar] = {
+    **JACKSON_2,
+    java.Optional: _unwrapped,
+    **dict.fromkeys(_OPTIONALS, _unwrapped),
+}
+#: With JavaTimeModule, as it is by default, and Jdk8Module.
+TIME_NUMBERS = {**_WITH_MODULES, **_times({**_DATE_NUMBERS, **_TIME_NUMBERS})}
+#: The same where WRITE_DATES_AS_TIMESTAMPS is disabled; that leaves a Duration a number.
+TIME_TEXTS = {
+    **_WITH_MODULES,
+    **_times(
+        {
+            **_DATE_TEXTS_2,
+            **_TIME_TEXTS,
+            "java.sql.Date": iso.date_text,
+            "java.time.Duration": _TIME_NUMBERS["java.time.Duration"],
+        }
+    ),
+}
+#: As Redisson sets Jackson 3 up.
+JACKSON_3: dict[type, Scalar] = {
+    **JACKSON_2,
+    java.Locale: _named(java.Locale.java_name, _language_tag),
+    java.Month: _named("java.time.Month", lambda value: value.value),
+    java.Optional: _unwrapped,
+    **{kind: _named(kind.java_name, lambda value: value.value) for kind in _OPTIONALS},
+    **_times({**_DATE_TEXTS_3, **_TIME_TEXTS, "java.time.Year": int}),
+}
+
+#: Of the formats that have bytes, where a UUID stands without the name of its class.
+UUID_BYTES: dict[type, Scalar] = {UUID: _named("java.util.UUID", lambda value: value.bytes)}
+
+#: By Python type: the keys of a map that is declared to have such keys.
+KEYS_2 = _times({**_DATE_TEXTS_2, **_TIME_TEXTS})
+KEYS_3 = _times({**_DATE_TEXTS_3, **_TIME_TEXTS})

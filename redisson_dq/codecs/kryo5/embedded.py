@@ -1,0 +1,107 @@
+"""Objects that Redisson leaves to Kryo's JavaSerializer: Java serialization streams inside Kryo's bytes.
+
+These are the wrappers of java.util.Collections, EnumMap, addresses of java.net, and exceptions of every class. A
+JavaSerializer keeps one stream as long as one Kryo value takes: its first object begins with the stream's header, the
+later ones refer back to it. Redisson has a JavaSerializer for each class, or for a class and its subclasses.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import Malformed, shorten
+from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
+from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE
+from redisson_dq.java.collections import EnumMap
+from redisson_dq.java.values import InetSocketAddress
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.reader import Reader
+    from redisson_dq.codecs.kryo5.writer import Writer
+
+__all__ = [
+    "ADDRESSES",
+    "STREAMS",
+    "THROWABLE",
+    "exception_reader",
+    "may_be_exception",
+    "stream_reader",
+    "stream_writer",
+    "unreadable",
+]
+
+#: The classes of Python's own addresses.
+ADDRESSES: dict[type, str] = {IPv4Address: "java.net.Inet4Address", IPv6Address: "java.net.Inet6Address"}
+#: The classes that are not exceptions, and their streams: an empty sorted collection has that of its superclass.
+STREAMS: dict[str, str] = {
+    **{name: name.partition("$Empty")[0] for name in views.NAMES},
+    EnumMap.java_name: EnumMap.java_name,
+    **dict.fromkeys(ADDRESSES.values(), "java.net.InetAddress"),
+    InetSocketAddress.java_name: "java.net.SocketAddress",
+}
+#: The stream of all exceptions.
+THROWABLE = "java.lang.Throwable"
+#: What a stream's later objects begin with.
+_LATER = frozenset((OBJECT, REFERENCE))
+
+
+def stream_reader(name: str, stream: str) -> Any:
+    """The reader of a class's objects, which stand in that stream."""
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        if reader.streams is None:
+            reader.streams = ReadState()
+        if stream not in reader.streams.streams and not data.startswith(HEADER, pos):
+            raise Malformed(
+                f"{name} without its Java serialization stream, as Redisson before 3.38 writes it and loses it", pos
+            )
+        value, end = read_object(data, pos, reader.streams, stream, reader.depth)
+        if (ADDRESSES.get(type(value)) or getattr(value, "java_name", None)) != name:
+            raise Malformed(f"a stream of Java that holds no {shorten(name, 200)}", pos)
+        return value, end
+
+    return read
+
+
+def exception_reader(name: str) -> Any:
+    """The reader of a class that nobody declared, which is an exception if such a stream follows."""
+    read_exception = stream_reader(name, THROWABLE)
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        if not (data[pos] in _LATER if _has_exceptions(reader) else data.startswith(HEADER, pos)):
+            raise Malformed(unreadable(name), pos)
+        found: tuple[Any, int] = read_exception(data, pos, reader)
+        return found
+
+    return read
+
+
+def may_be_exception(data: bytes, pos: int, reader: Reader) -> bool:
+    """Whether a value from there on can be an exception. The class's name does not tell, only the stream does."""
+    if reader.last_header is None:
+        reader.last_header = data.rfind(HEADER)
+    return pos <= reader.last_header or _has_exceptions(reader)
+
+
+def _has_exceptions(reader: Reader) -> bool:
+    return reader.streams is not None and THROWABLE in reader.streams.streams
+
+
+def unreadable(name: str) -> str:
+    """The message about a class that nobody declared."""
+    shown = shorten(name, 120)
+    if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
+        return f"Java class {shown} cannot be read"
+    return f'Java class {shown} is not declared: write a Python class for it under @java_class("{shown}")'
+
+
+def stream_writer(stream: str) -> Any:
+    """The writer of objects that stand in that stream."""
+
+    def write(value: Any, writer: Writer) -> None:
+        if writer.streams is None:
+            writer.streams = WriteState()
+        writer.out.append(write_object(value, writer.streams, stream, writer.depth))
+
+    return write

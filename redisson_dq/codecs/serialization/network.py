@@ -1,0 +1,93 @@
+"""Addresses of java.net."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.descriptors import array_descriptor
+from redisson_dq.codecs.serialization.rows import Row, array_field, field, put
+from redisson_dq.codecs.serialization.stream import Array, Content, Instance
+from redisson_dq.java.numbers import INT_MAX
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["INET4", "ROWS"]
+
+_SIX_BYTES = 16
+_SCOPE = re.compile("[0-9]{1,10}")
+#: IPv6, and before Java 1.4 IPv4 on most systems: it stands in both.
+_FAMILY = 2
+
+
+def _read_inet4(node: Instance, _decoder: Decoder) -> Any:
+    return _named(node, IPv4Address(field(node, "address", int) & 0xFFFFFFFF))
+
+
+def _read_inet6(node: Instance, _decoder: Decoder) -> Any:
+    raw = array_field(node, "ipaddress", "[B")
+    if len(raw) != _SIX_BYTES:
+        raise Malformed(f"an Inet6Address of {len(raw)} bytes", node.offset)
+    if field(node, "scope_ifname_set", bool):
+        raise Malformed("an Inet6Address with the name of a network interface", node.offset)
+    address = IPv6Address(raw)
+    if field(node, "scope_id_set", bool):
+        address = IPv6Address(f"{address}%{field(node, 'scope_id', int)}")
+    return _named(node, address)
+
+
+def _named(node: Instance, address: IPv4Address | IPv6Address) -> Any:
+    name = field(node, "hostName", (str, type(None)))
+    return address if name is None else java.InetAddress(address, name)
+
+
+def _host_name(value: Any) -> str | None:
+    return value.host_name if isinstance(value, java.InetAddress) else None
+
+
+def _address(value: Any) -> Any:
+    return value.address if isinstance(value, java.InetAddress) else value
+
+
+def _write_inet4(node: Instance, value: Any, _encoder: Encoder) -> None:
+    number = int.from_bytes(_address(value).packed, "big", signed=True)
+    put(node, {"address": number, "family": _FAMILY, "hostName": _host_name(value)})
+
+
+def _write_inet6(node: Instance, value: Any, _encoder: Encoder) -> None:
+    address = _address(value)
+    values: dict[str, Content] = {"family": _FAMILY, "hostName": _host_name(value)}
+    values["ipaddress"] = Array(array_descriptor("[B"), address.packed)
+    if address.scope_id is not None:
+        if _SCOPE.fullmatch(address.scope_id) is None or int(address.scope_id) > INT_MAX:
+            raise Unencodable("an IPv6 address of a scope that is no number")
+        values |= {"scope_id": int(address.scope_id), "scope_id_set": True}
+    put(node, values)
+
+
+def _read_socket(node: Instance, decoder: Decoder) -> java.InetSocketAddress:
+    address = decoder.value(field(node, "addr", (Instance, type(None))))
+    name = field(node, "hostname", (str, type(None)))
+    try:
+        return java.InetSocketAddress(name if address is None else address, field(node, "port", int))
+    except ValueError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+
+
+def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: Encoder) -> None:
+    unresolved = isinstance(value.host, str)
+    host = encoder.content(value.host)
+    put(node, {"port": value.port, "hostname" if unresolved else "addr": host})
+
+
+INET4 = Row("java.net.InetAddress", _read_inet4, IPv4Address, _write_inet4)
+ROWS: tuple[Row, ...] = (
+    INET4,
+    Row("java.net.Inet6Address", _read_inet6, IPv6Address, _write_inet6),
+    Row(java.InetSocketAddress.java_name, _read_socket, java.InetSocketAddress, _write_socket),
+)
