@@ -15,6 +15,7 @@ from redisson_dq.codecs.jackson.codecs import (
 from redisson_dq.codecs.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.json_jackson3 import JsonJackson3Codec, TypedJsonJackson3Codec
 from redisson_dq.codecs.kryo5 import Kryo5Codec
+from redisson_dq.codecs.protobuf import ProtobufCodec
 from redisson_dq.codecs.serialization import SerializationCodec
 from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
 from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
@@ -42,6 +43,7 @@ __all__ = [
     "LongCodec",
     "MarshallingCodec",
     "MsgPackJacksonCodec",
+    "ProtobufCodec",
     "SerializationCodec",
     "SmileJackson3Codec",
     "SmileJacksonCodec",

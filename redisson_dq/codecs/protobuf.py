@@ -1,0 +1,201 @@
+"""Redisson's codec for protobuf messages, and for what else its one type may be."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from redisson_dq import java
+from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, type_name
+from redisson_dq.codecs.json_jackson import JsonJacksonCodec
+from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
+from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java.declare import declaration_of, signature_of
+
+__all__ = ["ProtobufCodec"]
+
+
+class _Coding(NamedTuple):
+    """How the codec's one type becomes bytes: raises Unencodable, Malformed, or another codec's errors."""
+
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+
+
+class ProtobufCodec(Codec):
+    """The values of one type: ``org.redisson.codec.ProtobufCodec(Class)``, since Redisson 3.23.4.
+
+    ``type`` decides the bytes:
+
+    * a message class that protobuf generated (``Shipment`` of ``shipment_pb2``): protobuf. Needs the extra
+      ``protobuf``. Maps in it are sorted by their keys, so equal messages have equal bytes;
+    * ``str``, ``int``, ``java.Long`` ..., ``list``, ``set``, ``dict`` and what else Java's codec has on its list: the
+      bytes of JsonJacksonCodec, or of ``blacklist_codec``, which then says what it takes;
+    * a class declared with java_class, or one of java.time: the runtime schema of protostuff, Java's library for
+      classes that protobuf did not generate.
+
+    Raises ArgumentError for any other type, among them records and enums, which Java's codec does not read back;
+    EncodeError for a value of another type, and for what protostuff would lose without a word: None in a list or an
+    array, a subclass in a field, another collection than Java makes for the field, None or an empty collection in a
+    field whose attribute comes back as something else; DecodeError for bytes that are no such value. O(size).
+    """
+
+    def __init__(self, type: Any, blacklist_codec: Codec | None = None) -> None:
+        if blacklist_codec is not None and (
+            not isinstance(blacklist_codec, Codec) or isinstance(blacklist_codec, ProtobufCodec)
+        ):
+            raise ArgumentError(f"blacklist_codec is a codec other than ProtobufCodec, not {blacklist_codec!r}")
+        self._type = type
+        self._coding = _message(type) if hasattr(type, "DESCRIPTOR") else _of_type(type, blacklist_codec)
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of ``value``. Raises EncodeError. O(size)."""
+        try:
+            return self._coding.encode(value)
+        except Unencodable as exc:
+            raise exc.error(self.name) from exc
+        except EncodeError as exc:
+            raise EncodeError(_renamed(self.name, exc), codec=self.name, path=exc.path) from exc
+        except ArgumentError as exc:  # a declaration whose annotations stand for no Java type
+            raise Unencodable(str(exc)).error(self.name) from exc
+        except RecursionError as exc:
+            raise Unencodable(TOO_DEEP).error(self.name) from exc
+
+    def decode(self, data: bytes) -> Any:
+        """The value of ``data``. Raises DecodeError. O(size)."""
+        if type(data) is not bytes:
+            data = bytes(data)
+        try:
+            return self._coding.decode(data)
+        except Malformed as exc:
+            raise exc.error(self.name, data) from exc
+        except DecodeError as exc:
+            raise DecodeError(_renamed(self.name, exc), codec=self.name, data=data, offset=exc.offset) from exc
+        except ArgumentError as exc:
+            raise Malformed(str(exc)).error(self.name, data) from exc
+        except RecursionError as exc:
+            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+
+    def __repr__(self) -> str:
+        return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"
+
+
+def _renamed(codec: str, error: EncodeError | DecodeError) -> str:
+    """The message of an error of a codec inside."""
+    return f"{codec}: {str(error).removeprefix(f'{error.codec}: ')}"
+
+
+# Messages of protobuf
+
+#: Protobuf writes messages nested to any depth, and reads 100, here and in Java. Each takes two bytes or more.
+_SHORTEST_DEEP = 200
+
+
+def _message(kind: Any) -> _Coding:
+    try:
+        protobuf = importlib.import_module("google.protobuf.message")
+    except ImportError as exc:
+        raise ArgumentError("ProtobufCodec needs protobuf: pip install 'redisson-dq[protobuf]'") from exc
+    message: Any = kind
+    if not isinstance(kind, type) or not issubclass(kind, protobuf.Message):
+        raise ArgumentError(f"{kind!r} is no message class of google.protobuf")
+
+    def encode(value: Any) -> bytes:
+        if not isinstance(value, message):
+            raise Unencodable(f"{type_name(value)} cannot be a {message.__qualname__}")
+        try:
+            data: bytes = value.SerializeToString(deterministic=True)
+            if len(data) > _SHORTEST_DEEP:
+                message.FromString(data)
+        except (protobuf.EncodeError, protobuf.DecodeError, ValueError) as exc:
+            raise Unencodable(f"no side reads it back: {exc}") from exc
+        return data
+
+    def decode(data: bytes) -> Any:
+        try:
+            return message.FromString(data)
+        except (protobuf.DecodeError, ValueError) as exc:  # ValueError: a text, in protobuf's pure Python
+            raise Malformed(f"no {message.__qualname__}: {exc}") from exc
+
+    return _Coding(encode, decode)
+
+
+# JsonJacksonCodec's bytes: org.redisson.codec.ProtobufCodec's "blacklist"
+
+_BOXES = ("Boolean", "Byte", "Character", "Short", "Integer", "Long", "Float", "Double")
+_VALUES = (
+    *(java.Uri, java.Url, java.Currency, java.Locale, java.Pattern, java.StringBuilder, java.StringBuffer),
+    *(java.JavaClass, java.AtomicBoolean, java.AtomicInteger, java.AtomicLong),
+)
+#: The Java classes of the values that each type takes: its own and its subclasses.
+_JSON: dict[str, tuple[str, ...]] = {
+    **{name: (name,) for name in (f"java.lang.{box}" for box in (*_BOXES, "String"))},
+    **{name: (name,) for name in ("java.math.BigDecimal", "java.math.BigInteger", "java.util.Date", "java.util.UUID")},
+    **{kind.java_name: (kind.java_name,) for kind in _VALUES},
+    "java.util.ArrayList": ("java.util.ArrayList",),
+    "java.util.HashSet": ("java.util.HashSet", "java.util.LinkedHashSet"),
+    "java.util.HashMap": ("java.util.HashMap", "java.util.LinkedHashMap"),
+}
+#: ``list``, ``set`` and ``dict`` stand for interfaces, Java's codec has classes on its list.
+_CLASSES = {
+    "java.util.List": "java.util.ArrayList",
+    "java.util.Set": "java.util.HashSet",
+    "java.util.Map": "java.util.HashMap",
+}
+
+
+def _json(kind: Any, name: str) -> _Coding:
+    scalar, accepted = SCALARS.get(name), _JSON[name]
+    named, bare = JsonJacksonCodec(), TypedJsonJacksonCodec(kind)
+
+    def encode(value: Any) -> bytes:
+        if value is not None and scalar is not None:
+            value = scalar.fit(value, name)
+        elif value is not None and name_of(value) not in accepted:
+            raise Unencodable(f"{type_name(value)} cannot be a {name}")
+        return named.encode(value)
+
+    def is_accepted(value: Any) -> bool:
+        try:
+            return value is None or name_of(value) in accepted
+        except Unencodable:
+            return False
+
+    def decode(data: bytes) -> Any:
+        value = named.decode(data)
+        if not is_accepted(value):
+            # As the whole value a Short, a Character, a URI ... stands without its class.
+            value = bare.decode(data)
+            if not is_accepted(value):
+                raise Malformed(f"{type_name(value)} where a {name} should be")
+        return value
+
+    return _Coding(encode, decode)
+
+
+# The choice
+
+
+def _of_type(kind: Any, blacklist_codec: Codec | None) -> _Coding:
+    name = signature_of(kind, where="ProtobufCodec", null=True).name
+    name = _CLASSES.get(name, name)
+    if name in _JSON and blacklist_codec is not None:
+        return _Coding(blacklist_codec.encode, blacklist_codec.decode)
+    if name in _JSON:
+        return _json(kind, name)
+    if kind_of(name) not in ("class", "jdk"):
+        raise ArgumentError(f"ProtobufCodec takes no {name}: {_why_not(name)}")
+    return _Coding(partial(bytes_of, name=name), partial(value_of, name=name))
+
+
+def _why_not(name: str) -> str:
+    declaration = declaration_of(name)
+    if declaration is None and not name.startswith(("java.", "[")):
+        return f'write a Python class for it under @java_class("{name}")'
+    kinds = {"enum": "an enum as the whole value", "record": "a record", "class": "an abstract class"}
+    what = "it" if declaration is None else kinds[declaration.kind]
+    return f"Java's codec does not read back what it writes of {what}; list, set, dict and declared classes are fine"

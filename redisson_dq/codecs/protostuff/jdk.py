@@ -1,0 +1,101 @@
+"""The JDK's classes that protostuff takes apart into their private fields, as far as Java reads them back.
+
+The fields are those of JDK 8 to 21, in their order, without the transient ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, time, timedelta
+from typing import Any
+from uuid import UUID
+
+import attrs
+
+from redisson_dq import java
+from redisson_dq.java import times
+
+__all__ = ["JDK", "Parts", "jdk_name"]
+
+_TIME = "java.time."
+
+
+@attrs.frozen
+class Parts:
+    """One class: the Java types of its fields, their values of an object, and the object of the values.
+
+    ``split`` and ``join`` raise ValueError or OverflowError for what the class does not hold.
+    """
+
+    types: tuple[str, ...]
+    split: Callable[[Any], tuple[Any, ...]]
+    join: Callable[..., Any]
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _uuid(most: int, least: int) -> UUID:
+    return UUID(int=(most & (1 << 64) - 1) << 64 | least & (1 << 64) - 1)
+
+
+def _local(value: Any) -> tuple[Any, ...]:
+    """The date and the time of whatever has both."""
+    return times.local_date(*times.date_parts(value)), times.local_time(*times.time_parts(value))
+
+
+def _local_date_time(value: Any) -> Any:
+    return times.local_date_time(*_local(value))
+
+
+def _offset(value: Any) -> java.ZoneOffset:
+    return java.ZoneOffset(times.offset_of(value))
+
+
+def _zone(value: Any) -> java.ZoneId | java.ZoneOffset:
+    zone, offset = times.zone_of(value), times.offset_of(value)
+    return java.ZoneOffset(offset) if zone == times.offset_id(offset) else java.ZoneId(zone)
+
+
+#: By Java name.
+JDK: dict[str, Parts] = {
+    "java.util.UUID": Parts(
+        ("long", "long"), lambda value: (_signed(value.int >> 64), _signed(value.int & (1 << 64) - 1)), _uuid
+    ),
+    _TIME + "Instant": Parts(("long", "int"), times.instant_parts, times.instant),
+    _TIME + "Duration": Parts(("long", "int"), times.duration_parts, times.duration),
+    _TIME + "LocalDate": Parts(("int", "short", "short"), times.date_parts, times.local_date),
+    _TIME + "LocalTime": Parts(("byte", "byte", "byte", "int"), times.time_parts, times.local_time),
+    _TIME + "LocalDateTime": Parts((_TIME + "LocalDate", _TIME + "LocalTime"), _local, times.local_date_time),
+    _TIME + "OffsetTime": Parts(
+        (_TIME + "LocalTime", _TIME + "ZoneOffset"),
+        lambda value: (times.local_time(*times.time_parts(value)), _offset(value)),
+        lambda at, offset: times.offset_time(at, offset.seconds),
+    ),
+    _TIME + "OffsetDateTime": Parts(
+        (_TIME + "LocalDateTime", _TIME + "ZoneOffset"),
+        lambda value: (_local_date_time(value), _offset(value)),
+        lambda local, offset: times.offset_date_time(local, offset.seconds),
+    ),
+    _TIME + "ZonedDateTime": Parts(
+        (_TIME + "LocalDateTime", _TIME + "ZoneOffset", _TIME + "ZoneId"),
+        lambda value: (_local_date_time(value), _offset(value), _zone(value)),
+        lambda local, offset, zone: times.zoned_date_time(local, offset.seconds, str(zone)),
+    ),
+    _TIME + "ZoneOffset": Parts(("int",), lambda value: (value.seconds,), java.ZoneOffset),
+    _TIME + "ZoneRegion": Parts(("java.lang.String",), lambda value: (str(value),), java.ZoneId),
+    _TIME + "Period": Parts(("int", "int", "int"), lambda value: (value.years, value.months, value.days), java.Period),
+    _TIME + "Year": Parts(("int",), lambda value: (int(value),), java.Year),
+    _TIME + "YearMonth": Parts(("int", "int"), lambda value: (value.year, value.month), java.YearMonth),
+    _TIME + "MonthDay": Parts(("int", "int"), lambda value: (value.month, value.day), java.MonthDay),
+}
+
+
+def jdk_name(value: Any) -> str | None:
+    """The Java name of a value of one of these classes, else None. O(1)."""
+    if isinstance(value, UUID):
+        return "java.util.UUID"
+    is_time = isinstance(value, (date, time, timedelta))
+    name = times.java_time_name(value) if is_time else getattr(value, "java_name", None)
+    return name if isinstance(name, str) and name in JDK else None

@@ -1,0 +1,259 @@
+"""What protostuff makes of a declared type: how its values stand in the bytes, and the fields of a class by number."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from abc import ABC
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+
+import attrs
+
+from redisson_dq.codecs.protostuff.jdk import JDK
+from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.arrays import Array
+from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
+from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
+
+__all__ = [
+    "ARRAY",
+    "ARRAY_ENUM",
+    "ARRAY_POJO",
+    "ARRAY_SCALAR",
+    "COLLECTION",
+    "ENUM",
+    "FILLED",
+    "MAP",
+    "POJO",
+    "Slot",
+    "allowed_in",
+    "array_name",
+    "collected",
+    "declared_collection",
+    "element_type",
+    "entry_types",
+    "family",
+    "is_boxed",
+    "is_map",
+    "kind_of",
+    "slots",
+]
+
+#: The numbers that stand before a value whose type is not declared, where it is no scalar.
+ARRAY, ENUM, COLLECTION, MAP = 15, 24, 25, 26
+ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO = 33, 34, 35, 127
+
+_UTIL = "java.util."
+_CONCURRENT = "java.util.concurrent."
+
+_LISTS = "ArrayList LinkedList Vector Stack ArrayDeque PriorityQueue"
+_SETS = "HashSet LinkedHashSet TreeSet"
+_MAPS = "HashMap LinkedHashMap TreeMap WeakHashMap IdentityHashMap Hashtable Properties"
+_CONCURRENT_ONES = (
+    "CopyOnWriteArrayList ConcurrentLinkedQueue ConcurrentLinkedDeque LinkedBlockingQueue LinkedBlockingDeque "
+    "PriorityBlockingQueue CopyOnWriteArraySet ConcurrentSkipListSet ConcurrentHashMap ConcurrentSkipListMap"
+)
+#: By the name that stands in the bytes: the collections that Java fills again.
+FILLED: dict[str, str] = {
+    **{name: _UTIL + name for name in f"{_LISTS} {_SETS} {_MAPS}".split()},
+    **{name: _CONCURRENT + name for name in _CONCURRENT_ONES.split()},
+}
+
+#: By declared type: the collection that Java makes for it.
+_BEHIND: dict[str, str] = {
+    **{name: name for name in FILLED.values()},
+    **dict.fromkeys((_UTIL + "Collection", _UTIL + "List"), _UTIL + "ArrayList"),
+    _UTIL + "Set": _UTIL + "HashSet",
+    **dict.fromkeys((_UTIL + "SortedSet", _UTIL + "NavigableSet"), _UTIL + "TreeSet"),
+    **dict.fromkeys((_UTIL + "Queue", _UTIL + "Deque"), _UTIL + "LinkedList"),
+    _CONCURRENT + "BlockingQueue": _CONCURRENT + "LinkedBlockingQueue",
+    _CONCURRENT + "BlockingDeque": _CONCURRENT + "LinkedBlockingDeque",
+    _UTIL + "Map": _UTIL + "LinkedHashMap",  # a HashMap in Java; a dict keeps the order
+    **dict.fromkeys((_UTIL + "SortedMap", _UTIL + "NavigableMap"), _UTIL + "TreeMap"),
+    _CONCURRENT + "ConcurrentMap": _CONCURRENT + "ConcurrentHashMap",
+    _CONCURRENT + "ConcurrentNavigableMap": _CONCURRENT + "ConcurrentSkipListMap",
+}
+
+_ANYTHING = frozenset((*NAMES, ARRAY, ENUM, COLLECTION, MAP, ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO))
+#: By declared type: the numbers of the values that Java reads there.
+_ALLOWED: dict[str, frozenset[int]] = {
+    **dict.fromkeys(("java.lang.Object", "java.lang.Comparable", "java.io.Serializable"), _ANYTHING),
+    "java.lang.Iterable": frozenset((COLLECTION, POJO)),
+    "java.lang.Number": frozenset((2, 4, 5, 6, 7, 8, 12, 13)),
+    "java.lang.CharSequence": frozenset((9,)),
+    "java.time.ZoneId": frozenset((POJO,)),
+}
+_OF_A_CLASS = frozenset((ENUM, POJO))
+
+_ZEROS: dict[str, Any] = {
+    "boolean": False,
+    "char": "\0",
+    **dict.fromkeys(("byte", "short", "int", "long"), 0),
+    **dict.fromkeys(("float", "double"), 0.0),
+}
+
+
+Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any", "none"]
+
+
+def kind_of(name: str) -> Kind:
+    """How a value that is declared as this Java type stands in the bytes. O(1).
+
+    ``scalar``, ``enum``: as one field; ``jdk``, ``class``, ``map``, ``array``: as a group; ``list``: as one field or
+    group for each element; ``any``: as a group with its type's number; ``none``: not at all, Java does not read it
+    back. A class that is not declared is taken for an interface or an abstract class.
+    """
+    if name in SCALARS:
+        return "scalar"
+    if name in JDK:
+        return "jdk"
+    if name in _ALLOWED:
+        return "any"
+    if name in _BEHIND:
+        return "map" if is_map(_BEHIND[name]) else "list"
+    if name.startswith("["):
+        return "array"
+    declaration = declaration_of(name)
+    if declaration is None:
+        return "none" if name.startswith(("java.", "javax.")) else "any"
+    if declaration.kind == "enum":
+        return "enum"
+    if declaration.kind == "record":
+        return "none"
+    return "any" if _is_abstract(declaration.python) else "class"
+
+
+def _is_abstract(python: type) -> bool:
+    return ABC in python.__bases__ or inspect.isabstract(python)
+
+
+def is_boxed(component: str) -> bool:
+    """Whether an array of this component is one of boxed primitives."""
+    return 8 <= ARRAY_IDS.get(component, 0) < 16
+
+
+def array_name(value: Any) -> str | None:
+    """The Java class of a value that is an array, else None."""
+    if isinstance(value, Array):
+        return value.java_name
+    return "[B" if isinstance(value, (bytes, bytearray, memoryview)) else None
+
+
+def is_map(name: str) -> bool:
+    """Whether this class of a collection is a map's."""
+    return issubclass(COLLECTIONS[name], dict)
+
+
+def family(name: str) -> type:
+    """Which of list, set and dict this class of a collection is."""
+    kind = COLLECTIONS[name]
+    return dict if issubclass(kind, dict) else list if issubclass(kind, list) else set
+
+
+def collected(name: str, items: list[Any]) -> Any:
+    """The collection of that class with these elements, or with these pairs if it is a map. O(size)."""
+    kind = COLLECTIONS[name]
+    if issubclass(kind, dict):
+        return map_of(name, kind, items)
+    return kind(items) if issubclass(kind, list) else set_of(name, kind, items)
+
+
+def declared_collection(name: str) -> str:
+    """The class of the collection that is made for a declared list or map."""
+    return _BEHIND[name]
+
+
+def allowed_in(name: str) -> frozenset[int]:
+    """The numbers that may stand before a value that is declared as this type of the kind ``any``."""
+    return _ALLOWED.get(name, _OF_A_CLASS)
+
+
+def element_type(declared: Signature) -> Signature:
+    """The type by which the elements of a declared list stand in the bytes."""
+    return _plain(declared.arguments[0]) if len(declared.arguments) == 1 else OBJECT
+
+
+def entry_types(declared: Signature) -> tuple[Signature, Signature]:
+    """The types by which the keys and the values of a declared map stand in the bytes."""
+    if len(declared.arguments) != 2:
+        return OBJECT, OBJECT
+    key, value = map(_plain, declared.arguments)
+    kind = kind_of(key.name)
+    if kind == "any":
+        return OBJECT, OBJECT
+    return key, OBJECT if kind == "array" else value
+
+
+def _plain(argument: Signature) -> Signature:
+    """A type argument as protostuff sees it: only a class by itself."""
+    is_class = not argument.arguments and argument.variable is None and kind_of(argument.name) not in ("list", "map")
+    return argument if is_class else OBJECT
+
+
+@attrs.frozen
+class Slot:
+    """A field of a class. ``absent`` gives what the attribute has if nothing stands in the bytes: what ``__init__``
+    gives it, or if that needs a value (``required``) zero, an empty collection or None."""
+
+    name: str
+    attribute: str
+    type: Signature
+    is_list: bool
+    required: bool
+    absent: Callable[[], Any]
+
+
+@lru_cache(maxsize=1024)
+def slots(declaration: Declaration) -> dict[int, Slot]:
+    """The fields of a class by number. O(fields).
+
+    Raises ArgumentError for annotations that stand for no Java type, and for a field that hides one of the
+    superclass, which protostuff does not write.
+    """
+    defaults = _defaults(declaration.python)
+    names = [field.name for field in declaration.all_fields]
+    hidden = {name for name in names if names.count(name) > 1}
+    if hidden:
+        raise ArgumentError(f"{declaration.name} has two fields {min(hidden)}, of which protostuff writes one")
+    found = {}
+    for number, field in enumerate(declaration.all_fields, 1):
+        is_list = field.type.name in _BEHIND and not is_map(_BEHIND[field.type.name])
+        default = defaults.get(field.attribute)
+        absent = default or _zero(field.type.name, is_list)
+        found[number] = Slot(field.name, field.attribute, field.type, is_list, default is None, absent)
+    return found
+
+
+def _zero(name: str, is_list: bool) -> Callable[[], Any]:
+    if is_list:
+        return lambda: collected(_BEHIND[name], [])
+    return lambda: _ZEROS.get(name)
+
+
+def _defaults(python: type) -> dict[str, Callable[[], Any]]:
+    """By attribute: what gives the value that ``__init__`` can do without."""
+    found: dict[str, Any] = {}
+    if attrs.has(python):
+        for field in attrs.fields(python):
+            if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]
+                found[field.name] = _none if field.default.takes_self else field.default.factory
+            elif field.default is not attrs.NOTHING:
+                found[field.name] = _always(field.default)
+        return found
+    for field in dataclasses.fields(python):
+        if field.default_factory is not dataclasses.MISSING:
+            found[field.name] = field.default_factory
+        elif field.default is not dataclasses.MISSING:
+            found[field.name] = _always(field.default)
+    return found
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _none() -> None:
+    """Stands for a default that only the object itself can tell."""
