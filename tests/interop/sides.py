@@ -26,6 +26,7 @@ __all__ = [
     "Taker",
     "due_times",
     "entries",
+    "recoded",
     "server_ms",
     "take",
     "waiting",
@@ -121,6 +122,15 @@ def take(queue: Any) -> Any:
     finally:
         # One that still waits ends when the test closes its client.
         thread.shutdown(wait=False)
+
+
+def recoded(peer: JavaPeer, codec: Any, written: Sequence[bytes]) -> list[dict[str, Any]]:
+    """What Java's codec writes of the values that it reads from these bytes."""
+    answers: list[dict[str, Any]] = []
+    for start in range(0, len(written), 1000):
+        items = [data.hex() for data in written[start : start + 1000]]
+        answers += peer.call("recode_many", codec=codec, items=items, timeout=120)
+    return answers
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from redisson_dq.codecs import (
     ZStdCodec,
 )
 from redisson_dq.java import times
+from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
 from tests.unit.codecs.samples import SAMPLES
@@ -189,11 +190,7 @@ def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], 
     generate()
     assert len(generated) >= GENERATED[name]
     written = [codec.encode(value) for value in generated]
-    answers: list[dict[str, Any]] = []
-    for start in range(0, len(written), 1000):
-        items = [data.hex() for data in written[start : start + 1000]]
-        answers += peers(VERSIONS[0]).call("recode_many", codec=name, items=items, timeout=120)
-    for value, data, answer in zip(generated, written, answers, strict=True):
+    for value, data, answer in zip(generated, written, recoded(peers(VERSIONS[0]), name, written), strict=True):
         assert "hex" in answer, (value, data, answer)
         back = bytes.fromhex(answer["hex"])
         # JDK 17 writes other digits for some floats than JDK 19; the binary formats have none.

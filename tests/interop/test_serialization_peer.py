@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec
+from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
@@ -36,15 +37,6 @@ def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPee
     assert unequal == {}
 
 
-def recoded(peer: JavaPeer, written: list[bytes]) -> list[dict[str, Any]]:
-    """What Java writes of the values that it reads from these bytes."""
-    answers: list[dict[str, Any]] = []
-    for start in range(0, len(written), 1000):
-        items = [data.hex() for data in written[start : start + 1000]]
-        answers += peer.call("recode_many", codec=codec.name, items=items, timeout=120)
-    return answers
-
-
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer]) -> None:
     generated: list[Any] = []
@@ -56,7 +48,7 @@ def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer]) 
 
     generate()
     written = [codec.encode(value) for value in generated]
-    for value, data, answer in zip(generated, written, recoded(peers(VERSIONS[0]), written), strict=True):
+    for value, data, answer in zip(generated, written, recoded(peers(VERSIONS[0]), codec.name, written), strict=True):
         assert "hex" in answer, (value, data, answer)
         # Java may share fewer objects, and its hash tables are of another size; the value is the same.
         assert same(codec.decode(bytes.fromhex(answer["hex"])), value), (value, data, answer)
@@ -76,7 +68,7 @@ def cycles() -> list[Any]:
 
 def test_objects_that_hold_themselves_go_to_java_and_back(peers: Callable[[str], JavaPeer]) -> None:
     written = [codec.encode(value) for value in cycles()]
-    answers = recoded(peers(VERSIONS[0]), written)
+    answers = recoded(peers(VERSIONS[0]), codec.name, written)
     assert [bytes.fromhex(answer["hex"]) for answer in answers] == written
 
 
@@ -102,5 +94,5 @@ def test_a_collection_of_any_size_goes_to_java_and_back(peers: Callable[[str], J
     # In order, which is what Java's heap makes of sorted elements as well.
     keys = sorted(f"key-{number}" for number in range(size))
     value = kind(dict.fromkeys(keys, 1)) if issubclass(kind, dict) else kind(keys)
-    (answer,) = recoded(peers(VERSIONS[0]), [codec.encode(value)])
+    (answer,) = recoded(peers(VERSIONS[0]), codec.name, [codec.encode(value)])
     assert same(codec.decode(bytes.fromhex(answer["hex"])), value)

@@ -112,6 +112,8 @@ def array_writer(component: str, types: Types) -> Any:
 
     def write(value: Array[Any], writer: Writer) -> None:
         final: JavaType | None = types.component(component)
+        if final is not None:
+            writer.check_allowed(final)
         writer.out.append(varint(len(value) + 1))
         writer.enter()
         index = 0

@@ -53,8 +53,9 @@ class Kryo5Codec(Codec):
     The names are registered in their order, and with any, no other class is read or written. With references,
     an object that stands in a value twice comes back as one object, and values may contain themselves.
 
-    Raises EncodeError for any other type, and for values nested more than 200 deep; DecodeError for
-    bytes that are not one whole value and for a Java class that is not declared (named in the message).
+    Raises ArgumentError for a class that Redisson cannot have among the allowed ones; EncodeError for any other
+    type, and for values nested more than 200 deep; DecodeError for bytes that are not one whole value and for a
+    Java class that is not declared (named in the message).
     Time and memory are O(size of the value or of the bytes).
     """
 

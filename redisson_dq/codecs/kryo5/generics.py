@@ -42,7 +42,7 @@ class Argument:
     def final(self, state: Reader | Writer) -> JavaType | None:
         """The class, if it is a final one."""
         name = self.name if self.variable is None else state.variables.get(self.variable)
-        return None if name is None else state.types.final(name)
+        return None if name is None else state.final(name)
 
 
 Arguments = tuple[Argument, ...]

@@ -168,7 +168,7 @@ def _step_writer(declared: Argument, types: Types) -> Callable[[Any, Writer], No
         return lambda value, writer: writer.out.append(primitive_bytes(name, value))
     arguments = declared.arguments
     final = types.final(declared.name) if declared.variable is None else None
-    if final is not None:
+    if final is not None and not types.allowed:
         return lambda value, writer: writer.write_nullable(final, writer.fitted(final, value), arguments)
     if declared.variable is None and types.is_open(declared.name):
         return lambda value, writer: writer.write_any(writer.assignable(declared.name, value), arguments)

@@ -36,12 +36,13 @@ class Reader:
     what is known of the Java serialization streams among the bytes, if there are any (see embedded).
     """
 
-    __slots__ = ("_names", "_sizeless", "depth", "last_header", "streams", "types", "variables")
+    __slots__ = ("_names", "_sizeless", "depth", "final", "last_header", "streams", "types", "variables")
 
     references = False
 
     def __init__(self, types: Types) -> None:
         self.types = types
+        self.final = types.final
         self.depth = 0
         self.variables: Variables = {}
         self.streams: ReadState | None = None

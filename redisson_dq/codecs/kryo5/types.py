@@ -8,7 +8,7 @@ long 7, double 8, boxed types the same; then those of the classes that are regis
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -18,6 +18,7 @@ from uuid import UUID
 from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable, no_java_type, type_name
 from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scalars, times, values, wire
+from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.collections import COLLECTIONS, Comparator
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
@@ -240,13 +241,24 @@ _BY_VALUE: dict[type, Callable[[Any], str]] = {
 }
 
 
+#: What Redisson gives a serializer of its own, after the allowed classes were registered with Kryo's: with one of
+#: these among them it cannot write at all on a JDK since 16, or not read what it wrote.
+_UNREGISTRABLE = frozenset(
+    (
+        *embedded.STREAMS,
+        *("java.util.UUID", "java.net.URI", "java.util.regex.Pattern"),
+        *(f"java.util.concurrent.atomic.Atomic{kind}" for kind in ("Boolean", "Integer", "Long", "Reference")),
+    )
+)
+
+
 class Types:
     """The classes as one configuration of the codec names them: those known to all, and the declared ones.
 
     ``allowed`` are registered in the order of their names; if there are any, no other class is read or written.
     """
 
-    def __init__(self, allowed: Iterable[str] = (), *, references: bool = False) -> None:
+    def __init__(self, allowed: Collection[str] = (), *, references: bool = False) -> None:
         self.references = references
         names = [java_type.name for java_type in BY_ID]
         #: The box's class by the primitive type's name, and the other way round.
@@ -255,6 +267,12 @@ class Types:
         )
         del self.primitives[""]
         self.boxes = {box: name for name, box in self.primitives.items()}
+        refused = sorted(name for name in allowed if name in _UNREGISTRABLE)
+        if refused:
+            raise ArgumentError(
+                f"Redisson's Kryo5Codec cannot have {refused[0]} among its allowed classes: it registers them before "
+                "it sets up how that class is written"
+            )
         self.allowed = sorted({self.primitives.get(name, name) for name in allowed} - {*names})
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
         self._declared: dict[Declaration, JavaType] = {}
@@ -375,6 +393,8 @@ class Types:
         if declaration is not None:
             return self._of_declaration(declaration)
         if isinstance(value, java.Throwable):
+            if self.allowed:
+                raise Unencodable("Redisson's Kryo5Codec with allowed classes writes no exceptions")
             return _same_exception_type(value.java_name)
         if isinstance(value, java.JavaObject):
             raise Unencodable(f"an object of {value.java_name}, which is not declared, is not written")

@@ -54,13 +54,14 @@ class Writer:
     the Java serialization streams, if there are any (see embedded).
     """
 
-    __slots__ = ("_names", "assignable", "depth", "fitted", "out", "streams", "type_of", "types", "variables")
+    __slots__ = ("_names", "assignable", "depth", "final", "fitted", "out", "streams", "type_of", "types", "variables")
 
     references = False
 
     def __init__(self, types: Types) -> None:
         self.types = types
         self.type_of = types.of
+        self.final = self._allowed_final if types.allowed else types.final
         self.fitted = types.fitted
         self.assignable = types.assignable
         self.out: list[bytes] = []
@@ -106,19 +107,32 @@ class Writer:
         else:
             self.write_class_name(java_type.name)
 
+    def _allowed_final(self, name: str) -> JavaType | None:
+        found = self.types.final(name)
+        if found is not None:
+            self.check_allowed(found)
+        return found
+
+    def check_allowed(self, java_type: JavaType) -> None:
+        """Refuse a class that is not allowed where it is not written: Java asks for its serializer, even for null."""
+        if self.types.allowed and java_type.tag is None:
+            self._allowed_id(java_type.name)
+
+    def _allowed_id(self, name: str) -> int:
+        class_id = self.types.ids.get(name)
+        if class_id is None and name in ("java.util.RegularEnumSet", "java.util.JumboEnumSet"):
+            class_id = self.types.ids.get("java.util.EnumSet")
+        if class_id is None:
+            raise Unencodable(f"Java class {name} is none of the allowed classes")
+        return class_id
+
     def write_class_name(self, name: str) -> None:
         """A class of any name."""
-        types = self.types
         tag = _TAGS.get(name)
         if tag is not None:
             self.out.append(tag)
-        elif types.allowed:
-            class_id = types.ids.get(name)
-            if class_id is None and name in ("java.util.RegularEnumSet", "java.util.JumboEnumSet"):
-                class_id = types.ids.get("java.util.EnumSet")
-            if class_id is None:
-                raise Unencodable(f"Java class {name} is none of the allowed classes")
-            self.out.append(varint(class_id + 2))
+        elif self.types.allowed:
+            self.out.append(varint(self._allowed_id(name) + 2))
         elif name in self._names:
             self.out.append(b"\x01" + varint(self._names[name]))
         else:

@@ -15,6 +15,7 @@ from redisson_dq import java
 from redisson_dq.java import JavaType, java_class
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 @java_class("com.acme.Color")
@@ -147,6 +148,21 @@ class Shelf:
     count: Box[int] | None = None
     boxes: list[Box[str]] | None = None
     numbers: Box[list[int]] | None = None
+
+
+@java_class("com.acme.Crate", serial_version_uid=-6413367150887988102)
+@attrs.define
+class Crate(Box[T], Generic[T, K]):
+    key: K | None = None
+    spares: list[T] | None = None
+
+
+@java_class("com.acme.Dock", serial_version_uid=-5162002949133065228)
+@attrs.define
+class Dock:
+    crate: Crate[str, int] | None = None
+    crates: list[Crate[int, str]] | None = None
+    box: Box[str] | None = None
 
 
 @java_class("com.acme.Outer$Inner", serial_version_uid=1)

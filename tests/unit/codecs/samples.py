@@ -568,6 +568,8 @@ group(
     box_list=acme.Box([1, "a"]),
     box_box=acme.Box(acme.Box(1)),
     string_box=acme.StringBox("a", 2),
+    crate=acme.Crate("a", 1, ["b", "c"]),
+    dock=acme.Dock(acme.Crate("a", 1, ["b", "c"]), [acme.Crate(2, "k", [3]), acme.Crate()], acme.Box("d")),
     shelf=acme.Shelf(acme.Box("a"), acme.Box(1), [acme.Box("b"), acme.Box()], acme.Box([1, 2])),
     inner=acme.Inner("a", acme.Inner("b", None)),
     modifiers=acme.Modifiers("fixed", 5, "open", "sheltered", "local"),

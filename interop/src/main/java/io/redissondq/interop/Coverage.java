@@ -19,8 +19,8 @@ record Coverage(Function<Sample, JsonNode> spec) {
     private static final Set<String> TIMES = Set.of("instant", "localdate", "localtime", "localdatetime",
             "calendarpart", "zone", "offsetdatetime", "offsettime", "zoneddatetime", "duration", "period");
 
-    private static final List<String> REGISTERED = List.of("com.acme.Address", "com.acme.Color", "com.acme.Customer",
-            "com.acme.Line", "com.acme.Order", "com.acme.Point", "com.acme.VipCustomer", "[Ljava.lang.Object;",
+    private static final List<String> REGISTERED = List.of("[Ljava.lang.Object;", "com.acme.Address", "com.acme.Color",
+            "com.acme.Customer", "com.acme.Line", "com.acme.Order", "com.acme.Point", "com.acme.VipCustomer",
             "java.util.ArrayList", "java.util.Date", "java.util.LinkedHashMap");
 
     /** The declared types that TypedJsonJacksonCodec is given, by sample. */

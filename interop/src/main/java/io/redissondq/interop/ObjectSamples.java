@@ -11,8 +11,10 @@ import com.acme.Boxed;
 import com.acme.Circle;
 import com.acme.Collected;
 import com.acme.Color;
+import com.acme.Crate;
 import com.acme.Customer;
 import com.acme.Dates;
+import com.acme.Dock;
 import com.acme.Drawing;
 import com.acme.Empty;
 import com.acme.Invoice;
@@ -119,6 +121,9 @@ final class ObjectSamples {
                 .add("string-box", new StringBox("a", 2))
                 .add("shelf", new Shelf(new Box<>("a"), new Box<>(1), list(new Box<>("b"), new Box<>()),
                         new Box<>(list(1, 2))))
+                .add("crate", new Crate<>("a", 1, list("b", "c")))
+                .add("dock", new Dock(new Crate<>("a", 1, list("b", "c")),
+                        list(new Crate<>(2, "k", list(3)), new Crate<>()), new Box<>("d")))
                 .add("inner", new Outer.Inner("a", new Outer.Inner("b", null)))
                 .add("modifiers", new Modifiers("fixed", 5, "gone"))
                 .add("loose", new Loose(order(1), 5L, "chars", 7,

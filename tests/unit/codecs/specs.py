@@ -1,0 +1,43 @@
+"""The library's codec for each spec of the Java peer: a codec's name, or an object with its name and options."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from redisson_dq import codecs
+from redisson_dq.codecs import (
+    AvroJacksonCodec,
+    Codec,
+    CompositeCodec,
+    Kryo5Codec,
+    StringCodec,
+    TypedJsonJacksonCodec,
+)
+from redisson_dq.java import JavaType
+
+__all__ = ["codec_of"]
+
+
+def codec_of(spec: Any, redisson: str) -> Codec:
+    """The counterpart of a Redisson's codec; interop/README.md lists the specs. Raises KeyError for another."""
+    if isinstance(spec, str):
+        plain: Codec = getattr(codecs, spec)()
+        return plain
+    name = spec["name"]
+    if name == "Kryo5Codec":
+        return Kryo5Codec(spec.get("allowedClasses", ()), spec.get("references", False))
+    if name == "TypedJsonJacksonCodec":
+        return TypedJsonJacksonCodec(_type(spec), typed_uuid=redisson == "4.3.1")
+    if name == "AvroJacksonCodec":
+        return AvroJacksonCodec(_type(spec), spec["schema"])
+    if name == "CompositeCodec":
+        return CompositeCodec(*(codec_of(spec[part], redisson) for part in ("mapKey", "mapValue", "value")))
+    if name == "StringCodec":
+        return StringCodec(spec["charset"])
+    compressing: Codec = getattr(codecs, name)(codec_of(spec["inner"], redisson))
+    return compressing
+
+
+def _type(spec: Any) -> Any:
+    """The annotation of a class, or of a type with its arguments."""
+    return Annotated[Any, JavaType((spec.get("type") or spec["class"]).replace("[B", "byte[]"))]
