@@ -6,12 +6,26 @@ data; a codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeE
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
 from typing import Any
+from uuid import UUID
 
 from redisson_dq.codecs.unsupported import hint
-from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
-__all__ = ["MAX_DEPTH", "TOO_DEEP", "Malformed", "Unencodable", "no_java_type", "shorten", "type_name"]
+__all__ = [
+    "MAX_DEPTH",
+    "TOO_DEEP",
+    "Malformed",
+    "Unencodable",
+    "no_java_type",
+    "shorten",
+    "type_name",
+    "unreadable_bytes",
+    "unwritable",
+]
 
 #: Collections may nest this deep, in both directions.
 MAX_DEPTH = 200
@@ -19,25 +33,36 @@ MAX_DEPTH = 200
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} collections"
 
 _LONGEST_PATH = 240
+_LONGEST_MESSAGE = 2000
 
 
 class _Fault(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = shorten(message, _LONGEST_MESSAGE)
         self._steps: list[str] = []
 
     def inside(self, key: Any) -> None:
         """Note, on the way out, that the value stands under ``key`` (an index or a dict key)."""
-        try:
-            text = repr(key)
-        except Exception:  # a key of the caller's own class, or an int of more digits than Python writes
-            text = f"<{type_name(key)}>"
-        self._steps.append(f"[{shorten(text, 40)}]")
+        self._steps.append(f"[{_step(key)}]")
 
     @property
     def path(self) -> str:
         return shorten("$" + "".join(reversed(self._steps)), _LONGEST_PATH)
+
+
+#: What a step shows of its key. The repr of any other runs the caller's code, and takes as long as it is large.
+_SHOWN = (str, bytes, int, float, complex, Enum, Decimal, UUID, date, time, timedelta)
+
+
+def _step(key: Any) -> str:
+    parts = key if type(key) is tuple else (key,)
+    try:
+        if len(parts) < 9 and all(part is None or isinstance(part, _SHOWN) for part in parts):
+            return shorten(repr(key[:40] if type(key) in (str, bytes) else key), 40)
+    except Exception:  # a class derived from one of these, or an int of more digits than Python writes
+        pass
+    return f"<{shorten(type_name(key), 38)}>"
 
 
 class Malformed(_Fault):
@@ -69,6 +94,34 @@ class Unencodable(_Fault):
         """The public error, to be raised ``from`` this one or its cause."""
         path = self.path
         return EncodeError(f"{codec}: {self.message} (at {path})", codec=codec, path=path)
+
+
+def unwritable(exc: Exception, *keys: Any) -> Unencodable:
+    """The fault of an exception that a value raises while it is written: a property, an ``__iter__`` or a tzinfo of
+    the caller's own, an object that lacks its attributes. The value stands under ``keys``, the innermost first. A
+    RecursionError is raised again there, where the stack has no room to say more."""
+    if keys and isinstance(exc, RecursionError):
+        raise exc
+    fault = Unencodable(_message(exc, "the value cannot be written"))
+    for key in keys:
+        fault.inside(key)
+    return fault
+
+
+def unreadable_bytes(exc: Exception) -> Malformed:
+    """The same of one that is raised while a value is read: by the ``__hash__`` of a declared class, say."""
+    return Malformed(_message(exc, "the value cannot be made"))
+
+
+def _message(exc: Exception, what: str) -> str:
+    if isinstance(exc, RecursionError):
+        return TOO_DEEP
+    try:
+        text = shorten(str(exc), 300)
+    except Exception:
+        text = ""
+    # An ArgumentError is about a declaration whose annotations stand for no Java type, and says so.
+    return text if isinstance(exc, ArgumentError) else f"{what}: {type(exc).__name__}: {text}"
 
 
 def no_java_type(value: Any) -> Unencodable:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from redisson_dq import java
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, type_name
+from redisson_dq.codecs.faults import Malformed, Unencodable, type_name, unreadable_bytes, unwritable
 from redisson_dq.codecs.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
 from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
@@ -60,10 +60,8 @@ class ProtobufCodec(Codec):
             raise exc.error(self.name) from exc
         except EncodeError as exc:
             raise EncodeError(_renamed(self.name, exc), codec=self.name, path=exc.path) from exc
-        except ArgumentError as exc:  # a declaration whose annotations stand for no Java type
-            raise Unencodable(str(exc)).error(self.name) from exc
-        except RecursionError as exc:
-            raise Unencodable(TOO_DEEP).error(self.name) from exc
+        except Exception as exc:
+            raise unwritable(exc).error(self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -75,10 +73,8 @@ class ProtobufCodec(Codec):
             raise exc.error(self.name, data) from exc
         except DecodeError as exc:
             raise DecodeError(_renamed(self.name, exc), codec=self.name, data=data, offset=exc.offset) from exc
-        except ArgumentError as exc:
-            raise Malformed(str(exc)).error(self.name, data) from exc
-        except RecursionError as exc:
-            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+        except Exception as exc:
+            raise unreadable_bytes(exc).error(self.name, data) from exc
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

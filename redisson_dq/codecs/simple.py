@@ -7,7 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
@@ -32,7 +32,7 @@ _BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # and what Java writes bef
 _BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
 
 _WHOLE = re.compile(r"[+-]?\d+")
-_DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII)
 _HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII)
 _TRIMMED = "".join(map(chr, range(0x21)))  # what Java's String.trim takes away
 
@@ -49,13 +49,18 @@ class StringCodec(Codec):
     """
 
     def __init__(self, charset: str = "utf-8") -> None:
+        if not isinstance(charset, str):
+            raise ArgumentError(f"charset is the name of one, as 'utf-8', not {charset!r}")
         try:
             name = codecs.lookup(charset).name
             if name in _PYTHON_ONLY:
                 raise ArgumentError(f"charset {charset!r} is Python's own, Java has none like it")
             "".encode(charset)  # refuses what is no text encoding
-        except LookupError as exc:
-            raise ArgumentError(f"charset {charset!r} is unknown: {exc}") from exc
+        except (LookupError, ValueError) as exc:  # ValueError: a NUL in the name
+            if isinstance(exc, ArgumentError):
+                raise
+            shown = shorten(repr(charset), 80)
+            raise ArgumentError(f"charset {shown} is unknown: {shorten(str(exc), 200)}") from exc
         self._charset = charset
         self._marks = _BOMS.get(name)
         self._encoding = f"{name}-be" if name in _BIG_ENDIAN else name
@@ -63,19 +68,21 @@ class StringCodec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a str. Raises EncodeError. O(length)."""
-        if not isinstance(value, str):
+        if not issubclass(type(value), str):
             raise _wrong_type(value, "a str; call str() on it, or use a codec for its type").error(self.name)
         try:
-            raw = value.encode(self._encoding)
+            raw = str.encode(value, self._encoding)  # not by a subclass's own method
         except UnicodeEncodeError as exc:
             fault = Unencodable(
-                f"character U+{ord(value[exc.start]):04X} at {exc.start} has no bytes in {self._charset}"
+                f"character U+{ord(exc.object[exc.start]):04X} at {exc.start} has no bytes in {self._charset}"
             )
             raise fault.error(self.name) from exc
         return self._prefix + raw if self._prefix and raw else raw
 
     def decode(self, data: bytes) -> str:
         """The str. Raises DecodeError with the offset of the first bad byte. O(length)."""
+        if type(data) is not bytes:
+            data = bytes(data)
         encoding = self._encoding
         if self._marks is not None and data.startswith(self._marks):
             encoding = encoding[:-3]
@@ -95,8 +102,9 @@ class _WholeNumberCodec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The decimal text of an int. Raises EncodeError for other types and values out of range. O(1)."""
-        if not isinstance(value, int) or isinstance(value, bool):
+        if not issubclass(type(value), int) or value is True or value is False:
             raise _wrong_type(value, "an int").error(self.name)
+        value = int.__pos__(value)  # plain, whatever a subclass makes of its operators
         if not self._least <= value <= self._most:
             raise Unencodable(f"the int is outside {self._least} to {self._most}").error(self.name)
         return b"%d" % value
@@ -140,7 +148,9 @@ class DoubleCodec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The text of a float, or of an int that a float holds exactly. Raises EncodeError. O(1)."""
-        if isinstance(value, int) and not isinstance(value, bool):
+        kind = type(value)
+        if issubclass(kind, int) and kind is not bool:
+            value = int.__pos__(value)
             try:
                 number = float(value)
             except OverflowError as exc:
@@ -148,9 +158,9 @@ class DoubleCodec(Codec):
             if number != value:
                 raise Unencodable("a Double does not hold this int exactly; call float()").error(self.name)
             value = number
-        if not isinstance(value, float):
+        if not issubclass(type(value), float):
             raise _wrong_type(value, "a float").error(self.name)
-        return double_text(value).encode()
+        return double_text(float.__pos__(value)).encode()
 
     def decode(self, data: bytes) -> float:
         """The float. Raises DecodeError for bytes that Java's parser refuses. O(length)."""
@@ -171,9 +181,12 @@ class ByteArrayCodec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a bytes, bytearray or memoryview. Raises EncodeError for other types. O(length)."""
-        if not isinstance(value, (bytes, bytearray, memoryview)):
+        if not issubclass(type(value), (bytes, bytearray, memoryview)):
             raise _wrong_type(value, "bytes; encode it first, or use a codec for its type").error(self.name)
-        return bytes(value)
+        try:
+            return value if type(value) is bytes else memoryview(value).tobytes()
+        except ValueError as exc:
+            raise Unencodable("the memoryview is released").error(self.name) from exc
 
     def decode(self, data: bytes) -> bytes:
         """The same bytes. O(1)."""

@@ -176,13 +176,16 @@ def component_code(name: str) -> str:
     return _CODES.get(name) or (name if name.startswith("[") else f"L{name};")
 
 
+_TOO_MANY = "[" * 256  # a Java array has at most 255 dimensions
+
+
 def component_of(java_name: str) -> str:
     """The component type of an array class's name: ``[[I`` -> ``[I``, ``[Lcom.acme.A;`` -> ``com.acme.A``.
 
     Raises ValueError for a name that no array class has.
     """
     code = java_name[1:]
-    if java_name[:1] == "[":
+    if java_name[:1] == "[" and not java_name.startswith(_TOO_MANY):
         if code in _PRIMITIVES:
             return _PRIMITIVES[code]
         if code[:1] == "L" and code[-1:] == ";" and len(code) > 2:

@@ -488,7 +488,7 @@ class ListView(_View, list[T]):
 
     def __init__(self, java_name: str, inner: list[T], types: tuple[str, ...] = ()) -> None:
         super().__init__(inner)
-        self.java_name = java_name
+        self.java_name = _view_name(java_name, ListView)
         self.like = _empty(inner)
         self.types = types
 
@@ -500,7 +500,7 @@ class SetView(_View, OrderedSet[T]):
 
     def __init__(self, java_name: str, inner: Iterable[T], types: tuple[str, ...] = ()) -> None:
         super().__init__(inner)
-        self.java_name = java_name
+        self.java_name = _view_name(java_name, SetView)
         self.like = _empty(inner)
         self.types = types
 
@@ -512,9 +512,21 @@ class MapView(_View, dict[K, V]):
 
     def __init__(self, java_name: str, inner: dict[K, V], types: tuple[str, ...] = ()) -> None:
         super().__init__(inner)
-        self.java_name = java_name
+        self.java_name = _view_name(java_name, MapView)
         self.like = _empty(inner)
         self.types = types
+
+
+def _view_name(java_name: str, kind: type) -> str:
+    """The name of a wrapper's class, if a view of that kind can be one."""
+    name = java_name[len(_HELPERS) :] if isinstance(java_name, str) and java_name.startswith(_HELPERS) else ""
+    of = MapView if name.endswith("Map") else SetView if name.endswith("Set") else ListView
+    if not name.startswith(("Unmodifiable", "Synchronized", "Checked", "Empty")) or of is not kind:
+        raise ArgumentError(
+            f"{kind.__name__} takes the name of a wrapper's class, as {_HELPERS}Unmodifiable{kind.__name__[:-4]}, "
+            f"not {str(java_name)[:80]!r}"
+        )
+    return java_name
 
 
 def _empty(collection: Any) -> Any:

@@ -13,7 +13,7 @@ import keyword
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -405,6 +405,8 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
         erased = signature_of(bound, where=where, null=True).name if bound is not None else _OBJECT
         return Signature(erased, variable=annotation.__name__)
     kind = origin or annotation
+    if not isinstance(kind, Hashable):  # [] and {} among them, for list and dict
+        raise ArgumentError(f"{where}: {annotation!r} is no annotation; say list[str], dict[str, int] ...")
     if kind in _NATURAL:
         natural = _NATURAL[kind]
         arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]

@@ -49,7 +49,8 @@ UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_LOCAL = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
+#: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
+_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")
 
 
 def _check_nanosecond(nanosecond: int) -> int:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
+from redisson_dq.codecs.faults import Malformed, Unencodable, type_name, unwritable
 from redisson_dq.codecs.jackson.binary import (
     decimal_of,
     decimal_parts,
@@ -309,6 +309,8 @@ class Array(Type):
         except Unencodable as exc:
             exc.inside(index)
             raise
+        except Exception as exc:
+            raise unwritable(exc, index) from exc
         out.append(_END)
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[list[Any], int]:
@@ -344,6 +346,8 @@ class Map(Type):
         except Unencodable as exc:
             exc.inside(name)
             raise
+        except Exception as exc:
+            raise unwritable(exc, name) from exc
         out.append(_END)
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Object, int]:
@@ -387,6 +391,8 @@ class Record(Type):
         except Unencodable as exc:
             exc.inside(name)
             raise
+        except Exception as exc:
+            raise unwritable(exc, name) from exc
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Object, int]:
         depth = deeper(depth, pos)

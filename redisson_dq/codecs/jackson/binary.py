@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.jackson.node import CLASS, MAX_NODE_DEPTH, Object
 from redisson_dq.java.numbers import INT_MAX
 
@@ -89,6 +89,8 @@ class Writer(ABC):
         except Unencodable as exc:
             exc.inside(index)
             raise
+        except Exception as exc:
+            raise unwritable(exc, index) from exc
         self.out.append(after)
 
     def _write_object(self, node: Object) -> None:
@@ -102,6 +104,8 @@ class Writer(ABC):
         except Unencodable as exc:
             exc.inside(name)
             raise
+        except Exception as exc:
+            raise unwritable(exc, name) from exc
         self.out.append(after)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
@@ -64,10 +64,8 @@ class JacksonCodec(Codec):
             return self._dumps(node_of(value, self._dialect, self._slot))
         except Unencodable as exc:
             raise exc.error(self.name) from exc
-        except ArgumentError as exc:  # a declaration whose annotations stand for no Java type
-            raise Unencodable(str(exc)).error(self.name) from exc
-        except RecursionError as exc:
-            raise Unencodable(TOO_DEEP).error(self.name) from exc
+        except Exception as exc:
+            raise unwritable(exc).error(self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size).
@@ -81,10 +79,8 @@ class JacksonCodec(Codec):
             return value_of(self._loads(data), self._dialect, self._slot)
         except Malformed as exc:
             raise exc.error(self.name, data) from exc
-        except ArgumentError as exc:
-            raise Malformed(str(exc)).error(self.name, data) from exc
-        except RecursionError as exc:
-            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+        except Exception as exc:
+            raise unreadable_bytes(exc).error(self.name, data) from exc
 
 
 class MsgPackJacksonCodec(JacksonCodec):

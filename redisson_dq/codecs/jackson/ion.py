@@ -16,7 +16,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.binary import deeper, utf8
 from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits
@@ -143,6 +143,8 @@ def _write_list(node: list[Any], out: list[str]) -> None:
     except Unencodable as exc:
         exc.inside(index)
         raise
+    except Exception as exc:
+        raise unwritable(exc, index) from exc
     out.append("]" if node else "[]")
 
 
@@ -157,6 +159,8 @@ def _write_struct(node: Object, out: list[str]) -> None:
     except Unencodable as exc:
         exc.inside(name)
         raise
+    except Exception as exc:
+        raise unwritable(exc, name) from exc
     out.append("}" if node else "{}")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
@@ -186,6 +186,8 @@ def _write_array(node: list[Any], out: list[str], scalars: _Scalars) -> None:
     except Unencodable as exc:
         exc.inside(index)
         raise
+    except Exception as exc:
+        raise unwritable(exc, index) from exc
     out.append("]" if node else "[]")
 
 
@@ -199,6 +201,8 @@ def _write_object(node: Object, out: list[str], separator: str, scalars: _Scalar
     except Unencodable as exc:
         exc.inside(name)
         raise
+    except Exception as exc:
+        raise unwritable(exc, name) from exc
     out.append("{}" if separator == "{" else "}")
 
 

@@ -77,6 +77,8 @@ class _Reader:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._throwables: dict[int, Any] = {}
+        #: Smile names a key again in a byte, so there is one object for all its places.
+        self._keys: dict[tuple[str, str], Any] = {}
 
     def read(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that is declared as ``slot``."""
@@ -309,6 +311,12 @@ class _Reader:
             raise
         return values
 
+    def _key(self, text: str, name: str) -> Any:
+        found = self._keys.get((text, name))
+        if found is None:
+            found = self._keys[text, name] = _key(text, name)
+        return found
+
     def _entries(
         self,
         node: Iterable[tuple[str, Any]],
@@ -325,7 +333,7 @@ class _Reader:
         key = ""
         try:
             for key, item in node:
-                pairs.append((key if plain else _key(key, key_slot.name), read(self, item, value_slot, depth + 1)))
+                pairs.append((key if plain else self._key(key, key_slot.name), read(self, item, value_slot, depth + 1)))
         except Malformed as exc:
             exc.inside(key)
             raise

@@ -15,7 +15,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name, unwritable
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
@@ -194,6 +194,8 @@ class _Writer:
         except Unencodable as exc:
             exc.inside(len(nodes))
             raise
+        except Exception as exc:
+            raise unwritable(exc, len(nodes)) from exc
         return nodes
 
     def _entries(
@@ -217,6 +219,8 @@ class _Writer:
         except Unencodable as exc:
             exc.inside(key)
             raise
+        except Exception as exc:
+            raise unwritable(exc, key) from exc
         return Object(pairs)
 
     def _key(self, key: Any, declared: str, named: bool) -> str:
@@ -251,6 +255,8 @@ class _Writer:
         except Unencodable as exc:
             exc.inside(name)
             raise
+        except Exception as exc:
+            raise unwritable(exc, name) from exc
         return Object(pairs)
 
     def _generic(self, content: Any, depth: int) -> Any:

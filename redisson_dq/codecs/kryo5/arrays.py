@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.faults import Malformed, Unencodable, unwritable
 from redisson_dq.codecs.kryo5.scalars import (
     integer_bytes,
     long_bytes,
@@ -126,6 +126,8 @@ def array_writer(component: str, types: Types) -> Any:
         except Unencodable as exc:
             exc.inside(index)
             raise
+        except Exception as exc:
+            raise unwritable(exc, index) from exc
         writer.depth -= 1
 
     return write
@@ -141,6 +143,8 @@ def _primitive_writer(component: str) -> Any:
             except Unencodable as exc:
                 exc.inside(index)
                 raise
+            except Exception as exc:
+                raise unwritable(exc, index) from exc
 
     return write
 

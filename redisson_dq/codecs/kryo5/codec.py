@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
 from redisson_dq.codecs.kryo5 import reader, writer
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.types import Types
@@ -60,8 +60,9 @@ class Kryo5Codec(Codec):
     """
 
     def __init__(self, allowed_classes: Iterable[str] = (), references: bool = False) -> None:
-        names = (allowed_classes,) if isinstance(allowed_classes, str) else tuple(allowed_classes)
-        if isinstance(allowed_classes, str) or not all(isinstance(name, str) for name in names):
+        is_several = isinstance(allowed_classes, Iterable) and not isinstance(allowed_classes, str)
+        names = tuple(allowed_classes) if is_several else ()
+        if not is_several or not all(isinstance(name, str) for name in names):
             raise ArgumentError("allowed_classes takes Java class names, as a list or a set")
         self._types = Types(names, references=references)
         self._reader: type[Reader] = ReferenceReader if references else Reader
@@ -82,8 +83,8 @@ class Kryo5Codec(Codec):
             state.write_any(value)
         except Unencodable as exc:
             raise exc.error(self.name) from exc
-        except RecursionError as exc:
-            raise Unencodable(TOO_DEEP).error(self.name) from exc
+        except Exception as exc:
+            raise unwritable(exc).error(self.name) from exc
         return b"".join(state.out)
 
     def decode(self, data: bytes) -> Any:
@@ -105,6 +106,6 @@ class Kryo5Codec(Codec):
         except (IndexError, struct.error) as exc:
             fault = Malformed("the bytes end in the middle of the value", len(data))
             raise fault.error(self.name, data) from exc
-        except RecursionError as exc:
-            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+        except Exception as exc:
+            raise unreadable_bytes(exc).error(self.name, data) from exc
         return value

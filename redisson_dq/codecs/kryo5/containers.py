@@ -15,13 +15,16 @@ map's keys and values can always be null.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.faults import Malformed, Unencodable, unwritable
+from redisson_dq.codecs.hashes import FEW_KEYS, MOST_OF_ONE_HASH, SAME_HASH, check_hashes
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
 from redisson_dq.java.collections import Comparator, Entries, map_of, set_of
+from redisson_dq.java.declare import declaration_for
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.generics import Arguments
@@ -67,6 +70,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
             values = kind()
             reader.register(values)
         reader.enter(start)
+        before = reader.size
         if count:
             nested = arguments[-1].arguments if arguments else ()
             try:
@@ -84,7 +88,11 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
                 exc.inside(len(values))
                 raise
         reader.depth -= 1
-        made = values if is_list else set_of(java_name, kind, values)
+        made = values
+        if not is_list:
+            reader.check_hash(reader.size - before, start)
+            check_hashes(values, start)
+            made = set_of(java_name, kind, values)
         if comparator is not None and isinstance(made, kind):
             made.comparator = comparator  # type: ignore[attr-defined]
         return made, pos
@@ -118,11 +126,16 @@ def _read_elements(
     has_null: bool,
 ) -> int:
     """Elements of one class, without it."""
+    start = pos
     if has_null or not java_type.sizeless:
         if count > len(data) - pos:
-            reader.check_count(count, data, pos)
+            if has_null or not _is_fieldless(java_type):
+                reader.check_count(count, data, pos)
+            reader.spend(count, pos)
+            start -= count
     else:
         reader.spend(count, pos)
+        start -= count
     if has_null:
         for _ in range(count):
             value, pos = reader.read_nullable(java_type, data, pos, nested)
@@ -136,7 +149,15 @@ def _read_elements(
         for _ in range(count):
             value, pos = read(data, pos, reader)
             values.append(value)
+    if pos - start < count:  # objects of a class without fields
+        reader.spend(count - (pos - start), start)
     return pos
+
+
+def _is_fieldless(java_type: JavaType) -> bool:
+    """Whether it is a declared class whose objects take no bytes."""
+    declaration = None if java_type.python is None else declaration_for(java_type.python)
+    return declaration is not None and declaration.kind != "enum" and not declaration.all_fields
 
 
 def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> Read:
@@ -159,10 +180,13 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         read_key = _part_reader(reader, arguments, 0, nulls)
         read_item = _part_reader(reader, arguments, 1, nulls)
         key: Any = None
+        hashes: Counter[int] = Counter()
         for index in range(count):
             try:
-                key = index
+                key, at, before = index, pos, reader.size
                 key, pos = read_key(data, pos)
+                if reader.references:
+                    reader.check_hash(reader.size - before, at)
                 value, pos = read_item(data, pos)
             except Malformed as exc:
                 exc.inside(key)
@@ -170,6 +194,11 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
             if not pairs:
                 try:
                     known = len(values)
+                    if count > FEW_KEYS:
+                        code = hash(key)
+                        hashes[code] += 1
+                        if hashes[code] > MOST_OF_ONE_HASH:
+                            raise Malformed(SAME_HASH, start)
                     values.setdefault(key, value)
                     if len(values) > known:
                         continue
@@ -226,8 +255,10 @@ def singleton(java_name: str, kind: type) -> tuple[Read, Write]:
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         reader.enter(pos)
+        before = reader.size
         value, pos = reader.read_any(data, pos)
         reader.depth -= 1
+        reader.check_hash(reader.size - before, pos)
         return (kind([value]) if issubclass(kind, list) else set_of(java_name, kind, [value])), pos
 
     def write(value: Any, writer: Writer) -> None:
@@ -243,7 +274,9 @@ def singleton_map(java_name: str, kind: type) -> tuple[Read, Write]:
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         reader.enter(pos)
+        before = reader.size
         key, pos = reader.read_any(data, pos)
+        reader.check_hash(reader.size - before, pos)
         value, pos = reader.read_any(data, pos)
         reader.depth -= 1
         return map_of(java_name, kind, [(key, value)]), pos
@@ -312,6 +345,8 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> Write
         except Unencodable as exc:
             exc.inside(index)
             raise
+        except Exception as exc:
+            raise unwritable(exc, index) from exc
         writer.depth -= 1
 
     return write
@@ -335,6 +370,8 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> Write:
         except Unencodable as exc:
             exc.inside(key)
             raise
+        except Exception as exc:
+            raise unwritable(exc, key) from exc
         writer.depth -= 1
 
     return write

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, type_name
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, type_name, unwritable
 from redisson_dq.codecs.kryo5.arrays import PRIMITIVES, primitive_bytes
 from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, hierarchy
 from redisson_dq.codecs.kryo5.scalars import (
@@ -155,8 +155,10 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
         except Unencodable as exc:
             exc.inside(attribute)
             raise
-        except AttributeError as exc:
-            raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from exc
+        except Exception as exc:
+            if isinstance(exc, AttributeError) and exc.obj is value:
+                raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from exc
+            raise unwritable(exc, attribute) from exc
         writer.depth -= 1
 
     return _bound_writer(declaration, write) if is_generic(declaration) else write

@@ -9,6 +9,7 @@ from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types, exception_type
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint
+from redisson_dq.java.values import JavaClass
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.generics import Arguments, Variables
@@ -36,7 +37,10 @@ class Reader:
     what is known of the Java serialization streams among the bytes, if there are any (see embedded).
     """
 
-    __slots__ = ("_names", "_sizeless", "depth", "final", "last_header", "streams", "types", "variables")
+    __slots__ = (
+        *("_classes", "_names", "_sizeless", "depth", "final", "last_header", "size"),
+        *("streams", "types", "variables"),
+    )
 
     references = False
 
@@ -47,7 +51,10 @@ class Reader:
         self.variables: Variables = {}
         self.streams: ReadState | None = None
         self.last_header: int | None = None
+        #: How many objects there were so far; counted only where one can be referred to (see ReferenceReader).
+        self.size = 0
         self._names: list[JavaType | str] = []
+        self._classes: dict[str, JavaClass] = {}
         self._sizeless = 0
 
     def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
@@ -94,6 +101,10 @@ class Reader:
         """The name of a class, which may be any; None for null."""
         found, pos = self._read_class(data, pos)
         return (found.name if isinstance(found, JavaType) else found), pos
+
+    def class_object(self, name: str) -> JavaClass:
+        """The Class of that name: one object for all its places, as two bytes may name it again."""
+        return self._classes.get(name) or self._classes.setdefault(name, JavaClass(name))
 
     def _read_class(self, data: bytes, pos: int) -> tuple[JavaType | str | None, int]:
         start = pos
@@ -151,7 +162,12 @@ class Reader:
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
 
+    def check_hash(self, size: int, pos: int) -> None:
+        """Refuse keys or elements of so many objects in all when their hashes would take too long."""
 
+
+_MAX_HASHED = 100_000
+_ENOUGH = 1 << 60
 #: Stands for an object that is being read and has no value yet.
 _UNREAD = object()
 
@@ -160,12 +176,15 @@ class ReferenceReader(Reader):
     """The same with ``references=True``: before an object stands a varint, 1 for one that follows, n + 2 for the
     n-th that was there already, and 0 for null where there can be one."""
 
-    __slots__ = ("_objects", "_open", "_used")
+    __slots__ = ("_hashed", "_objects", "_open", "_sizes", "_used")
 
     references = True
 
     def __init__(self, types: Types) -> None:
         super().__init__(types)
+        self._hashed = 0
+        #: By number: how many objects each holds if every reference is followed.
+        self._sizes: list[int] = []
         self._objects: list[Any] = []
         self._open: list[int] = []
         self._used: set[int] = set()
@@ -201,9 +220,11 @@ class ReferenceReader(Reader):
             if found is _UNREAD:
                 raise Malformed(f"the {java_type.name} refers back to an object that is not complete", pos)
             self._used.add(mark - 2)
+            self.size = min(self.size + self._sizes[mark - 2], _ENOUGH)
             return found, pos
-        number = len(known)
+        number, before = len(known), self.size
         known.append(_UNREAD)
+        self._sizes.append(1)
         self._open.append(number)
         value, end = (
             java_type.read(data, pos, self, arguments)
@@ -211,11 +232,19 @@ class ReferenceReader(Reader):
             else java_type.read(data, pos, self)
         )
         self._open.pop()
+        self.size = min(self.size + 1, _ENOUGH)
+        self._sizes[number] = self.size - before
         if known[number] is not value:
             if number in self._used:
                 raise Malformed(f"a {java_type.name} that Python cannot hold refers back to itself", pos)
             known[number] = value
         return value, end
+
+    def check_hash(self, size: int, pos: int) -> None:
+        # One that holds the same object twice, which does so too ..., takes time without end.
+        self._hashed += size
+        if self._hashed > _MAX_HASHED + 10 * len(self._objects):
+            raise Malformed("the same objects are referred to too often in keys or elements of a set", pos)
 
     def register(self, value: Any) -> None:
         self._objects[self._open[-1]] = value

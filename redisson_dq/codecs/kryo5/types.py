@@ -8,6 +8,7 @@ long 7, double 8, boxed types the same; then those of the classes that are regis
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Collection
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -16,7 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import Unencodable, no_java_type, type_name
+from redisson_dq.codecs.faults import Unencodable, no_java_type, shorten, type_name
 from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scalars, times, values, wire
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_of
@@ -192,8 +193,15 @@ def exception_type(name: str) -> JavaType:
     return JavaType(name, embedded.exception_reader(name), embedded.stream_writer(embedded.THROWABLE))
 
 
-#: The same object each time: a collection whose elements are of one class is written otherwise.
-_same_exception_type = functools.lru_cache(maxsize=256)(exception_type)
+_exception_types = functools.lru_cache(maxsize=256)(exception_type)
+_lock = threading.Lock()
+
+
+def _same_exception_type(name: str) -> JavaType:
+    """The same object each time, in every thread: a collection whose elements are of one class is written otherwise."""
+    with _lock:
+        return _exception_types(name)
+
 
 #: By Java's name.
 _BY_NAME = _named_types()
@@ -332,13 +340,14 @@ class Types:
             if len(self._arrays) >= _MOST_ARRAY_TYPES:
                 self._arrays.clear()
             if final or component.startswith("java."):
-                self._arrays[name] = found
+                found = self._arrays.setdefault(name, found)
         return found
 
     def _of_declaration(self, declaration: Declaration) -> JavaType:
         found = self._declared.get(declaration)
         if found is None:
-            found = self._declared[declaration] = self._make(declaration)
+            # Of two threads that come here at once, both go on with the type of one: types are told apart by identity.
+            found = self._declared.setdefault(declaration, self._make(declaration))
         return found
 
     def _make(self, declaration: Declaration) -> JavaType:
@@ -402,6 +411,14 @@ class Types:
             raise no_java_type(value)
         name = self._name_of(value, kind)
         if name is not None:
+            held = _HELD.get(kind)
+            if (
+                held is not None
+                and name not in embedded.STREAMS
+                and not issubclass(COLLECTIONS.get(name, object), held)
+            ):
+                what = "maps" if held is dict else "sets"
+                raise Unencodable(f"{kind.__name__} of {shorten(name, 120)}, which is no class of {what}")
             found = _BY_NAME.get(name) or self.named(name)
             if found is None:
                 raise Unencodable(f"Java class {name} cannot be written")
@@ -466,6 +483,8 @@ class Types:
         return value
 
 
+#: What the classes are that these stand for.
+_HELD: dict[type, Any] = {java.Elements: (set, java.OrderedSet), java.Entries: dict}
 _LIMITS = {
     BYTE: (-128, 127),
     SHORT: (-32768, 32767),

@@ -217,7 +217,7 @@ def read_class_object(data: bytes, pos: int, reader: Reader) -> tuple[values.Jav
         primitive, pos = read_boolean(data, pos)
         if primitive:
             name = reader.types.boxes[name]
-    return values.JavaClass(name), pos
+    return reader.class_object(name), pos
 
 
 def write_class_object(value: values.JavaClass, writer: Writer) -> None:

@@ -93,7 +93,12 @@ def _char(make: Callable[[str], Any] = str) -> Scalar:
     )
 
 
+_MAX_DECIMAL_BITS = 1 << 17  # turning an int into a Decimal takes quadratic time
+
+
 def _decimal(value: Any) -> Decimal:
+    if isinstance(value, int) and value.bit_length() > _MAX_DECIMAL_BITS:
+        raise TypeError("a BigDecimal of so many digits would take too long to write")
     number = Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else _only(Decimal)(value)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not INT_MIN <= -exponent <= INT_MAX:

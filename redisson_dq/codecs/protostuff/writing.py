@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, cast
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name, unwritable
 from redisson_dq.codecs.protostuff import types
 from redisson_dq.codecs.protostuff.jdk import JDK, jdk_name
 from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS, scalar_name
@@ -84,6 +84,8 @@ class _Writer:
             for step in path:
                 exc.inside(step)
             raise
+        except Exception as exc:
+            raise unwritable(exc, *path) from exc
 
     def _value(self, number: int, value: Any, declared: Signature, *, in_map: bool = False) -> None:
         """A field, or an element, that is declared as this."""
@@ -129,6 +131,8 @@ class _Writer:
         except Unencodable as exc:
             exc.inside(key)
             raise
+        except Exception as exc:
+            raise unwritable(exc, key) from exc
 
     # Values whose type stands in the bytes
 
@@ -216,6 +220,8 @@ class _Writer:
         except Unencodable as exc:
             exc.inside(count)
             raise
+        except Exception as exc:
+            raise unwritable(exc, count) from exc
 
 
 def _attribute(value: Any, field: Slot) -> Any:

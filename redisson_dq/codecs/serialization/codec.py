@@ -6,7 +6,7 @@ import struct
 from typing import Any, Literal
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
 from redisson_dq.errors import ArgumentError
 
@@ -38,8 +38,8 @@ class SerializationCodec(Codec):
             return write_object(value, WriteState())
         except Unencodable as exc:
             raise exc.error(self.name) from exc
-        except RecursionError as exc:
-            raise Unencodable(TOO_DEEP).error(self.name) from exc
+        except Exception as exc:
+            raise unwritable(exc).error(self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -54,8 +54,8 @@ class SerializationCodec(Codec):
         except (IndexError, struct.error) as exc:
             fault = Malformed("the bytes end in the middle of the value", len(data))
             raise fault.error(self.name, data) from exc
-        except RecursionError as exc:
-            raise Malformed(TOO_DEEP).error(self.name, data) from exc
+        except Exception as exc:
+            raise unreadable_bytes(exc).error(self.name, data) from exc
         return value
 
     def __repr__(self) -> str:

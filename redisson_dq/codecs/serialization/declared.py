@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
-from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, unwritable
+from redisson_dq.codecs.serialization.descriptors import jdk_descriptor, one_for_all
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.stream import (
     SC_ENUM,
@@ -57,7 +57,7 @@ _PRIMITIVE_NAMES = {code: name for name, code in _PRIMITIVE_CODES.items()}
 # Descriptors
 
 
-@functools.cache
+@one_for_all(functools.cache)
 def descriptor(declaration: Declaration) -> ClassDesc:
     """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
     if declaration.kind == "enum":
@@ -274,8 +274,10 @@ def write_object(node: Instance, value: Any, declaration: Declaration, encoder: 
         if field is not None:
             exc.inside(field.attribute)
         raise
-    except AttributeError as exc:
-        raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {exc}") from exc
+    except Exception as exc:
+        if isinstance(exc, AttributeError) and exc.obj is value:
+            raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {exc}") from exc
+        raise unwritable(exc, *(() if field is None else (field.attribute,))) from exc
 
 
 def _field_content(field: Field, value: Any, encoder: Encoder) -> Content:

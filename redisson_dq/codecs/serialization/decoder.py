@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.hashes import FEW_KEYS, check_hashes
 from redisson_dq.codecs.serialization import declared, table, throwables
 from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, EnumConstant, Instance
 from redisson_dq.java.arrays import array_of, component_of
@@ -18,7 +19,6 @@ __all__ = ["Decoder"]
 _PENDING: Final = object()
 _FREE_WORK: Final = 100_000
 _ENOUGH: Final = 1 << 60
-_FEW_KEYS: Final = 1_000
 
 
 class Decoder:
@@ -154,15 +154,15 @@ class Decoder:
             return
         self.spend(size, node)
         try:
-            hashes = {hash(key) for key in keys}
+            check_hashes(keys, node.offset)
+            for key in keys[:FEW_KEYS]:
+                hash(key)
         except (Malformed, RecursionError):
             raise
         except TypeError:
             return
         except Exception as exc:  # a __hash__ of the user's own, of an object that is not complete yet
             raise Malformed(f"a key or element without a hash: {type(exc).__name__}: {exc}", node.offset) from exc
-        if len(keys) > _FEW_KEYS and len(hashes) * 8 < len(keys):
-            raise Malformed("keys or elements of which too many have the same hash", node.offset)
 
     # By kind of content
 
@@ -208,6 +208,7 @@ class Decoder:
         raise self.unknown(node.desc, node.offset)
 
     def _class(self, node: ClassObject) -> JavaClass:
+        self.spend(len(node.desc.name), node)
         return JavaClass(node.desc.name)
 
     def unknown(self, desc: ClassDesc, offset: int) -> Malformed:

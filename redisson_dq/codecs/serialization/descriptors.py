@@ -8,15 +8,42 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
+from collections.abc import Callable
 from importlib import resources
+from typing import TypeVar
 
 from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc, FieldDesc
 from redisson_dq.codecs.serialization.utf import encode_utf
 
-__all__ = ["array_descriptor", "jdk_descriptor"]
+__all__ = ["array_descriptor", "jdk_descriptor", "one_for_all"]
 
 _PUBLIC, _FINAL_ABSTRACT = 0x0001, 0x0410
 _NOT_PUBLIC = frozenset(("[Ljava.util.concurrent.ConcurrentHashMap$Segment;",))
+
+
+#: One for all descriptors, which are made one inside the other.
+_lock = threading.RLock()
+_Made = TypeVar("_Made")
+_Key = TypeVar("_Key")
+
+
+def one_for_all(
+    cache: Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]],
+) -> Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]]:
+    """A cache that gives all threads the same object: a stream tells by identity what it has written before."""
+
+    def decorate(make: Callable[[_Key], _Made]) -> Callable[[_Key], _Made]:
+        cached = cache(make)
+
+        @functools.wraps(make)
+        def get(key: _Key) -> _Made:
+            with _lock:
+                return cached(key)
+
+        return get
+
+    return decorate
 
 
 @functools.cache
@@ -30,7 +57,7 @@ def jdk_descriptor(name: str) -> ClassDesc | None:
     return _descriptor(name) if name in _lines() else None
 
 
-@functools.cache
+@one_for_all(functools.cache)
 def _descriptor(name: str) -> ClassDesc:
     _, uid, flags, parent, *fields = _lines()[name].split(" ")
     return ClassDesc(
@@ -42,7 +69,7 @@ def _descriptor(name: str) -> ClassDesc:
     )
 
 
-@functools.lru_cache(maxsize=1024)
+@one_for_all(functools.lru_cache(maxsize=1024))
 def array_descriptor(name: str) -> ClassDesc:
     """The descriptor of an array class: ``[I``, ``[Lcom.acme.Order;``.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name, unwritable
 from redisson_dq.codecs.serialization import declared, table, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import fit, primitive
@@ -135,6 +135,8 @@ class Encoder:
         except Unencodable as exc:
             exc.inside(len(found))
             raise
+        except Exception as exc:
+            raise unwritable(exc, len(found)) from exc
         return found
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]]) -> list[Content]:
@@ -148,6 +150,8 @@ class Encoder:
         except Unencodable as exc:
             exc.inside(key)
             raise
+        except Exception as exc:
+            raise unwritable(exc, key) from exc
         return found
 
     def elements(self, values: Iterable[Any], component: str) -> list[Content]:
@@ -160,6 +164,8 @@ class Encoder:
         except Unencodable as exc:
             exc.inside(len(found))
             raise
+        except Exception as exc:
+            raise unwritable(exc, len(found)) from exc
         return found
 
     def typed(self, value: Any, type_: Signature) -> Content:
@@ -255,6 +261,8 @@ class Encoder:
         except Unencodable as exc:
             exc.inside(len(found))
             raise
+        except Exception as exc:
+            raise unwritable(exc, len(found)) from exc
         return bytes(number & 0xFF for number in found) if code == "B" else tuple(found)
 
 

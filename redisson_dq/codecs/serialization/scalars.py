@@ -132,8 +132,10 @@ def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None
 def _text_row(name: str, kind: type, field_name: str) -> Row:
     """A class that is a text in one field."""
 
-    def read(node: Instance, _decoder: Decoder) -> Any:
-        return kind(field(node, field_name, str))
+    def read(node: Instance, decoder: Decoder) -> Any:
+        text = field(node, field_name, str)
+        decoder.spend(len(text), node)
+        return kind(text)
 
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {field_name: str.__str__(value)})
@@ -186,13 +188,14 @@ _NO_PORT = -1
 _MAX_PORT = 65535
 
 
-def _read_url(node: Instance, _decoder: Decoder) -> java.Url:
+def _read_url(node: Instance, decoder: Decoder) -> java.Url:
     authority = field(node, "authority", (str, type(None)))
     ref = field(node, "ref", (str, type(None)))
     text = field(node, "protocol", str) + ":"
     if authority:
         text += f"//{authority}"
     text += field(node, "file", (str, type(None))) or ""
+    decoder.spend(len(text) + len(ref or ""), node)
     return java.Url(text if ref is None else f"{text}#{ref}")
 
 
@@ -340,6 +343,12 @@ def _write_atomic_reference(node: Instance, value: Any, encoder: Encoder) -> Non
     put(node, {"value": encoder.content(value.value)})
 
 
+def _read_time_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
+    zone = field(node, "ID", str)
+    decoder.spend(len(zone), node)
+    return java.TimeZone(zone)
+
+
 ROWS: tuple[Row, ...] = (
     _value_row("java.lang.Boolean", bool, bool, bool, bool),
     _value_row("java.lang.Byte", java.Byte, int, java.Byte, int),
@@ -357,7 +366,7 @@ ROWS: tuple[Row, ...] = (
     Row("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
     Row("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
     Row("java.util.Locale", _read_locale, java.Locale, _write_locale),
-    Row(_ZONE_INFO, lambda node, _decoder: java.TimeZone(field(node, "ID", str)), java.TimeZone),
+    Row(_ZONE_INFO, _read_time_zone, java.TimeZone),
     Row("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
     Row("java.util.UUID", _read_uuid, UUID, _write_uuid),
     Row("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),

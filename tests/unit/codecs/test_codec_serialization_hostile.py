@@ -17,7 +17,7 @@ from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec, stream
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.rows import put
-from redisson_dq.codecs.serialization.stream import Array, ClassDesc, Content, FieldDesc, Instance
+from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, FieldDesc, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
@@ -182,6 +182,13 @@ def as_list(inner: Array) -> Instance:
             for inner in [big_integer(10**3999)]
             for _ in range(20_000)
         ],
+        lambda: [ClassObject(inner) for inner in [user_class("x" * 60_000)] for _ in range(5_000)],
+        lambda: [instance("java.net.URI", {"string": inner}) for inner in ["x" * 60_000] for _ in range(5_000)],
+        lambda: [
+            instance("java.net.URL", {"protocol": "http", "file": inner})
+            for inner in ["x" * 60_000]
+            for _ in range(5_000)
+        ],
         lambda: [instance("java.util.Collections$CopiesList", {"n": 0x7FFFFFFF})],
         lambda: [
             instance("java.util.concurrent.CopyOnWriteArraySet", {"al": inner})
@@ -196,7 +203,7 @@ def as_list(inner: Array) -> Instance:
         ],
     ],
 )
-def test_what_is_copied_from_one_object_very_often_is_refused(copying: Callable[[], list[Instance]]) -> None:
+def test_what_is_copied_from_one_object_very_often_is_refused(copying: Callable[[], list[Content]]) -> None:
     data = written(array_list(*copying()))
     tracemalloc.start()
     error = quickly(lambda: codec.decode(data))
