@@ -73,8 +73,10 @@ from redisson_dq.java.declare import (
     transient,
 )
 from redisson_dq.java.enums import (
+    ChronoUnit,
     DayOfWeek,
     Month,
+    RoundingMode,
     TimeUnit,
 )
 from redisson_dq.java.numbers import (
@@ -171,6 +173,7 @@ __all__ = [
     "CopyOnWriteArrayList",
     "CopyOnWriteArraySet",
     "Currency",
+    "ChronoUnit",
     "DayOfWeek",
     "Double",
     "DoubleArray",
@@ -243,6 +246,7 @@ __all__ = [
     "StringBuilder",
     "Throwable",
     "ThrowableClass",
+    "RoundingMode",
     "TimeUnit",
     "TimeZone",
     "Timestamp",

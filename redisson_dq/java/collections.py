@@ -605,6 +605,29 @@ _NAMED: tuple[Any, ...] = (
 #: By Java name: the class of every collection that is made from its elements alone (or its pairs, for a dict).
 COLLECTIONS: dict[str, type] = {**_PLAIN, **{kind.java_name: kind for kind in _NAMED}}
 
+#: Where these interfaces are declared a plain list, set or dict becomes such a class: what it is elsewhere in Java
+#: (ArrayList, HashSet, LinkedHashMap) is none of them.
+INTERFACES = {
+    **dict.fromkeys(("java.util.SortedSet", "java.util.NavigableSet"), "java.util.TreeSet"),
+    **dict.fromkeys(("java.util.SortedMap", "java.util.NavigableMap"), "java.util.TreeMap"),
+    **dict.fromkeys(("java.util.Queue", "java.util.Deque"), "java.util.LinkedList"),
+    "java.util.concurrent.BlockingQueue": "java.util.concurrent.LinkedBlockingQueue",
+    "java.util.concurrent.BlockingDeque": "java.util.concurrent.LinkedBlockingDeque",
+    "java.util.concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
+}
+
+
+def collection_for(value: Any, name: str) -> Any:
+    """A plain list, set or dict as the class that a place of the Java type ``name`` takes; else as it is. O(size)."""
+    plain = type(value)
+    if plain not in (list, tuple, set, frozenset, dict):
+        return value
+    kind = COLLECTIONS.get(INTERFACES.get(name, name))
+    if kind is None or kind is plain or kind is HashMap:  # a LinkedHashMap is a HashMap
+        return value
+    base = list if plain in (list, tuple) else OrderedSet if plain in (set, frozenset) else dict
+    return kind(value) if issubclass(kind, base) else value
+
 
 def set_of(java_name: str, kind: type, items: list[Any]) -> Any:
     """The elements as the set class ``kind``, or as Elements if Python cannot hold them in a set. O(size)."""

@@ -31,12 +31,14 @@ __all__ = [
     "Field",
     "JavaType",
     "Signature",
+    "array_signature",
     "camel_case",
     "declaration_for",
     "declaration_of",
     "java_class",
     "signature_of",
     "transient",
+    "with_arguments",
 ]
 
 C = TypeVar("C", bound=type)
@@ -85,12 +87,14 @@ class Signature:
     """A Java type as a field declares it.
 
     ``name`` is a primitive's name, a class's binary name, or an array's as Class.getName gives it (``[I``);
-    ``arguments`` are its type arguments; ``variable`` is the name of the type variable that ``name`` erases.
+    ``arguments`` are its type arguments; ``variable`` is the name of the type variable that ``name`` erases;
+    ``component`` is the type of an array's elements where it says more than the name, as in ``T[]``.
     """
 
     name: str
     arguments: tuple[Signature, ...] = ()
     variable: str | None = None
+    component: Signature | None = None
 
 
 OBJECT = Signature(_OBJECT)
@@ -225,9 +229,31 @@ class Declaration:
         )
 
     @cached_property
+    def has_attributes(self) -> bool:
+        """Whether there is any attribute, transient ones included: known without looking at their types."""
+        return self.kind == "enum" or bool(_attribute_names(self.python))
+
+    @cached_property
     def all_fields(self) -> tuple[Field, ...]:
         """The superclass's fields, then this class's."""
         return (*(self.superclass.all_fields if self.superclass else ()), *self.fields)
+
+    @cached_property
+    def typed_fields(self) -> tuple[tuple[str, tuple[Field, ...]], ...]:
+        """By class, the topmost first: its fields as an object of this class has them, with the type arguments that
+        the subclasses give."""
+        found: list[tuple[str, tuple[Field, ...]]] = []
+        current: Declaration | None = self
+        given: dict[str, Signature] = {}
+        while current is not None:
+            fields = tuple(attrs.evolve(field, type=with_arguments(field.type, given)) for field in current.fields)
+            found.append((current.name, fields))
+            above, type_ = current.superclass, current.superclass_type
+            if above is not None and type_ is not None:
+                arguments = (with_arguments(argument, given) for argument in type_.arguments)
+                given = dict(zip(above.parameters, arguments, strict=False))
+            current = above
+        return tuple(reversed(found))
 
     @cached_property
     def members(self) -> tuple[enum.Enum, ...]:
@@ -294,6 +320,17 @@ class Declaration:
             return self.rename[attribute]
         stripped = attribute[:-1]
         return stripped if attribute.endswith("_") and keyword.iskeyword(stripped) else attribute
+
+
+def with_arguments(signature: Signature, arguments: Mapping[str, Signature]) -> Signature:
+    """The type with these instead of the type variables of their names."""
+    if signature.variable is not None:
+        return arguments.get(signature.variable, signature)
+    if signature.component is not None:
+        return array_signature(with_arguments(signature.component, arguments))
+    if not signature.arguments:
+        return signature
+    return Signature(signature.name, tuple(with_arguments(argument, arguments) for argument in signature.arguments))
 
 
 _by_name: dict[str, Declaration] = {}
@@ -422,6 +459,12 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
     return _class_signature(kind, annotation, where)
 
 
+def array_signature(component: Signature) -> Signature:
+    """An array of elements of this type."""
+    more = component.arguments or component.variable or component.component
+    return Signature("[" + component_code(component.name), component=component if more else None)
+
+
 def _said(said: Signature, annotation: Any, *, where: str, null: bool) -> Signature:
     """A JavaType's type. One without type arguments has those of the annotation it stands beside."""
     choices = _choices(annotation)
@@ -439,6 +482,8 @@ def _choices(annotation: Any) -> list[Any]:
 
 def _with_variables(signature: Signature, variables: Mapping[str, Signature]) -> Signature:
     """The type with the type parameters that a JavaType names in it."""
+    if signature.component is not None:
+        return array_signature(_with_variables(signature.component, variables))
     arguments = tuple(_with_variables(argument, variables) for argument in signature.arguments)
     return variables.get(signature.name) or attrs.evolve(signature, arguments=arguments)
 
@@ -451,9 +496,9 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
             return Signature(declared.name, arguments)
         if issubclass(kind, Array):
             component = getattr(kind, "_component", None)
-            if component is None:
-                component = arguments[0].name if arguments else _OBJECT
-            return Signature("[" + component_code(component))
+            if component is not None:
+                return Signature("[" + component_code(component))
+            return array_signature(arguments[0] if arguments else OBJECT)
         name = getattr(kind, "java_name", None)
         if isinstance(name, str):
             return Signature(name, arguments)

@@ -6,7 +6,7 @@ from enum import Enum
 
 from redisson_dq.java.declare import java_class
 
-__all__ = ["DayOfWeek", "Month", "TimeUnit"]
+__all__ = ["ChronoUnit", "DayOfWeek", "Month", "RoundingMode", "TimeUnit"]
 
 
 @java_class("java.time.DayOfWeek")
@@ -51,3 +51,39 @@ class TimeUnit(Enum):
     MINUTES = 60_000_000_000
     HOURS = 3_600_000_000_000
     DAYS = 86_400_000_000_000
+
+
+@java_class("java.time.temporal.ChronoUnit")
+class ChronoUnit(Enum):
+    """``java.time.temporal.ChronoUnit``"""
+
+    NANOS = "NANOS"
+    MICROS = "MICROS"
+    MILLIS = "MILLIS"
+    SECONDS = "SECONDS"
+    MINUTES = "MINUTES"
+    HOURS = "HOURS"
+    HALF_DAYS = "HALF_DAYS"
+    DAYS = "DAYS"
+    WEEKS = "WEEKS"
+    MONTHS = "MONTHS"
+    YEARS = "YEARS"
+    DECADES = "DECADES"
+    CENTURIES = "CENTURIES"
+    MILLENNIA = "MILLENNIA"
+    ERAS = "ERAS"
+    FOREVER = "FOREVER"
+
+
+@java_class("java.math.RoundingMode")
+class RoundingMode(Enum):
+    """``java.math.RoundingMode``"""
+
+    UP = "UP"
+    DOWN = "DOWN"
+    CEILING = "CEILING"
+    FLOOR = "FLOOR"
+    HALF_UP = "HALF_UP"
+    HALF_DOWN = "HALF_DOWN"
+    HALF_EVEN = "HALF_EVEN"
+    UNNECESSARY = "UNNECESSARY"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -38,6 +38,8 @@ __all__ = [
     "Uri",
     "Url",
 ]
+
+T = TypeVar("T")
 
 
 class _Text(str):
@@ -158,11 +160,11 @@ class Pattern:
 
 
 @attrs.frozen
-class Optional:
+class Optional(Generic[T]):
     """``java.util.Optional``; an empty one holds None."""
 
     java_name: ClassVar[str] = "java.util.Optional"
-    value: Any = None
+    value: T | None = None
 
 
 @attrs.frozen
@@ -214,11 +216,11 @@ class AtomicBoolean:
 
 
 @attrs.define
-class AtomicReference:
+class AtomicReference(Generic[T]):
     """``java.util.concurrent.atomic.AtomicReference``"""
 
     java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicReference"
-    value: Any = None
+    value: T | None = None
 
 
 class BitSet(set[int]):

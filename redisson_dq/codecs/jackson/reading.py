@@ -19,6 +19,7 @@ from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
 from redisson_dq.codecs.jackson.types import (
     HELD,
     REFERENCES,
+    component_slot,
     constants,
     element_of,
     held_by,
@@ -163,7 +164,7 @@ class _Reader:
         if declaration is not None:
             return self._declared(declaration, node, slot, depth)
         if name.startswith("["):
-            return self._array(name, node, depth)
+            return self._array(name, node, slot, depth)
         return self._other(name, node, slot, depth)
 
     def _other(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
@@ -204,14 +205,14 @@ class _Reader:
         pairs = self._entries(_object_node(name, node), Signature(element), key_and_value_of(slot)[1], depth)
         return java.EnumMap(declaration.python, pairs)
 
-    def _array(self, name: str, node: Any, depth: int) -> Any:
+    def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         try:
             component = component_of(name)
             if component.startswith("["):
                 component_of(component)
         except ValueError as exc:
             raise _unknown(name) from exc
-        return array_of(component, self._items(_array_node(name, node), Signature(component), depth))
+        return array_of(component, self._items(_array_node(name, node), component_slot(name, slot), depth))
 
     def _declared(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
         name = declaration.name

@@ -14,12 +14,13 @@ import attrs
 
 from redisson_dq import java
 from redisson_dq.java.arrays import component_of
-from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
+from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of, with_arguments
 
 __all__ = [
     "HELD",
     "REFERENCES",
     "Property",
+    "component_slot",
     "constants",
     "element_of",
     "held_by",
@@ -83,6 +84,11 @@ def element_of(slot: Signature) -> Signature:
     return slot.arguments[0] if len(slot.arguments) == 1 else OBJECT
 
 
+def component_slot(name: str, slot: Signature) -> Signature:
+    """The type of the elements of an array of the class ``name`` that is declared as ``slot``."""
+    return slot.component if slot.component is not None and slot.name == name else Signature(component_of(name))
+
+
 def key_and_value_of(slot: Signature) -> tuple[Signature, Signature]:
     """The types of the keys and the values of what is declared as this."""
     return (slot.arguments[0], slot.arguments[1]) if len(slot.arguments) == 2 else (OBJECT, OBJECT)
@@ -130,20 +136,12 @@ def _collect(
 ) -> None:
     bindings = dict(zip(declaration.parameters, arguments, strict=False))
     if declaration.superclass is not None and declaration.superclass_type is not None:
-        inherited = tuple(_bound(argument, bindings) for argument in declaration.superclass_type.arguments)
+        inherited = tuple(with_arguments(argument, bindings) for argument in declaration.superclass_type.arguments)
         _collect(declaration.superclass, inherited, required, found)
     for field in declaration.fields:
         found[field.name] = Property(
-            field.name, field.attribute, _bound(field.type, bindings), field.attribute in required
+            field.name, field.attribute, with_arguments(field.type, bindings), field.attribute in required
         )
-
-
-def _bound(signature: Signature, bindings: dict[str, Signature]) -> Signature:
-    if signature.variable is not None:
-        return bindings.get(signature.variable, signature)
-    if not signature.arguments:
-        return signature
-    return Signature(signature.name, tuple(_bound(argument, bindings) for argument in signature.arguments))
 
 
 def _required(python: type) -> frozenset[str]:

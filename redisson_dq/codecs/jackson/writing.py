@@ -22,6 +22,7 @@ from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
 from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
+    component_slot,
     constants,
     element_of,
     held_by,
@@ -30,8 +31,9 @@ from redisson_dq.codecs.jackson.types import (
 )
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS
+from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for
+from redisson_dq.java.places import fits
 
 __all__ = ["node_of"]
 
@@ -85,13 +87,10 @@ _CASTS: dict[str, Callable[[Any], Any]] = {
 }
 _CAST_TYPES = {name: kind for name, kind in _CASTS.items() if isinstance(kind, type)}
 
-#: What a plain list, set or dict becomes where these are declared.
-_INTERFACES = {
-    **dict.fromkeys(("java.util.SortedSet", "java.util.NavigableSet"), "java.util.TreeSet"),
-    **dict.fromkeys(("java.util.SortedMap", "java.util.NavigableMap"), "java.util.TreeMap"),
-    **dict.fromkeys(("java.util.Queue", "java.util.Deque"), "java.util.LinkedList"),
-    "java.util.concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
-}
+#: Java's subclasses of java.util.Date, which a field of that type may hold.
+_DATES = (java.SqlDate, java.SqlTime, java.Timestamp)
+
+#: What a plain collection becomes.
 _PLAIN = {
     **dict.fromkeys((list, tuple), "java.util.ArrayList"),
     **dict.fromkeys((set, frozenset), "java.util.HashSet"),
@@ -120,6 +119,8 @@ class _Writer:
                 value = _cast(value, slot.name)
             elif slot.name.startswith("[") and isinstance(value, (list, tuple)) and not isinstance(value, java.Array):
                 value = array_of(component_of(slot.name), value)
+            elif not fits(value, slot.name):
+                raise Unencodable(f"{type_name(value)} where {slot.name} is declared")
         kind = type(value)
         scalar = self._scalars.get(kind)
         if scalar is None:
@@ -177,7 +178,7 @@ class _Writer:
             return self._with_name(name, bytes(item & 0xFF for item in value), slot)
         if name == "[C":
             return self._with_name(name, "".join(value), slot)
-        return self._with_name(name, self._items(value, Signature(value.component), depth), slot)
+        return self._with_name(name, self._items(value, component_slot(name, slot), depth), slot)
 
     def _items(
         self,
@@ -316,6 +317,8 @@ def _trace_element(element: java.StackTraceElement) -> Iterable[tuple[str, Any]]
 
 def _cast(value: Any, name: str) -> Any:
     kind = _CAST_TYPES.get(name)
+    if name == java.JavaDate.java_name and isinstance(value, _DATES):
+        return value
     if isinstance(value, java.FarTime) or (kind is not None and isinstance(value, kind)):
         return value
     try:
@@ -344,9 +347,9 @@ def _java_name(value: Any, slot: Signature) -> str:
     name = getattr(value, "java_name", None)
     if isinstance(name, str):
         return name
-    if slot.name in COLLECTIONS:
+    if slot.name in COLLECTIONS and not (slot.name == "java.util.HashMap" and isinstance(value, dict)):
         return slot.name
-    named = _INTERFACES.get(slot.name)
+    named = INTERFACES.get(slot.name)
     if named is not None:
         return named
     for base in type(value).__mro__:

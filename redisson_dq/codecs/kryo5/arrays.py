@@ -120,7 +120,7 @@ def array_writer(component: str, types: Types) -> Any:
         try:
             for index, item in enumerate(list(value)):  # noqa: B007 -- named in the error
                 if final is None:
-                    writer.write_any(item)
+                    writer.write_any(writer.types.adapted(component, item))
                 else:
                     writer.write_nullable(final, writer.fitted(final, item))
         except Unencodable as exc:

@@ -304,6 +304,11 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> Write
         try:
             types: dict[JavaType | None, None] = {}
             if element is None:
+                declared = arguments[0].resolve(writer) if arguments else None
+                if declared is not None and declared != "java.lang.Object":
+                    adapted = writer.types.adapted
+                    for index in range(count):
+                        items[index] = adapted(declared, items[index])
                 for index in range(count):
                     types[writer.type_of(items[index])] = None
                 has_null = types.pop(None, 0) is None
@@ -383,6 +388,9 @@ def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) 
     nested = arguments[index].arguments
     final = arguments[index].final(writer)
     if final is None:
-        return lambda value: writer.write_any(value, nested)
+        declared, adapted = arguments[index].resolve(writer), writer.types.adapted
+        if declared is None or declared == "java.lang.Object":
+            return lambda value: writer.write_any(value, nested)
+        return lambda value: writer.write_any(adapted(declared, value), nested)
     put = writer.write_nullable if nulls else writer.write_value
     return lambda value: put(final, writer.fitted(final, value), nested)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import attrs
 
+from redisson_dq.java.arrays import component_code
 from redisson_dq.java.declare import Declaration, Signature
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Argument:
     name: str
     variable: Variable | None = None
     arguments: tuple[Argument, ...] = ()
+    array: bool = False  # of the variable; Kryo takes T[] for T save where it is a field
 
     def resolve(self, state: Reader | Writer) -> str | None:
         """The class, None for a variable that has none here."""
@@ -42,7 +44,10 @@ class Argument:
     def final(self, state: Reader | Writer) -> JavaType | None:
         """The class, if it is a final one."""
         name = self.name if self.variable is None else state.variables.get(self.variable)
-        return None if name is None else state.final(name)
+        found = None if name is None else state.final(name)
+        if found is None or not self.array:
+            return found
+        return state.final("[" + component_code(found.name))
 
 
 Arguments = tuple[Argument, ...]
@@ -50,6 +55,10 @@ Arguments = tuple[Argument, ...]
 
 def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -> Argument:
     """A type as ``declaring`` declares it, seen from its subclass ``of`` (or itself)."""
+    if signature.component is not None:
+        component = argument_of(signature.component, declaring, of)
+        name = "[" + component_code(component.name)
+        return Argument(name, component.variable, array=component.variable is not None)
     arguments = tuple(argument_of(part, declaring, of) for part in signature.arguments)
     if signature.variable is None:
         return Argument(signature.name, None, arguments)

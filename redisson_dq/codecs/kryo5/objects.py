@@ -25,7 +25,8 @@ from redisson_dq.codecs.kryo5.scalars import (
     read_plain_short,
 )
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, varint
-from redisson_dq.java.declare import Declaration
+from redisson_dq.codecs.serialization.fitting import fit
+from redisson_dq.java.declare import Declaration, Signature
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["enum_reader", "enum_writer", "is_generic", "object_reader", "object_writer"]
+
+_NUMBERS = frozenset(f"java.lang.{name}" for name in ("Byte", "Short", "Integer", "Long", "Float", "Double"))
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -144,7 +147,10 @@ def _final_reader(final: JavaType) -> _Read:
 
 def object_writer(declaration: Declaration, types: Types) -> _Write:
     """The writer of a declared class's objects."""
-    steps = [(attribute, _step_writer(declared, types)) for attribute, declared in _fields(declaration)]
+    real = {field.attribute: field.type for _name, fields in declaration.typed_fields for field in fields}
+    steps = [
+        (attribute, _step_writer(declared, types, real[attribute])) for attribute, declared in _fields(declaration)
+    ]
 
     def write(value: Any, writer: Writer) -> None:
         writer.enter()
@@ -164,7 +170,7 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
     return _bound_writer(declaration, write) if is_generic(declaration) else write
 
 
-def _step_writer(declared: Argument, types: Types) -> Callable[[Any, Writer], None]:
+def _step_writer(declared: Argument, types: Types, real: Signature) -> Callable[[Any, Writer], None]:
     if declared.variable is None and declared.name in PRIMITIVES:
         name = declared.name
         return lambda value, writer: writer.out.append(primitive_bytes(name, value))
@@ -175,9 +181,14 @@ def _step_writer(declared: Argument, types: Types) -> Callable[[Any, Writer], No
     if declared.variable is None and types.is_open(declared.name):
         return lambda value, writer: writer.write_any(writer.assignable(declared.name, value), arguments)
 
+    # Kryo does not see the argument that a class further up gives; Java's getters cast to it all the same.
+    is_number = declared.variable is not None and real.variable is None and real.name in _NUMBERS
+
     def write(value: Any, writer: Writer) -> None:
         now = declared.final(writer)
         if now is None:
+            if is_number:
+                value = fit(value, real)
             writer.write_any(writer.assignable(declared.name, value), arguments)
         else:
             writer.write_nullable(now, writer.fitted(now, value), arguments)

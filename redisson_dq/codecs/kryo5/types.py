@@ -20,10 +20,11 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable, no_java_type, shorten, type_name
 from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scalars, times, values, wire
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.arrays import component_of
-from redisson_dq.java.collections import COLLECTIONS, Comparator
+from redisson_dq.java.arrays import array_of, component_of
+from redisson_dq.java.collections import COLLECTIONS, Comparator, collection_for
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.places import fits
 from redisson_dq.java.times import java_time_name
 
 __all__ = ["BY_ID", "JavaType", "Types", "exception_type"]
@@ -375,6 +376,8 @@ class Types:
             declaration.name,
             read,
             write,
+            # With references a mark stands before each.
+            sizeless=not self.references and not declaration.has_attributes,
             final=declaration.final,
             generic=objects.is_generic(declaration),
             python=declaration.python,
@@ -453,6 +456,8 @@ class Types:
                 return value
             if java_type is DOUBLE or java_type is FLOAT:
                 value = float(value)
+        if java_type.name[0] == "[" and type(value) in (list, tuple):
+            return array_of(component_of(java_type.name), value)
         if java_type is FLOAT and isinstance(value, float):
             return java.Float(value)
         if java_type is CHARACTER and isinstance(value, str) and len(value) == 1:
@@ -464,27 +469,37 @@ class Types:
             except ValueError as exc:
                 raise Unencodable(f"a {type_name(value)} where {java_type.name} is declared: {exc}") from exc
         found = self.of(value)
-        if found is not java_type:
+        # An array of a class that may yet be declared is made anew each time.
+        if found is not java_type and not (found is not None and found.name == java_type.name and found.name[0] == "["):
             named = found.name if found is not None else "null"
             raise Unencodable(f"{type_name(value)} becomes {named}, where {java_type.name} is declared")
         return value
 
-    def assignable(self, name: str, value: Any) -> Any:
-        """A value for a place of a declared type that is not final; a plain datetime becomes the date it is there.
+    @staticmethod
+    def adapted(name: str, value: Any) -> Any:
+        """A plain value as what it is in a place of a declared type that is not final: a datetime the date, a list the
+        array or the collection. Kryo puts whatever it reads into the field, without a look."""
+        kind = type(value)
+        if kind is datetime:
+            wrap = _WRAPPERS.get(name)
+            return value if wrap is None else wrap(value)
+        if kind in _PLAIN:
+            if name[0] == "[":
+                return array_of(component_of(name), value) if kind in (list, tuple) else value
+            return collection_for(value, name)
+        return value
 
-        Raises Unencodable for an object that is none of a declared class's.
-        """
-        wrap = _WRAPPERS.get(name)
-        if wrap is not None and type(value) is datetime:
-            return wrap(value)
-        declaration = declaration_of(name)
-        if declaration is not None and value is not None and not isinstance(value, declaration.python):
+    def assignable(self, name: str, value: Any) -> Any:
+        """The same for a field. Raises Unencodable for a value that the field cannot hold."""
+        value = self.adapted(name, value)
+        if value is not None and not fits(value, name):
             raise Unencodable(f"{type_name(value)} where {name} is declared")
         return value
 
 
 #: What the classes are that these stand for.
 _HELD: dict[type, Any] = {java.Elements: (set, java.OrderedSet), java.Entries: dict}
+_PLAIN = frozenset((list, tuple, set, frozenset, dict))
 _LIMITS = {
     BYTE: (-128, 127),
     SHORT: (-32768, 32767),

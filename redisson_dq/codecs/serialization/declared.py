@@ -265,11 +265,11 @@ def write_object(node: Instance, value: Any, declaration: Declaration, encoder: 
     """Give a new object of a declared class its fields."""
     field: Field | None = None
     try:
-        for part in _hierarchy(declaration):
+        for name, fields in declaration.typed_fields:
             values: dict[str, Content] = {}
-            for field in part.fields:
+            for field in fields:
                 values[field.name] = _field_content(field, getattr(value, field.attribute), encoder)
-            node.sections[part.name] = Section(values)
+            node.sections[name] = Section(values)
     except Unencodable as exc:
         if field is not None:
             exc.inside(field.attribute)

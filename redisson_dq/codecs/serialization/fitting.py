@@ -15,8 +15,9 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable, type_name
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS, OrderedSet
+from redisson_dq.java.collections import OrderedSet, collection_for
 from redisson_dq.java.declare import Signature
+from redisson_dq.java.places import fits
 
 __all__ = ["fit", "primitive"]
 
@@ -94,32 +95,17 @@ def fit(value: Any, type_: Signature) -> Any:
         plain, make = _MAKERS.get(name, (None, None))
         if make is not None:
             return make(value) if type(value) is plain else value
+        if not fits(value, name):
+            raise Unencodable(f"{type_name(value)} where {name} is declared")
         if name[0] == "[":
             return array_of(component_of(name), value) if type(value) in (list, tuple) else value
-        return _fit_elements(_fit_collection(value, name), type_.arguments)
+        return _fit_elements(collection_for(value, name), type_.arguments)
     except ArgumentError as exc:
         raise Unencodable(str(exc)) from exc
 
 
 def _matters(type_: Signature) -> bool:
     return type_.name != "java.lang.Object" or any(map(_matters, type_.arguments))
-
-
-def _fit_collection(value: Any, name: str) -> Any:
-    """A plain list, set or dict as the declared class: a TreeMap, a LinkedList."""
-    kind = COLLECTIONS.get(name)
-    plain = type(value)
-    if (
-        kind is not None
-        and kind is not plain
-        and (
-            (plain in (list, tuple) and issubclass(kind, list))
-            or (plain in (set, frozenset) and issubclass(kind, OrderedSet))
-            or (plain is dict and issubclass(kind, dict))
-        )
-    ):
-        return kind(value)
-    return value
 
 
 def _fit_elements(value: Any, arguments: tuple[Signature, ...]) -> Any:

@@ -333,8 +333,8 @@ def _write_timestamp(node: Instance, value: Any, _encoder: Encoder) -> None:
     put(node, {"nanos": nano}, [_long_bytes(seconds * 1000)])
 
 
-def _read_atomic_reference(node: Instance, decoder: Decoder) -> java.AtomicReference:
-    made: java.AtomicReference = decoder.begin(node, java.AtomicReference())
+def _read_atomic_reference(node: Instance, decoder: Decoder) -> java.AtomicReference[Any]:
+    made: java.AtomicReference[Any] = decoder.begin(node, java.AtomicReference())
     made.value = decoder.value(field(node, "value", object, None))
     return made
 

@@ -275,8 +275,8 @@ class Invoice:
 @java_class("com.acme.Maybe")
 @attrs.define
 class Maybe:
-    text: java.Optional = attrs.field(factory=java.Optional)
-    order: java.Optional = attrs.field(factory=java.Optional)
+    text: java.Optional[str] = attrs.field(factory=java.Optional)
+    order: java.Optional[Any] = attrs.field(factory=java.Optional)
 
 
 @java_class("com.acme.Modifiers", serial_version_uid=1)

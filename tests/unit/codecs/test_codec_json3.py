@@ -223,7 +223,7 @@ class Choices:
     text: Annotated[Any, JavaType("java.util.Optional<java.lang.String>")] = attrs.field(factory=java.Optional)
     number: Annotated[Any, JavaType("java.util.Optional<java.lang.Long>")] = attrs.field(factory=java.Optional)
     at: Annotated[Any, JavaType("java.util.Optional<java.time.Instant>")] = attrs.field(factory=java.Optional)
-    any: java.Optional = attrs.field(factory=java.Optional)
+    any: java.Optional[Any] = attrs.field(factory=java.Optional)
     int: java.OptionalInt = attrs.field(factory=java.OptionalInt)
     long: java.OptionalLong = attrs.field(factory=java.OptionalLong)
     double: java.OptionalDouble = attrs.field(factory=java.OptionalDouble)

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 public class Reflect {
     /** Their Python classes take no type arguments; no codec needs them. */
     private static final Set<String> NOT_GENERIC = Set.of(
-            "java.lang.Class", "java.util.Optional", "java.util.concurrent.atomic.AtomicReference");
+            "java.lang.Class");
 
     private static Class<?> current;
 
