@@ -35,6 +35,7 @@ __all__ = [
     "camel_case",
     "declaration_for",
     "declaration_of",
+    "generation",
     "java_class",
     "signature_of",
     "transient",
@@ -335,6 +336,12 @@ def with_arguments(signature: Signature, arguments: Mapping[str, Signature]) -> 
 
 _by_name: dict[str, Declaration] = {}
 _by_python: dict[type, Declaration] = {}
+_generation = 0
+
+
+def generation() -> int:
+    """Another number whenever a class was declared: what was found by a name before may not be what it is now."""
+    return _generation
 
 
 def declaration_of(java_name: str) -> Declaration | None:
@@ -388,6 +395,8 @@ def java_class(
         is_final = not constant_bodies if is_enum else final or record
         made = Declaration(name, python, kind, is_final, serial_version_uid, rename)
         _by_name[name] = _by_python[python] = made
+        global _generation
+        _generation += 1
         return python
 
     return declare

@@ -15,12 +15,11 @@ map's keys and values can always be null.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, unwritable
-from redisson_dq.codecs.hashes import FEW_KEYS, MOST_OF_ONE_HASH, SAME_HASH, check_hashes
+from redisson_dq.codecs.hashes import FEW_KEYS, check_hashes
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
 from redisson_dq.java.collections import Comparator, Entries, map_of, set_of
@@ -176,43 +175,45 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         reader.check_count(2 * count, data, pos)
         values: dict[Any, Any] = kind()
         reader.register(values)
-        pairs: list[tuple[Any, Any]] = []  # used from the first key on that no dict can hold
+        pairs: list[tuple[Any, Any]] = []
         read_key = _part_reader(reader, arguments, 0, nulls)
         read_item = _part_reader(reader, arguments, 1, nulls)
+        if reader.references:
+            read_key = _hash_checked(read_key, reader)
         key: Any = None
-        hashes: Counter[int] = Counter()
         for index in range(count):
             try:
-                key, at, before = index, pos, reader.size
+                key = index
                 key, pos = read_key(data, pos)
-                if reader.references:
-                    reader.check_hash(reader.size - before, at)
                 value, pos = read_item(data, pos)
             except Malformed as exc:
                 exc.inside(key)
                 raise
-            if not pairs:
-                try:
-                    known = len(values)
-                    if count > FEW_KEYS:
-                        code = hash(key)
-                        hashes[code] += 1
-                        if hashes[code] > MOST_OF_ONE_HASH:
-                            raise Malformed(SAME_HASH, start)
-                    values.setdefault(key, value)
-                    if len(values) > known:
-                        continue
-                except TypeError:
-                    pass
-                pairs.extend(values.items())
             pairs.append((key, value))
         reader.depth -= 1
-        made: Any = map_of(java_name, kind, pairs) if pairs else values
+        if count > FEW_KEYS:
+            check_hashes([key for key, _value in pairs], start)
+        try:
+            values.update(pairs)
+            is_dict = len(values) == count
+        except TypeError:  # a key without a hash
+            is_dict = False
+        made: Any = values if is_dict else map_of(java_name, kind, pairs)
         if comparator is not None and isinstance(made, kind):
             made.comparator = comparator  # type: ignore[attr-defined]
         return made, pos
 
     return read
+
+
+def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Callable[..., tuple[Any, int]]:
+    def read_key(data: bytes, pos: int) -> tuple[Any, int]:
+        before = reader.size
+        key, end = read(data, pos)
+        reader.check_hash(reader.size - before, pos)
+        return key, end
+
+    return read_key
 
 
 def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:

@@ -8,7 +8,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types, exception_type
-from redisson_dq.codecs.kryo5.wire import read_string, read_varint
+from redisson_dq.codecs.kryo5.wire import find_top_bit, read_string, read_varint
 from redisson_dq.java.values import JavaClass
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Reader:
     """
 
     __slots__ = (
-        *("_classes", "_names", "_sizeless", "depth", "final", "last_header", "size"),
+        *("_classes", "_names", "_sizeless", "_spelled", "depth", "final", "last_header", "size"),
         *("streams", "types", "variables"),
     )
 
@@ -47,6 +47,7 @@ class Reader:
     def __init__(self, types: Types) -> None:
         self.types = types
         self.final = types.final
+        self._spelled = types.spelled()
         self.depth = 0
         self.variables: Variables = {}
         self.streams: ReadState | None = None
@@ -120,13 +121,23 @@ class Reader:
             return names[number], pos
         if number > len(names):
             raise Malformed(f"class number {number} has no name yet", start)
-        name, pos = read_string(data, pos)
+        # Most names were read before: as bytes they need not become a text again.
+        match = find_top_bit(data, pos)
+        spelled = b"" if match is None else data[pos : match.end()]
+        known = self._spelled.get(spelled)
+        if known is not None:
+            names.append(known)
+            return known, pos + len(spelled)
+        name, end = read_string(data, pos)
         types = self.types
         if types.allowed and name not in types.ids and name not in types.boxes:
             raise Malformed(f"Java class {shorten(name or 'null', 200)} is none of the allowed classes", start)
-        found = types.named(name or "") or name or "null"
+        known = types.known(name or "")
+        if known is not None and end - pos == len(spelled):
+            self._spelled[spelled] = known
+        found = known or types.named(name or "") or name or "null"
         names.append(found)
-        return found, pos
+        return found, end
 
     def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> JavaType | None:
         """A class that nobody declared, named from ``start`` to ``end``, which can only be an exception; or null."""

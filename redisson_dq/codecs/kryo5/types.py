@@ -22,7 +22,7 @@ from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scal
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, Comparator, collection_for
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
+from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, generation
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.places import fits
 from redisson_dq.java.times import java_time_name
@@ -286,15 +286,29 @@ class Types:
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
         self._declared: dict[Declaration, JavaType] = {}
         self._arrays: dict[str, JavaType] = {}
+        self._spelled: dict[bytes, JavaType] = {}
+        self._generation = 0
 
-    def named(self, name: str) -> JavaType | None:
-        """The class of that name, None if it is neither known nor declared."""
+    def spelled(self) -> dict[bytes, JavaType]:
+        """The known and the declared classes that were read so far, by the bytes of their names."""
+        now = generation()
+        if now != self._generation:
+            self._spelled, self._generation = {}, now
+        return self._spelled
+
+    def known(self, name: str) -> JavaType | None:
+        """The class of that name, if it is one of those known to all or declared."""
         found = _BY_NAME.get(name)
         if found is not None:
             return found
         declaration = declaration_of(name)
-        if declaration is not None:
-            return self._declared.get(declaration) or self._of_declaration(declaration)
+        return None if declaration is None else self._of_declaration(declaration)
+
+    def named(self, name: str) -> JavaType | None:
+        """The class of that name, None if nothing is known of it."""
+        found = self.known(name)
+        if found is not None:
+            return found
         if name.startswith("["):
             return self._array(name)
         if name.startswith(values.CHARSET_PACKAGE):

@@ -24,6 +24,7 @@ from redisson_dq.codecs.faults import Malformed
 
 __all__ = [
     "ascii_name",
+    "find_top_bit",
     "read_length",
     "read_string",
     "read_varint",
@@ -36,7 +37,7 @@ __all__ = [
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
-_find_top_bit = re.compile(rb"[\x80-\xff]").search
+find_top_bit = re.compile(rb"[\x80-\xff]").search
 _WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -144,7 +145,7 @@ def read_string(data: bytes, pos: int, _: object = None) -> tuple[str | None, in
     """A string in any of its forms. O(length)."""
     first = data[pos]
     if first < 0x80:
-        match = _find_top_bit(data, pos)
+        match = find_top_bit(data, pos)
         if match is None:
             raise IndexError
         end = match.end()

@@ -9,11 +9,12 @@ from collections import OrderedDict, defaultdict
 from decimal import Decimal
 from typing import Any
 
+import attrs
 import pytest
 
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
-from redisson_dq.java import BigInteger, Byte, Character, Entries, Float, Long, Short
+from redisson_dq.java import BigInteger, Byte, Character, Entries, Float, Long, Short, java_class
 from tests.unit.codecs.golden_rows import caught_from, nested, same, with_little_stack
 
 codec = Kryo5Codec()
@@ -382,3 +383,21 @@ def test_a_subclass_names_itself_in_errors() -> None:
 def test_other_buffers_are_read_too() -> None:
     assert codec.decode(memoryview(b"\x03a\xe2")) == "ab"  # type: ignore[arg-type]
     assert codec.decode(bytearray(b"\x03a\xe2")) == "ab"  # type: ignore[arg-type]
+
+
+def declared_anew() -> type:
+    @java_class("com.acme.test.Anew")
+    @attrs.define
+    class Anew:
+        number: int
+
+    return Anew
+
+
+def test_a_class_that_is_declared_again_is_read_as_the_new_one() -> None:
+    codec = Kryo5Codec()
+    for _ in range(2):
+        kind = declared_anew()
+        data = codec.encode(kind(5))
+        for _ in range(2):  # the second time by the bytes of its name
+            assert isinstance(codec.decode(data), kind)
