@@ -96,7 +96,7 @@ class Kryo5Codec(Codec):
             if read is not None:
                 value, end = read(data, 1, None)
             else:
-                value, end = self._reader(self._types).read_any(data, 0)
+                value, end = self._reader(self._types, data).read_any(data, 0)
             if end > len(data):
                 raise IndexError
             if end != len(data):

@@ -67,7 +67,8 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
         values: list[Any] = []
         if is_list:
             values = kind()
-            reader.register(values)
+            if reader.references:
+                reader.register(values)
         reader.enter(start)
         before = reader.size
         if count:

@@ -8,7 +8,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types, exception_type
-from redisson_dq.codecs.kryo5.wire import find_top_bit, read_string, read_varint
+from redisson_dq.codecs.kryo5.wire import read_string, read_varint, top_bits
 from redisson_dq.java.values import JavaClass
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ class Reader:
     """
 
     __slots__ = (
-        *("_classes", "_names", "_sizeless", "_spelled", "depth", "final", "last_header", "size"),
+        *("_classes", "_names", "_sizeless", "_spelled", "depth", "ends", "final", "last_header", "size"),
         *("streams", "types", "variables"),
     )
 
     references = False
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: Types, data: bytes) -> None:
         self.types = types
+        self.ends = top_bits(data)
         self.final = types.final
         self._spelled = types.spelled()
         self.depth = 0
@@ -122,13 +123,12 @@ class Reader:
         if number > len(names):
             raise Malformed(f"class number {number} has no name yet", start)
         # Most names were read before: as bytes they need not become a text again.
-        match = find_top_bit(data, pos)
-        spelled = b"" if match is None else data[pos : match.end()]
+        spelled = data[pos : self.ends.find(1, pos) + 1]
         known = self._spelled.get(spelled)
         if known is not None:
             names.append(known)
             return known, pos + len(spelled)
-        name, end = read_string(data, pos)
+        name, end = read_string(data, pos, self)
         types = self.types
         if types.allowed and name not in types.ids and name not in types.boxes:
             raise Malformed(f"Java class {shorten(name or 'null', 200)} is none of the allowed classes", start)
@@ -191,8 +191,8 @@ class ReferenceReader(Reader):
 
     references = True
 
-    def __init__(self, types: Types) -> None:
-        super().__init__(types)
+    def __init__(self, types: Types, data: bytes) -> None:
+        super().__init__(types, data)
         self._hashed = 0
         #: By number: how many objects each holds if every reference is followed.
         self._sizes: list[int] = []

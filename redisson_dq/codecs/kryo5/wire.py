@@ -19,25 +19,30 @@ any other string  flagged varint of the number of UTF-16 units + 1, then each un
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from redisson_dq.codecs.faults import Malformed
 
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.reader import Reader
+
 __all__ = [
     "ascii_name",
-    "find_top_bit",
     "read_length",
     "read_string",
     "read_varint",
     "read_varint_flag",
     "read_varlong",
     "string_bytes",
+    "top_bits",
     "varint",
     "varint_flag",
 ]
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
-find_top_bit = re.compile(rb"[\x80-\xff]").search
+_find_top_bit = re.compile(rb"[\x80-\xff]").search
+_TOP_BITS = bytes(n >> 7 for n in range(256))
 _WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -64,6 +69,11 @@ def varint_flag(flag: bool, number: int) -> bytes:
     """A flagged varint of 0 <= number < 2**32. O(1)."""
     first = number & 0x3F | (0x80 if flag else 0)
     return _ONE[first] if number < 0x40 else _ONE[first | 0x40] + varint(number >> 6)
+
+
+def top_bits(data: bytes) -> bytes:
+    """A 1 for each byte with its top bit set, a 0 for every other: where ASCII strings end. O(length)."""
+    return data.translate(_TOP_BITS)
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:
@@ -141,14 +151,17 @@ def _surrogates(match: re.Match[str]) -> str:
     return chr(0xD800 | offset >> 10) + chr(0xDC00 | offset & 0x3FF)
 
 
-def read_string(data: bytes, pos: int, _: object = None) -> tuple[str | None, int]:
-    """A string in any of its forms. O(length)."""
+def read_string(data: bytes, pos: int, reader: Reader | None = None) -> tuple[str | None, int]:
+    """A string in any of its forms; faster with a reader, which knows where ASCII ends. O(length)."""
     first = data[pos]
     if first < 0x80:
-        match = find_top_bit(data, pos)
-        if match is None:
+        if reader is not None:
+            end = reader.ends.find(1, pos) + 1
+        else:
+            match = _find_top_bit(data, pos)
+            end = match.end() if match is not None else 0
+        if not end:
             raise IndexError
-        end = match.end()
         return data[pos:end].translate(_WITHOUT_TOP_BIT).decode(), end
     count, start = read_varint_flag(data, pos)
     if count < 2:
