@@ -6,6 +6,7 @@ data; a codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeE
 
 from __future__ import annotations
 
+import struct
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -20,10 +21,11 @@ __all__ = [
     "TOO_DEEP",
     "Malformed",
     "Unencodable",
+    "decode_error",
+    "encode_error",
     "no_java_type",
     "shorten",
     "type_name",
-    "unreadable_bytes",
     "unwritable",
 ]
 
@@ -108,9 +110,20 @@ def unwritable(exc: Exception, *keys: Any) -> Unencodable:
     return fault
 
 
-def unreadable_bytes(exc: Exception) -> Malformed:
-    """The same of one that is raised while a value is read: by the ``__hash__`` of a declared class, say."""
-    return Malformed(_message(exc, "the value cannot be made"))
+def encode_error(exc: Exception, codec: str) -> EncodeError:
+    """The public error of whatever was raised while a value was written, to be raised ``from`` it."""
+    return (exc if isinstance(exc, Unencodable) else unwritable(exc)).error(codec)
+
+
+def decode_error(exc: Exception, codec: str, data: bytes) -> DecodeError:
+    """The public error of whatever was raised while bytes were read, to be raised ``from`` it."""
+    if isinstance(exc, Malformed):
+        fault = exc
+    elif isinstance(exc, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
+        fault = Malformed("the bytes end in the middle of the value", len(data))
+    else:  # raised by the __hash__ of a declared class, say
+        fault = Malformed(_message(exc, "the value cannot be made"))
+    return fault.error(codec, data)
 
 
 def _message(exc: Exception, what: str) -> str:

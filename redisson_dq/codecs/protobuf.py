@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from redisson_dq import java
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, type_name, unreadable_bytes, unwritable
+from redisson_dq.codecs.faults import Malformed, Unencodable, decode_error, encode_error, type_name
 from redisson_dq.codecs.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
 from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
@@ -56,12 +56,10 @@ class ProtobufCodec(Codec):
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._coding.encode(value)
-        except Unencodable as exc:
-            raise exc.error(self.name) from exc
         except EncodeError as exc:
             raise EncodeError(_renamed(self.name, exc), codec=self.name, path=exc.path) from exc
         except Exception as exc:
-            raise unwritable(exc).error(self.name) from exc
+            raise encode_error(exc, self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -69,12 +67,10 @@ class ProtobufCodec(Codec):
             data = bytes(data)
         try:
             return self._coding.decode(data)
-        except Malformed as exc:
-            raise exc.error(self.name, data) from exc
         except DecodeError as exc:
             raise DecodeError(_renamed(self.name, exc), codec=self.name, data=data, offset=exc.offset) from exc
         except Exception as exc:
-            raise unreadable_bytes(exc).error(self.name, data) from exc
+            raise decode_error(exc, self.name, data) from exc
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

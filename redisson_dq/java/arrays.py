@@ -8,6 +8,8 @@ from typing import Any, ClassVar, TypeVar
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
+    "PRIMITIVE_CODES",
+    "PRIMITIVE_NAMES",
     "Array",
     "BooleanArray",
     "CharArray",
@@ -27,7 +29,7 @@ __all__ = [
 T = TypeVar("T")
 
 #: What Class.getName writes for an array of a primitive type.
-_CODES = {
+PRIMITIVE_CODES = {
     "boolean": "Z",
     "byte": "B",
     "char": "C",
@@ -37,7 +39,7 @@ _CODES = {
     "float": "F",
     "double": "D",
 }
-_PRIMITIVES = {code: name for name, code in _CODES.items()}
+PRIMITIVE_NAMES = {code: name for name, code in PRIMITIVE_CODES.items()}
 
 
 class Array(list[T]):
@@ -173,7 +175,7 @@ def array_of(component: str, items: Iterable[Any]) -> Array[Any]:
 
 def component_code(name: str) -> str:
     """How a type stands inside an array's class name: ``I``, ``Ljava.lang.String;``, ``[I``."""
-    return _CODES.get(name) or (name if name.startswith("[") else f"L{name};")
+    return PRIMITIVE_CODES.get(name) or (name if name.startswith("[") else f"L{name};")
 
 
 _TOO_MANY = "[" * 256  # a Java array has at most 255 dimensions
@@ -186,8 +188,8 @@ def component_of(java_name: str) -> str:
     """
     code = java_name[1:]
     if java_name[:1] == "[" and not java_name.startswith(_TOO_MANY):
-        if code in _PRIMITIVES:
-            return _PRIMITIVES[code]
+        if code in PRIMITIVE_NAMES:
+            return PRIMITIVE_NAMES[code]
         if code[:1] == "L" and code[-1:] == ";" and len(code) > 2:
             return code[1:-1]
         if code[:1] == "[":

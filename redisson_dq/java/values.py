@@ -223,6 +223,9 @@ class AtomicReference(Generic[T]):
     value: T | None = None
 
 
+_MOST_BITS = 1_000_000
+
+
 class BitSet(set[int]):
     """``java.util.BitSet``: the numbers of the bits that are set."""
 
@@ -230,10 +233,15 @@ class BitSet(set[int]):
 
     @classmethod
     def from_words(cls, words: Iterable[int]) -> BitSet:
-        """The set of the bits in Java's ``long[]``, lowest first. O(bits that are set + words)."""
+        """The set of the bits in Java's ``long[]``, lowest first. O(bits that are set + words).
+
+        Raises ArgumentError for more than a million bits: each takes some 60 bytes here, and one in Java.
+        """
         bits = cls()
-        for index, word in enumerate(words):
-            word &= (1 << 64) - 1
+        unsigned = [word & (1 << 64) - 1 for word in words]
+        if sum(word.bit_count() for word in unsigned) > _MOST_BITS:
+            raise ArgumentError(f"a BitSet with more than {_MOST_BITS:,} bits set")
+        for index, word in enumerate(unsigned):
             while word:
                 low = word & -word
                 bits.add(index * 64 + low.bit_length() - 1)

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
+from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
@@ -62,10 +62,8 @@ class JacksonCodec(Codec):
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._dumps(node_of(value, self._dialect, self._slot))
-        except Unencodable as exc:
-            raise exc.error(self.name) from exc
         except Exception as exc:
-            raise unwritable(exc).error(self.name) from exc
+            raise encode_error(exc, self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size).
@@ -77,10 +75,8 @@ class JacksonCodec(Codec):
             data = bytes(data)
         try:
             return value_of(self._loads(data), self._dialect, self._slot)
-        except Malformed as exc:
-            raise exc.error(self.name, data) from exc
         except Exception as exc:
-            raise unreadable_bytes(exc).error(self.name, data) from exc
+            raise decode_error(exc, self.name, data) from exc
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from typing import Any
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
+from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.kryo5 import reader, writer
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.types import Types
@@ -71,6 +70,13 @@ class Kryo5Codec(Codec):
         self._read_flat = _no_flat if references else _read_flat
         self._write_flat = _no_flat if references else _write_flat
 
+    def __repr__(self) -> str:
+        allowed = self._types.allowed
+        options = [f"allowed_classes={allowed}"] if allowed else []
+        if self._types.references:
+            options.append("references=True")
+        return f"{self.name}({', '.join(options)})"
+
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         flat = self._write_flat(type(value))
@@ -81,10 +87,8 @@ class Kryo5Codec(Codec):
         state = self._writer(self._types)
         try:
             state.write_any(value)
-        except Unencodable as exc:
-            raise exc.error(self.name) from exc
         except Exception as exc:
-            raise unwritable(exc).error(self.name) from exc
+            raise encode_error(exc, self.name) from exc
         return b"".join(state.out)
 
     def decode(self, data: bytes) -> Any:
@@ -101,11 +105,6 @@ class Kryo5Codec(Codec):
                 raise IndexError
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
-        except Malformed as exc:
-            raise exc.error(self.name, data) from exc
-        except (IndexError, struct.error) as exc:
-            fault = Malformed("the bytes end in the middle of the value", len(data))
-            raise fault.error(self.name, data) from exc
         except Exception as exc:
-            raise unreadable_bytes(exc).error(self.name, data) from exc
+            raise decode_error(exc, self.name, data) from exc
         return value

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any, Literal
 
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, unreadable_bytes, unwritable
+from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
 from redisson_dq.errors import ArgumentError
 
@@ -27,19 +26,17 @@ class SerializationCodec(Codec):
     anything. Time and memory are O(size of the value or of the bytes).
     """
 
-    def __init__(self, *, unknown: Literal["error", "generic"] = "error") -> None:
-        if unknown not in ("error", "generic"):
-            raise ArgumentError(f"unknown is 'error' or 'generic', not {unknown!r}")
+    def __init__(self, *, unknown: Literal["refuse", "generic"] = "refuse") -> None:
+        if unknown not in ("refuse", "generic"):
+            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {unknown!r}")
         self._unknown = unknown
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return write_object(value, WriteState())
-        except Unencodable as exc:
-            raise exc.error(self.name) from exc
         except Exception as exc:
-            raise unwritable(exc).error(self.name) from exc
+            raise encode_error(exc, self.name) from exc
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -49,14 +46,9 @@ class SerializationCodec(Codec):
             value, end = read_object(data, 0, ReadState(generic=self._unknown == "generic"))
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
-        except Malformed as exc:
-            raise exc.error(self.name, data) from exc
-        except (IndexError, struct.error) as exc:
-            fault = Malformed("the bytes end in the middle of the value", len(data))
-            raise fault.error(self.name, data) from exc
         except Exception as exc:
-            raise unreadable_bytes(exc).error(self.name, data) from exc
+            raise decode_error(exc, self.name, data) from exc
         return value
 
     def __repr__(self) -> str:
-        return f"{self.name}()" if self._unknown == "error" else f"{self.name}(unknown={self._unknown!r})"
+        return f"{self.name}()" if self._unknown == "refuse" else f"{self.name}(unknown={self._unknown!r})"

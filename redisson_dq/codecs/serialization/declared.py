@@ -21,6 +21,7 @@ from redisson_dq.codecs.serialization.stream import (
     Instance,
     Section,
 )
+from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
 from redisson_dq.java.declare import Declaration, Field
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
 from redisson_dq.java.values import JavaObject
@@ -40,18 +41,6 @@ __all__ = [
     "read_object",
     "write_object",
 ]
-
-_PRIMITIVE_CODES = {
-    "boolean": "Z",
-    "byte": "B",
-    "char": "C",
-    "short": "S",
-    "int": "I",
-    "long": "J",
-    "float": "F",
-    "double": "D",
-}
-_PRIMITIVE_NAMES = {code: name for name, code in _PRIMITIVE_CODES.items()}
 
 
 # Descriptors
@@ -92,8 +81,8 @@ def serial_version_uid(declaration: Declaration) -> int:
 
 def _code(field: Field) -> str:
     name = field.type.name
-    if name in _PRIMITIVE_CODES:
-        return _PRIMITIVE_CODES[name]
+    if name in PRIMITIVE_CODES:
+        return PRIMITIVE_CODES[name]
     name = name.replace(".", "/")
     return name if name.startswith("[") else f"L{name};"
 
@@ -191,13 +180,13 @@ def _fields_of(name: str, node: Instance) -> tuple[FieldDesc, ...]:
 
 
 def _type_name(code: str) -> str:
-    return _PRIMITIVE_NAMES.get(code) or shorten(code.removeprefix("L").removesuffix(";").replace("/", "."), 200)
+    return PRIMITIVE_NAMES.get(code) or shorten(code.removeprefix("L").removesuffix(";").replace("/", "."), 200)
 
 
 def _field_value(field: Field, section: Section, decoder: Decoder) -> Any:
     """The value of a field; of one that the bytes do not have, Java's zero."""
     kind = field.type.name
-    if kind not in _PRIMITIVE_CODES:
+    if kind not in PRIMITIVE_CODES:
         return decoder.value(section.values.get(field.name))
     found = section.values.get(field.name, 0)
     if kind == "char":
@@ -282,6 +271,6 @@ def write_object(node: Instance, value: Any, declaration: Declaration, encoder: 
 
 def _field_content(field: Field, value: Any, encoder: Encoder) -> Content:
     name = field.type.name
-    if name in _PRIMITIVE_CODES:
+    if name in PRIMITIVE_CODES:
         return primitive(value, name)
     return encoder.typed(value, field.type)

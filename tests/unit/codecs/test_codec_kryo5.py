@@ -12,7 +12,9 @@ from typing import Any
 import attrs
 import pytest
 
+from redisson_dq import java
 from redisson_dq.codecs import Kryo5Codec
+from redisson_dq.codecs.kryo5.wire import varint
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BigInteger, Byte, Character, Entries, Float, Long, Short, java_class
 from tests.unit.codecs.golden_rows import caught_from, nested, same, with_little_stack
@@ -401,3 +403,18 @@ def test_a_class_that_is_declared_again_is_read_as_the_new_one() -> None:
         data = codec.encode(kind(5))
         for _ in range(2):  # the second time by the bytes of its name
             assert isinstance(codec.decode(data), kind)
+
+
+def test_the_repr_tells_the_options() -> None:
+    assert repr(Kryo5Codec()) == "Kryo5Codec()"
+    codec = Kryo5Codec({"java.util.ArrayList"}, references=True)
+    assert repr(codec) == "Kryo5Codec(allowed_classes=['java.util.ArrayList'], references=True)"
+
+
+def test_a_bit_set_is_bounded() -> None:
+    codec, word = Kryo5Codec(), b"\xff" * 8
+    full = java.BitSet(range(64))
+    head = codec.encode(full).removesuffix(b"\x01" + word)
+    assert codec.decode(head + varint(1) + word) == full
+    with pytest.raises(DecodeError, match="a BitSet with more than 1,000,000 bits set"):
+        codec.decode(head + varint(20_000) + word * 20_000)
