@@ -41,9 +41,11 @@ class Library:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._known: dict[str, ClassFile | None] = {}
-        with contextlib.ExitStack() as files:
-            self._paths = [_Path(path, files) for path in paths]
-            self._files = files.pop_all()
+        self._files = contextlib.ExitStack()
+        with contextlib.ExitStack() as failed:
+            failed.callback(self._files.close)
+            self._paths = [_Path(path, self._files) for path in paths]
+            failed.pop_all()
 
     def __enter__(self) -> Library:
         return self

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -469,6 +470,31 @@ class TestJars:
     def test_a_broken_library(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(("BOOT-INF/classes/a/B.class", class_file("a.B")), ("BOOT-INF/lib/broken.jar", b"no jar"))
         assert fails(capsys, jar, "a.C") == "made.jar!/BOOT-INF/lib/broken.jar cannot be read: File is not a zip file"
+
+    @pytest.mark.parametrize("inner", [b"no jar", None], ids=["broken", "whole"])
+    def test_no_jar_is_left_open(
+        self, made_jar: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, inner: bytes | None
+    ) -> None:
+        part = made_jar(class_file("a.C"), name="part.jar").read_bytes() if inner is None else inner
+        jar = made_jar(("BOOT-INF/classes/a/B.class", class_file("a.B")), ("BOOT-INF/lib/part.jar", part))
+        opened: list[zipfile.ZipFile] = []
+        files: list[Any] = []
+
+        class Watched(zipfile.ZipFile):
+            def __init__(self, file: Any) -> None:
+                super().__init__(file)
+                opened.append(self)
+
+            def open(self, *args: Any, **kwargs: Any) -> Any:
+                files.append(super().open(*args, **kwargs))
+                return files[-1]
+
+        monkeypatch.setattr(zipfile, "ZipFile", Watched)
+        main(["generate-classes", str(jar), "a.C"])
+        assert files
+        assert all(file.closed for file in files)
+        assert len(opened) == (2 if inner is None else 1)
+        assert all(one.fp is None for one in opened)
 
     @pytest.mark.parametrize(("manifest", "field"), [("Multi-Release: true\r\n", "eleven"), ("", "old")])
     def test_a_jar_for_several_releases(
