@@ -47,7 +47,6 @@ _T = TypeVar("_T", bound="_JavaTime")
 
 UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EPOCH_LOCAL = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 #: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")

@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 
 from redisson_dq import java
 from redisson_dq.codecs import (
-    CborJacksonCodec,
-    Codec,
-    IonJacksonCodec,
-    JsonJackson3Codec,
     JsonJacksonCodec,
-    Kryo5Codec,
     LZ4Codec,
-    MsgPackJacksonCodec,
-    SerializationCodec,
-    SmileJacksonCodec,
     SnappyCodecV2,
     ZStdCodec,
 )
@@ -32,24 +24,10 @@ from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_properties import decimals, keys, scalars, texts
-from tests.unit.codecs.test_codec_vectors import ROWS, codec_of, is_unread, is_written_otherwise
+from tests.unit.codecs.test_codec_vectors import CODECS, ROWS, codec_of, is_unread, is_written_otherwise
 
 GENERATED = {"Kryo5Codec": 10_000, "JsonJacksonCodec": 10_000}
 GENERATED |= dict.fromkeys(("JsonJackson3Codec", "CborJacksonCodec", "MsgPackJacksonCodec"), 2_000)
-
-CODECS: dict[str, Codec] = {
-    codec.name: codec
-    for codec in (
-        Kryo5Codec(),
-        SerializationCodec(),
-        JsonJacksonCodec(),
-        JsonJackson3Codec(),
-        MsgPackJacksonCodec(),
-        CborJacksonCodec(),
-        SmileJacksonCodec(),
-        IonJacksonCodec(),
-    )
-}
 
 
 @pytest.mark.parametrize(("codec", "version"), sorted({(row.codec, row.redisson) for row in ROWS}))
