@@ -31,6 +31,7 @@ RULES = [
     (r"\bredis\.asyncio\b", "redis"),
     (r"\b__aenter__\b", "__enter__"),
     (r"\b__aexit__\b", "__exit__"),
+    (r"\b__aiter__\b", "__iter__"),
     (r"\baclose\b", "close"),
     (r"\basync_(?=[a-z])", ""),
     (r"\bAsync(?=[A-Z])", ""),

@@ -9,9 +9,31 @@ The same with ``await`` is in :mod:`redisson_dq.aio`.
 """
 
 from . import aio, codecs, errors
+from ._sync.bounded import BoundedBlockingQueue
 from ._sync.client import Client, connect
-from ._sync.queues import BlockingDeque, BlockingQueue, DelayedQueue
+from ._sync.delayed import DelayedItem, DelayedQueue
+from ._sync.pipeline import Pipeline, Reply
+from ._sync.ready import BlockingDeque, BlockingQueue
+from .items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
 
 __version__ = "0.1.0"
 
-__all__ = ["BlockingDeque", "BlockingQueue", "Client", "DelayedQueue", "aio", "codecs", "connect", "errors"]
+__all__ = [
+    "BlockingDeque",
+    "BlockingQueue",
+    "BoundedBlockingQueue",
+    "Client",
+    "DelayedItem",
+    "DelayedQueue",
+    "ExpiredItem",
+    "OfferOutcome",
+    "Outcome",
+    "Overdue",
+    "Pipeline",
+    "RecurringOffer",
+    "Reply",
+    "aio",
+    "codecs",
+    "connect",
+    "errors",
+]

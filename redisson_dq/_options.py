@@ -15,6 +15,7 @@ __all__ = ["Options"]
 # What one script call may move: its work is proportional to it, and Lua cannot unpack many thousand values.
 _LARGEST_TRANSFER = 5000
 _LONGEST_PROBE_INTERVAL = 86_400.0
+_LONGEST_MEMORY = 30 * 86_400.0
 
 
 @attrs.frozen(kw_only=True)
@@ -27,6 +28,8 @@ class Options:
     probe_interval: float
     transfer_batch: int
     undecodable: str
+    remember_ms: int
+    wakeups: str
 
     @classmethod
     def checked(
@@ -37,6 +40,8 @@ class Options:
         probe_interval: float,
         transfer_batch: int,
         undecodable: str,
+        remember: float,
+        wakeups: str,
     ) -> Options:
         """Raises ArgumentError for what cannot be used, naming the option."""
         if codec is not None and not isinstance(codec, Codec):
@@ -53,6 +58,10 @@ class Options:
             raise ArgumentError(f"transfer_batch= is an int between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
         if undecodable not in ("raise", "skip"):
             raise ArgumentError(f"undecodable= is 'raise' or 'skip', not {undecodable!r}")
+        if isinstance(remember, bool) or not isinstance(remember, (int, float)) or not 0 <= remember <= _LONGEST_MEMORY:
+            raise ArgumentError(f"remember= is a number of seconds from 0 to 30 days, not {remember!r}")
+        if wakeups not in ("channel", "keyspace"):
+            raise ArgumentError(f"wakeups= is 'channel' or 'keyspace', not {wakeups!r}")
         return cls(
             codec=Kryo5Codec() if codec is None else codec,
             envelope=envelope,
@@ -60,4 +69,6 @@ class Options:
             probe_interval=probe_interval,
             transfer_batch=transfer_batch,
             undecodable=undecodable,
+            remember_ms=int(remember * 1000),
+            wakeups=wakeups,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import queue
 import threading
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 __all__ = [
+    "AsyncCallback",
     "AsyncInbox",
     "AsyncMutex",
     "AsyncSemaphore",
@@ -22,10 +24,12 @@ __all__ = [
     "AsyncSlot",
     "AsyncSwitch",
     "AsyncWorker",
+    "async_call",
     "async_finish",
     "async_sleep",
 ]
-__all__ += ["Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Worker", "finish", "sleep"]
+__all__ += ["Callback", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Worker"]
+__all__ += ["call", "finish", "sleep"]
 
 T = TypeVar("T")
 
@@ -48,6 +52,23 @@ async_finish = asyncio.shield
 def finish(result: T) -> T:
     """Nothing cancels a thread."""
     return result
+
+
+#: What the user gives to be called with a value; with asyncio it may be a coroutine function.
+AsyncCallback = Callable[[T], object]
+Callback = Callable[[T], object]
+
+
+async def async_call(callback: Callable[[T], object], value: T) -> None:
+    """Calls it, and awaits what it gives if that can be awaited."""
+    result = callback(value)
+    if inspect.isawaitable(result):
+        await result
+
+
+def call(callback: Callable[[T], object], value: T) -> None:
+    """Calls it."""
+    callback(value)
 
 
 #: Held while bytes are written to a connection that several callers write to.

@@ -15,12 +15,13 @@ from typing import Any
 import redis
 import redis.asyncio
 import redis.asyncio.retry
+import redis.exceptions
 import redis.retry
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
-from .errors import RedisConnectionError, RedisReplyError, RedissonDQError
+from .errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError
 
 #: What goes with what, where the two kinds of client are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
@@ -192,4 +193,9 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
     if isinstance(error, lost):
         doubt = "; the command was sent and may have been carried out" if sent else ""
         return RedisConnectionError(f"{where}: {error or type(error).__name__}{doubt}", maybe_done=sent)
+    if isinstance(error, redis.exceptions.ClusterCrossSlotError) or "CROSSSLOT" in str(error):
+        return CrossSlotError(
+            f"{where}: the keys are on different nodes of the cluster; "
+            "give the names of all queues in one call the same hash tag, as in {shop}orders and {shop}done"
+        )
     return RedisReplyError(f"{where}: {error}")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Union
 
 from .errors import ArgumentError
 
-__all__ = ["Delay", "due_word", "timeout_seconds"]
+__all__ = ["Delay", "due_word", "from_ms", "span_ms", "timeout_seconds", "to_ms"]
 
 #: Seconds, or a timedelta.
 Delay = Union[int, float, timedelta]
 
 # Scores are doubles: beyond 2**53 ms they lose milliseconds. Half of that leaves room for "now".
 _MAX_MS = 2**52
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def _seconds(value: object, what: str) -> float:
@@ -45,12 +47,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
-        if not isinstance(at, datetime) or at.tzinfo is None:
-            raise ArgumentError(
-                f"queue {queue!r}: at= is a datetime with a time zone, not {at!r}; "
-                "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
-            )
-        return f"@{max(0, _up_to_ms(at.timestamp()))}"
+        return f"@{max(0, to_ms(at, queue, 'at='))}"
     seconds = _seconds(delay, f"queue {queue!r}: a delay")
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
         raise ArgumentError(
@@ -58,6 +55,32 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
             "give delay=0 for an item that is due at once"
         )
     return str(_up_to_ms(seconds))
+
+
+def span_ms(span: Delay, queue: str, what: str) -> int:
+    """A span of time in whole milliseconds, rounded up. Raises ArgumentError for a negative or non-finite one."""
+    seconds = _seconds(span, f"queue {queue!r}: {what}")
+    if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
+        raise ArgumentError(f"queue {queue!r}: {what} is finite, not negative and below 142,000 years, not {span!r}")
+    return _up_to_ms(seconds)
+
+
+def to_ms(moment: object, queue: str, what: str) -> int:
+    """An aware datetime as epoch milliseconds, rounded up. Raises ArgumentError for anything else."""
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        raise ArgumentError(
+            f"queue {queue!r}: {what} is a datetime with a time zone, not {moment!r}; "
+            "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
+        )
+    return _up_to_ms(moment.timestamp())
+
+
+def from_ms(epoch_ms: int) -> datetime:
+    """The datetime in UTC, or the last one there is."""
+    try:
+        return _EPOCH + timedelta(milliseconds=epoch_ms)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=timezone.utc)
 
 
 def timeout_seconds(timeout: Delay, queue: str) -> float:

@@ -6,7 +6,20 @@ async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
     value = await queue.take()
 """
 
+from ._async.bounded import BoundedBlockingQueue
 from ._async.client import Client, connect
-from ._async.queues import BlockingDeque, BlockingQueue, DelayedQueue
+from ._async.delayed import DelayedItem, DelayedQueue
+from ._async.pipeline import Pipeline, Reply
+from ._async.ready import BlockingDeque, BlockingQueue
 
-__all__ = ["BlockingDeque", "BlockingQueue", "Client", "DelayedQueue", "connect"]
+__all__ = [
+    "BlockingDeque",
+    "BlockingQueue",
+    "BoundedBlockingQueue",
+    "Client",
+    "DelayedItem",
+    "DelayedQueue",
+    "Pipeline",
+    "Reply",
+    "connect",
+]

@@ -7,19 +7,25 @@ stands for a built-in kind (a bad argument, a timeout) also inherits the built-i
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 __all__ = [
     "ArgumentError",
     "ClosedError",
     "CodecError",
+    "CrossSlotError",
     "DecodeError",
+    "DuplicateItemError",
     "EncodeError",
     "EnvelopeError",
+    "QueueEmptyError",
+    "QueueFullError",
     "RedisConnectionError",
     "RedisReplyError",
     "RedissonDQError",
     "ServerNotFoundError",
+    "ServerSettingError",
     "WrongTypeError",
 ]
 
@@ -62,6 +68,35 @@ class WrongTypeError(RedisReplyError):
         self.key = key
         self.expected = expected
         self.found = found
+
+
+class CrossSlotError(RedisReplyError):
+    """The keys of one call are on different nodes of a cluster, so no command can touch them all.
+
+    Queues that take part in one call need the same hash tag in their names: ``{shop}orders`` and ``{shop}done``.
+    """
+
+
+class QueueEmptyError(RedissonDQError, LookupError):
+    """A call that needs a value found the queue empty. Redisson throws NoSuchElementException."""
+
+
+class QueueFullError(RedissonDQError):
+    """The queue holds as many values as it may. Nothing was added."""
+
+
+class DuplicateItemError(RedissonDQError):
+    """An offer was refused, as an item with the same id (or the same payload) already stands. Nothing was added.
+
+    ``id`` is that item's id, ``due`` its due time, ``state`` what became of it: ``waiting``, ``delivered`` or
+    ``expired``.
+    """
+
+    def __init__(self, message: str, *, id: str, due: datetime, state: str) -> None:
+        super().__init__(message)
+        self.id = id
+        self.due = due
+        self.state = state
 
 
 class EnvelopeError(RedissonDQError):
@@ -111,6 +146,10 @@ class DecodeError(CodecError, ValueError):
     def __str__(self) -> str:
         text = super().__str__()
         return text if self.kept_in is None else f"{text}; the bytes are kept in the list {self.kept_in!r}"
+
+
+class ServerSettingError(RedissonDQError):
+    """The server is not set up for an option that was asked for. The message says which setting to change."""
 
 
 class ServerNotFoundError(RedissonDQError):

@@ -1,4 +1,4 @@
-"""The timer. APScheduler holds it, and no other module knows that.
+"""The timer. APScheduler holds it; besides :mod:`redisson_dq.recurrence` no module knows that library.
 
 Its scheduler runs in a thread for synchronous and asyncio clients alike: a condition variable wakes up within
 0.1 ms of the time asked for, where an event loop's selector rounds up to whole milliseconds. A job only signals; what

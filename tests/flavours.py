@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -105,7 +105,21 @@ class AsyncioFlavour(Flavour):
         assert not left, f"tasks left behind: {left}"
 
     def _bridge(self, result: Any) -> Any:
+        if isinstance(result, list):
+            return [self._bridge(element) for element in result]
+        if inspect.isasyncgen(result):
+            return self.iterate(result)
         return Bridged(result, self) if type(result).__module__.startswith("redisson_dq._async") else result
+
+    def iterate(self, steps: AsyncGenerator[Any, Any]) -> Iterator[Any]:
+        """What ``async for`` would meet, one step of the loop at a time."""
+        try:
+            while True:
+                yield self.run(_called(anext, steps))
+        except StopAsyncIteration:
+            return
+        finally:
+            self.run(_called(steps.aclose))
 
 
 class Bridged:
@@ -127,7 +141,28 @@ class Bridged:
         return call
 
     def __len__(self) -> int:
-        return int(self.size())
+        return len(self.inner) if hasattr(self.inner, "__len__") else int(self.size())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._flavour.iterate(aiter(self.inner))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(self.descending())
+
+    def __contains__(self, value: object) -> bool:
+        return bool(self.contains(value))
+
+    def __getitem__(self, index: int) -> Any:
+        value = self.get(index)
+        if value is None:
+            raise IndexError(index)
+        return value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bridged) and bool(self.inner == other.inner)
+
+    def __hash__(self) -> int:
+        return hash(self.inner)
 
     def __bool__(self) -> bool:
         return bool(self.inner)

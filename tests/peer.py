@@ -128,7 +128,10 @@ def golden(version: str) -> str:
 
 
 def vectors(kind: str, version: str) -> str:
-    """The text of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes it now: ``types`` or ``foreign``."""
+    """The text of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes it now.
+
+    ``kind`` is ``types``, ``foreign`` or ``methods``.
+    """
     opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED] if kind == "foreign" else []
     return _printed(version, kind, *opens)
 

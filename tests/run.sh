@@ -33,4 +33,5 @@ step "ruff check" ruff check .
 step "ruff format" ruff format --check .
 step "mypy" mypy
 step "generated code" python .ci/unasync.py --check
+step "docs" python -m sphinx -EW -q -c docs . build/docs
 step "pytest" python -m pytest "$@"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from hiredis import pack_command
@@ -19,9 +20,9 @@ from redis.exceptions import (
 
 from .._pairs import AsyncSemaphore, async_sleep
 from .._redis import async_hang_up, connection_factory, translate
-from ..errors import ClosedError, WrongTypeError
+from ..errors import ClosedError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
 from ..wire.request import Request
-from .servers import Servers
+from .servers import ClusterServers, Servers
 
 __all__ = ["Connections", "Dedicated"]
 
@@ -42,6 +43,11 @@ class Connections:
         self._turns = AsyncSemaphore(servers.max_connections)
         self._closed = False
 
+    @property
+    def database(self) -> int:
+        """The number of the database that the keys are in."""
+        return self._servers.database
+
     async def run(self, request: Request[T]) -> T:
         """One round trip (two when the server does not know the script yet).
 
@@ -50,11 +56,112 @@ class Connections:
         try:
             return request.parse(await self._run(request))
         except ResponseError as error:
-            if str(error).startswith("WRONGTYPE"):
-                wrong = await self._wrong_type(request)
-                if wrong is not None:
-                    raise wrong from error
-            raise translate(error, _subject(request)) from error
+            raise await self._explained(request, error) from error
+
+    async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+        """Results, or the errors in their place, in the order of the requests. One round trip for each node.
+
+        Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
+        """
+        outcomes: list[Any] = [None] * len(requests)
+        places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
+        for place, request in enumerate(requests):
+            pool = await self._pool_of(request.key)
+            places_of.setdefault(id(pool), (pool, []))[1].append(place)
+        if transaction and len(places_of) > 1:
+            raise translate(ResponseError("CROSSSLOT"), "a transaction")
+        for pool, places in places_of.values():
+            sent = [requests[place] for place in places]
+            replies = await (self._transact(sent) if transaction else self._once_many(pool, sent, False))
+            for place, request, reply in zip(places, sent, replies, strict=True):
+                outcomes[place] = await self._outcome(request, reply, transaction)
+        return outcomes
+
+    async def _outcome(self, request: Request[Any], reply: Any, transaction: bool) -> Any:
+        try:
+            if isinstance(reply, (AskError, TryAgainError, ClusterDownError)) and not transaction:
+                # It was not carried out there; alone it finds its way.
+                return await self.run(request)
+            if isinstance(reply, ResponseError):
+                return await self._explained(request, reply)
+            return reply if isinstance(reply, Exception) else request.parse(reply)
+        except RedissonDQError as error:
+            return error
+
+    async def _explained(self, request: Request[Any], error: ResponseError) -> RedissonDQError:
+        """Our error for one of Redis's, with the key that has the wrong type."""
+        wrong = await self._wrong_type(request) if str(error).startswith("WRONGTYPE") else None
+        made = wrong or translate(error, _subject(request))
+        made.__cause__ = error
+        return made
+
+    async def _transact(self, requests: list[Request[Any]]) -> list[Any]:
+        """The replies, or errors in their place. One that was redirected did nothing, and follows its slot."""
+        attempt = 0
+        while True:
+            replies = await self._once_many(await self._pool_of(requests[0].key), requests, True)
+            moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
+            if not moved or attempt == _REDIRECTIONS:
+                return replies
+            await async_sleep(_PAUSE_WHILE_MIGRATING * attempt)
+            await self.refresh()
+            attempt += 1
+
+    async def _once_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
+        """The replies, or errors in their place."""
+        async with self._turns:
+            return await self._exchange_many(pool, requests, transaction)
+
+    async def _exchange_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
+        connection = await self._connection(pool)
+        commands = list(_packed(requests))
+        if transaction:
+            commands = [("MULTI",), *commands, ("EXEC",)]
+        replies: list[Any] = []
+        try:
+            await connection.send_packed_command([pack_command(words) for words in commands], check_health=False)
+            while len(replies) < len(commands):
+                try:
+                    replies.append(await connection.read_response(disable_decoding=True))
+                except ResponseError as error:
+                    replies.append(error)
+        except (RedisError, OSError) as error:
+            if transaction:
+                raise translate(error, "a transaction", sent=True) from error
+            lost = translate(error, "a pipeline", sent=True)
+            replies += [lost] * (len(commands) - len(replies))
+        finally:
+            await self._give_back(pool, connection)
+        if not transaction:
+            return replies
+        done = replies[-1]
+        if isinstance(done, ResponseError):
+            # Redis refused a command when it came, or all of them at the end (CROSSSLOT), and carried out none.
+            reasons = [*(reply for reply in replies[1:-1] if isinstance(reply, ResponseError)), done]
+            return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in replies[1:-1]]
+        return list(done)
+
+    async def check_keyspace_events(self) -> None:
+        """Raises ServerSettingError unless the server publishes keyspace events of sorted sets. One round trip.
+
+        Where CONFIG is forbidden, only a warning is logged.
+        """
+        if isinstance(self._servers, ClusterServers):
+            raise ServerSettingError(
+                'wakeups="keyspace" is for one server: each node of a cluster tells of its own keys only'
+            )
+        request = Request(words=("CONFIG", "GET", "notify-keyspace-events"), types={"": ""}, parse=list)
+        try:
+            found = await self.run(request)
+        except RedisReplyError as error:
+            logger.warning("cannot look whether the server publishes keyspace events: %s", error)
+            return
+        flags = found[1].decode() if len(found) > 1 else ""
+        if "K" not in flags or not ("z" in flags or "A" in flags):
+            raise ServerSettingError(
+                f'the server\'s notify-keyspace-events is {flags!r}; wakeups="keyspace" needs K and z in it: '
+                "CONFIG SET notify-keyspace-events Kz"
+            )
 
     async def _run(self, request: Request[Any]) -> Any:
         asking = False
@@ -91,12 +198,7 @@ class Connections:
             raise translate(failure, f"key {key!r}") from failure
 
     async def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
-        if self._closed:
-            raise ClosedError("the client is closed; make a new one with connect()")
-        try:
-            connection = await pool.get_connection()
-        except (RedisError, OSError) as error:
-            raise translate(error, "cannot connect to Redis") from error
+        connection = await self._connection(pool)
         try:
             if asking:
                 await self._exchange(connection, ("ASKING",))
@@ -112,10 +214,21 @@ class Connections:
         except (RedisError, OSError) as error:
             raise translate(error, _subject(request), sent=True) from error
         finally:
-            if self._closed:
-                # close() left it to us, so that the reply could still come.
-                await connection.disconnect()
-            await pool.release(connection)
+            await self._give_back(pool, connection)
+
+    async def _connection(self, pool: ConnectionPool) -> Any:
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+        try:
+            return await pool.get_connection()
+        except (RedisError, OSError) as error:
+            raise translate(error, "cannot connect to Redis") from error
+
+    async def _give_back(self, pool: ConnectionPool, connection: Any) -> None:
+        if self._closed:
+            # close() left it to us, so that the reply could still come.
+            await connection.disconnect()
+        await pool.release(connection)
 
     async def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
         # hiredis packs in C in both flavours; redis-py's asyncio connection would do it in Python.
@@ -208,6 +321,20 @@ class Dedicated:
             await self.connection.disconnect()
         except (RedisError, OSError) as error:
             logger.debug("closing a connection: %s", error)
+
+
+def _packed(requests: list[Request[Any]]) -> Iterator[tuple[Any, ...]]:
+    """The commands. The first call of a script brings its text along, so the server knows it for the others."""
+    known: set[str] = set()
+    for request in requests:
+        script = request.script
+        if script is None:
+            yield request.words
+        elif script.sha in known:
+            yield ("EVALSHA", script.sha, *request.words)
+        else:
+            known.add(script.sha)
+            yield ("EVAL", script.source, *request.words)
 
 
 def _subject(request: Request[Any]) -> str:

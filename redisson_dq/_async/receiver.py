@@ -17,6 +17,7 @@ from .._pairs import AsyncMutex, AsyncSlot, AsyncSwitch, AsyncWorker, async_slee
 from .._redis import is_transient, translate
 from ..errors import ClosedError, RedisConnectionError, RedissonDQError
 from ..wire import commands
+from ..wire.blocking import Source, Taken
 from .connections import Connections, Dedicated
 
 __all__ = ["Receiver"]
@@ -33,19 +34,19 @@ _UNBLOCK_TRIES = 100
 # How long close() waits for the worker to see its last reply before it cuts the connection.
 _LAST_REPLY = 2.0
 
-_Outcome = Union[bytes, RedissonDQError]
+_Outcome = Union[Taken, RedissonDQError]
 
 
 class Receiver:
-    """Pops one end of one list for all local callers, over one connection."""
+    """Takes from one source for all local callers, over one connection."""
 
-    def __init__(self, connections: Connections, key: str, end: commands.End) -> None:
+    def __init__(self, connections: Connections, source: Source) -> None:
         self._connections = connections
-        self._key = key
-        self._end = end
+        self._source = source
+        self._key = source.key
         self._mutex = AsyncMutex()
         self._waiting: deque[AsyncSlot[_Outcome]] = deque()
-        self._surplus: list[bytes] = []
+        self._surplus: list[Taken] = []
         self._wanted = AsyncSwitch()
         self._closing = AsyncSwitch()
         self._closed = False
@@ -54,13 +55,13 @@ class Receiver:
         self._blocked = False
         self._trouble: RedisConnectionError | None = None
 
-    async def receive(self, timeout: float | None) -> bytes | None:
-        """The next value's bytes, or None after ``timeout`` seconds.
+    async def receive(self, timeout: float | None, slot: AsyncSlot[_Outcome] | None = None) -> Taken | None:
+        """What was taken next, or None after ``timeout`` seconds. A ``slot`` is for :meth:`withdraw`.
 
         Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and
         RedisReplyError as Redis does, RedisConnectionError when the time is over and Redis was not reachable.
         """
-        slot: AsyncSlot[_Outcome] = AsyncSlot()
+        slot = slot or AsyncSlot()
         try:
             self._enter(slot)
             await slot.wait(timeout)
@@ -77,6 +78,14 @@ class Receiver:
         if isinstance(outcome, RedissonDQError):
             raise outcome
         return outcome
+
+    def withdraw(self, slot: AsyncSlot[_Outcome]) -> None:
+        """Ends the wait of one caller, begun or not, with ClosedError, unless it has something already."""
+        with self._mutex:
+            if slot in self._waiting:
+                self._waiting.remove(slot)
+            if not slot.filled:
+                slot.fill(ClosedError(f"queue {self._key!r}: the wait was given up"))
 
     async def aclose(self) -> None:
         """Ends every wait with ClosedError, then the worker and its connection. No item is lost."""
@@ -96,6 +105,8 @@ class Receiver:
 
     def _enter(self, slot: AsyncSlot[_Outcome]) -> None:
         with self._mutex:
+            if slot.filled:
+                return
             if self._closed:
                 raise ClosedError(f"queue {self._key!r}: the handle is closed")
             if self._surplus:
@@ -111,16 +122,16 @@ class Receiver:
         with self._mutex:
             if slot in self._waiting:
                 self._waiting.remove(slot)
-            elif give_back and slot.filled and isinstance(slot.value, bytes):
+            elif give_back and slot.filled and isinstance(slot.value, Taken):
                 self._deliver(slot.value)
                 self._wanted.on()
             return self._blocked and not self._waiting and not self._closed
 
-    def _deliver(self, value: bytes) -> None:
+    def _deliver(self, taken: Taken) -> None:
         if self._waiting:
-            self._waiting.popleft().fill(value)
+            self._waiting.popleft().fill(taken)
         else:
-            self._surplus.append(value)
+            self._surplus.append(taken)
 
     async def _release(self) -> None:
         """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
@@ -194,7 +205,7 @@ class Receiver:
                 return
             self._blocked = True
         try:
-            await self._dedicated.send("BLPOP" if self._end == "first" else "BRPOP", self._key, 0)
+            await self._dedicated.send(*self._source.words)
             reply = await self._dedicated.read()
         except ResponseError as error:
             raise await self._explain(error) from error
@@ -202,35 +213,36 @@ class Receiver:
             self._blocked = False
         if reply is not None:
             with self._mutex:
-                self._deliver(reply[1])
+                self._deliver(self._source.taken(reply))
 
     async def _explain(self, error: ResponseError) -> RedissonDQError:
         if is_transient(error):
             return RedisConnectionError(f"queue {self._key!r}: {error}")
         # A plain command on the same key fails the same way, and its error names the key and the types.
-        try:
-            await self._connections.run(commands.length_of(self._key))
-        except RedissonDQError as explained:
-            return explained
+        for key in self._source.keys:
+            try:
+                await self._connections.run(commands.length_of(key))
+            except RedissonDQError as explained:
+                return explained
         return translate(error, f"queue {self._key!r}")
 
     async def _put_back(self) -> bool:
         """Gives Redis what nobody waits for. False when it has to be tried again."""
         with self._mutex:
-            values, self._surplus = self._surplus, []
-        try:
-            await self._connections.run(commands.put_back(self._key, self._end, values))
-        except RedissonDQError as error:
-            if self._closed or getattr(error, "maybe_done", False):
-                logger.error(
-                    "queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, values
-                )
-                return True
-            logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(values), error)
-            with self._mutex:
-                self._surplus = values + self._surplus
-            return False
-        return True
+            surplus, self._surplus = self._surplus, []
+        for key, values, request in self._source.put_back(surplus):
+            try:
+                await self._connections.run(request)
+            except RedissonDQError as error:
+                if self._closed or getattr(error, "maybe_done", False):
+                    logger.error(
+                        "queue %r: popped values may not be back in Redis: %s; they are %r", key, error, values
+                    )
+                    continue
+                logger.warning("queue %r: cannot put %d popped values back: %s", key, len(values), error)
+                with self._mutex:
+                    self._surplus += [Taken(key=key, data=data) for data in values]
+        return not self._surplus
 
     def _fail(self, error: RedissonDQError) -> None:
         with self._mutex:

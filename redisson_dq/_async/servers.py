@@ -26,6 +26,8 @@ class SingleServer:
         self._pool = async_pool_from(pool)
         #: How many connections may be busy at once: what the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
+        #: The number of the database.
+        self.database = int(pool.connection_kwargs.get("db") or 0)
 
     async def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -46,6 +48,8 @@ class ClusterServers:
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
+        #: A cluster has no other.
+        self.database = 0
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 
     async def pool_of(self, key: str) -> ConnectionPool:

@@ -15,18 +15,23 @@ from .._redis import connection_factory, without_password
 from ..codecs.base import Codec
 from ..errors import ArgumentError, ClosedError
 from ..wire import commands
+from ..wire.blocking import Source
 from ..wire.envelope import Envelope
 from ..wire.keys import NameMapper, QueueKeys, map_name
+from .bounded import BoundedBlockingQueue, Room
 from .connections import Connections
+from .delayed import DelayedQueue
+from .handles import Handle
 from .mover import Mover
-from .queues import BlockingDeque, BlockingQueue, DelayedQueue
+from .pipeline import Pipeline
+from .ready import BlockingDeque, BlockingQueue
 from .receiver import Receiver
 from .servers import AnyRedis, servers_of
 
 __all__ = ["Client", "connect"]
 
 Self = TypeVar("Self", bound="Client")
-Handle = TypeVar("Handle", BlockingQueue[Any], BlockingDeque[Any], DelayedQueue[Any])
+AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 
 
 class Client:
@@ -42,7 +47,10 @@ class Client:
     client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items
     one script call moves. ``undecodable`` says what a call does that takes a value which the codec cannot read: its
     bytes are kept in Redis in any case, then ``"raise"`` raises DecodeError and ``"skip"`` logs a warning and goes on
-    with the next value.
+    with the next value. ``remember`` is for how many seconds after its due time (or its delivery) an item's outcome
+    is remembered: what ``cancel`` can tell of it, and that its id was used; 0 for not at all. ``wakeups="keyspace"``
+    listens to the server's keyspace events beside the channel, for writers that add entries without announcing them;
+    :meth:`open` raises ServerSettingError when the server does not send them.
 
     Answers to ``Redisson.create(config)``.
     """
@@ -57,12 +65,17 @@ class Client:
         probe_interval: float = 30.0,
         transfer_batch: int = 100,
         undecodable: str = "raise",
+        remember: float = 600.0,
+        wakeups: str = "channel",
     ) -> None:
-        self._options = Options.checked(codec, envelope, name_mapper, probe_interval, transfer_batch, undecodable)
+        self._options = Options.checked(
+            codec, envelope, name_mapper, probe_interval, transfer_batch, undecodable, remember, wakeups
+        )
         self._connections = Connections(servers_of(redis))
         self._mutex = Mutex()
         self._mover: Mover | None = None
-        self._receivers: dict[tuple[str, commands.End], Receiver] = {}
+        self._room = Room(self._connections)
+        self._receivers: dict[Source, Receiver] = {}
         self._handles: dict[str, int] = {}
         self._opened = False
         self._closed = False
@@ -87,6 +100,15 @@ class Client:
         """
         return self._open_handle(BlockingDeque(self, self._keys(name), name, self._codec(codec), transfer))
 
+    def bounded_blocking_queue(
+        self, name: str, codec: Codec | None = None, *, transfer: bool = True
+    ) -> BoundedBlockingQueue[Any]:
+        """A queue with a capacity, which offers respect. Otherwise like :meth:`blocking_queue`.
+
+        Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
+        """
+        return self._open_handle(BoundedBlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
+
     def delayed_queue(
         self, queue: str | BlockingQueue[Any], codec: Codec | None = None, *, transfer: bool = True
     ) -> DelayedQueue[Any]:
@@ -105,16 +127,28 @@ class Client:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
         return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer))
 
+    def pipeline(self, *, transaction: bool = False) -> Pipeline:
+        """Collects requests of any queues of this client, and sends them in one round trip.
+
+        With ``transaction=True`` Redis runs nothing of anybody else between them (MULTI and EXEC); on a cluster their
+        queues need one hash tag then.
+
+        Answers to ``RedissonClient.createBatch(options)``; a transaction to ``ExecutionMode.IN_MEMORY_ATOMIC``.
+        """
+        return Pipeline(self._connections, transaction=transaction)
+
     # -- life cycle ----------------------------------------------------------------------------------------------
 
     def open(self: Self) -> Self:
         """Checks that Redis can be reached. One round trip, the first time. Closes the client when it cannot.
 
-        Raises RedisConnectionError, RedisReplyError.
+        Raises RedisConnectionError, RedisReplyError; with ``wakeups="keyspace"`` ServerSettingError.
         """
         if not self._opened:
             try:
                 self._connections.run(commands.ping())
+                if self._options.wakeups == "keyspace":
+                    self._connections.check_keyspace_events()
             except BaseException:
                 self.close()
                 raise
@@ -147,6 +181,7 @@ class Client:
             receivers = list(self._receivers.values())
         for receiver in receivers:
             receiver.close()
+        self._room.close()
         if mover is not None:
             mover.close()
         self._connections.close()
@@ -159,7 +194,7 @@ class Client:
     def _codec(self, codec: Codec | None) -> Codec:
         return self._options.codec if codec is None else codec
 
-    def _open_handle(self, handle: Handle) -> Handle:
+    def _open_handle(self, handle: AnyHandle) -> AnyHandle:
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client is closed; make a new one with connect()")
@@ -167,14 +202,11 @@ class Client:
             self._handles[key] = self._handles.get(key, 0) + 1
             if handle.transfer:
                 if self._mover is None:
-                    options = self._options
-                    self._mover = Mover(
-                        self._connections, batch=options.transfer_batch, probe_interval=options.probe_interval
-                    )
+                    self._mover = Mover(self._connections, self._options)
                 self._mover.attach(handle.keys)
         return handle
 
-    def _destroyed(self, handle: Any) -> None:
+    def _destroyed(self, handle: Handle[Any]) -> None:
         unused: list[Receiver] = []
         with self._mutex:
             if self._closed:
@@ -185,17 +217,23 @@ class Client:
             self._handles[key] -= 1
             if not self._handles[key]:
                 del self._handles[key]
-                unused = [self._receivers.pop(at) for at in list(self._receivers) if at[0] == key]
+                unused = [self._receivers.pop(source) for source in list(self._receivers) if source.key == key]
         for receiver in unused:
             receiver.close()
 
-    def _receiver(self, key: str, end: commands.End) -> Receiver:
+    def _renamed(self, handle: Handle[Any], new_name: str) -> None:
+        """Lets go of the old name and takes the new one, as if the handle had been opened with it."""
+        self._destroyed(handle)
+        handle.requests.keys, handle.requests.name = self._keys(new_name), new_name
+        self._open_handle(handle)
+
+    def _receiver(self, source: Source) -> Receiver:
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client is closed; make a new one with connect()")
-            receiver = self._receivers.get((key, end))
+            receiver = self._receivers.get(source)
             if receiver is None:
-                receiver = self._receivers[key, end] = Receiver(self._connections, key, end)
+                receiver = self._receivers[source] = Receiver(self._connections, source)
             return receiver
 
 
@@ -208,6 +246,8 @@ def connect(
     probe_interval: float = 30.0,
     transfer_batch: int = 100,
     undecodable: str = "raise",
+    remember: float = 600.0,
+    wakeups: str = "channel",
     **redis_options: Any,
 ) -> Client:
     """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
@@ -236,6 +276,8 @@ def connect(
         probe_interval=probe_interval,
         transfer_batch=transfer_batch,
         undecodable=undecodable,
+        remember=remember,
+        wakeups=wakeups,
     )
     client.open()
     return client

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from hiredis import pack_command
@@ -21,9 +22,9 @@ from redis.exceptions import (
 
 from .._pairs import Semaphore, sleep
 from .._redis import connection_factory, hang_up, translate
-from ..errors import ClosedError, WrongTypeError
+from ..errors import ClosedError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
 from ..wire.request import Request
-from .servers import Servers
+from .servers import ClusterServers, Servers
 
 __all__ = ["Connections", "Dedicated"]
 
@@ -44,6 +45,11 @@ class Connections:
         self._turns = Semaphore(servers.max_connections)
         self._closed = False
 
+    @property
+    def database(self) -> int:
+        """The number of the database that the keys are in."""
+        return self._servers.database
+
     def run(self, request: Request[T]) -> T:
         """One round trip (two when the server does not know the script yet).
 
@@ -52,11 +58,112 @@ class Connections:
         try:
             return request.parse(self._run(request))
         except ResponseError as error:
-            if str(error).startswith("WRONGTYPE"):
-                wrong = self._wrong_type(request)
-                if wrong is not None:
-                    raise wrong from error
-            raise translate(error, _subject(request)) from error
+            raise self._explained(request, error) from error
+
+    def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+        """Results, or the errors in their place, in the order of the requests. One round trip for each node.
+
+        Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
+        """
+        outcomes: list[Any] = [None] * len(requests)
+        places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
+        for place, request in enumerate(requests):
+            pool = self._pool_of(request.key)
+            places_of.setdefault(id(pool), (pool, []))[1].append(place)
+        if transaction and len(places_of) > 1:
+            raise translate(ResponseError("CROSSSLOT"), "a transaction")
+        for pool, places in places_of.values():
+            sent = [requests[place] for place in places]
+            replies = self._transact(sent) if transaction else self._once_many(pool, sent, False)
+            for place, request, reply in zip(places, sent, replies, strict=True):
+                outcomes[place] = self._outcome(request, reply, transaction)
+        return outcomes
+
+    def _outcome(self, request: Request[Any], reply: Any, transaction: bool) -> Any:
+        try:
+            if isinstance(reply, (AskError, TryAgainError, ClusterDownError)) and not transaction:
+                # It was not carried out there; alone it finds its way.
+                return self.run(request)
+            if isinstance(reply, ResponseError):
+                return self._explained(request, reply)
+            return reply if isinstance(reply, Exception) else request.parse(reply)
+        except RedissonDQError as error:
+            return error
+
+    def _explained(self, request: Request[Any], error: ResponseError) -> RedissonDQError:
+        """Our error for one of Redis's, with the key that has the wrong type."""
+        wrong = self._wrong_type(request) if str(error).startswith("WRONGTYPE") else None
+        made = wrong or translate(error, _subject(request))
+        made.__cause__ = error
+        return made
+
+    def _transact(self, requests: list[Request[Any]]) -> list[Any]:
+        """The replies, or errors in their place. One that was redirected did nothing, and follows its slot."""
+        attempt = 0
+        while True:
+            replies = self._once_many(self._pool_of(requests[0].key), requests, True)
+            moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
+            if not moved or attempt == _REDIRECTIONS:
+                return replies
+            sleep(_PAUSE_WHILE_MIGRATING * attempt)
+            self.refresh()
+            attempt += 1
+
+    def _once_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
+        """The replies, or errors in their place."""
+        with self._turns:
+            return self._exchange_many(pool, requests, transaction)
+
+    def _exchange_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
+        connection = self._connection(pool)
+        commands = list(_packed(requests))
+        if transaction:
+            commands = [("MULTI",), *commands, ("EXEC",)]
+        replies: list[Any] = []
+        try:
+            connection.send_packed_command([pack_command(words) for words in commands], check_health=False)
+            while len(replies) < len(commands):
+                try:
+                    replies.append(connection.read_response(disable_decoding=True))
+                except ResponseError as error:
+                    replies.append(error)
+        except (RedisError, OSError) as error:
+            if transaction:
+                raise translate(error, "a transaction", sent=True) from error
+            lost = translate(error, "a pipeline", sent=True)
+            replies += [lost] * (len(commands) - len(replies))
+        finally:
+            self._give_back(pool, connection)
+        if not transaction:
+            return replies
+        done = replies[-1]
+        if isinstance(done, ResponseError):
+            # Redis refused a command when it came, or all of them at the end (CROSSSLOT), and carried out none.
+            reasons = [*(reply for reply in replies[1:-1] if isinstance(reply, ResponseError)), done]
+            return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in replies[1:-1]]
+        return list(done)
+
+    def check_keyspace_events(self) -> None:
+        """Raises ServerSettingError unless the server publishes keyspace events of sorted sets. One round trip.
+
+        Where CONFIG is forbidden, only a warning is logged.
+        """
+        if isinstance(self._servers, ClusterServers):
+            raise ServerSettingError(
+                'wakeups="keyspace" is for one server: each node of a cluster tells of its own keys only'
+            )
+        request = Request(words=("CONFIG", "GET", "notify-keyspace-events"), types={"": ""}, parse=list)
+        try:
+            found = self.run(request)
+        except RedisReplyError as error:
+            logger.warning("cannot look whether the server publishes keyspace events: %s", error)
+            return
+        flags = found[1].decode() if len(found) > 1 else ""
+        if "K" not in flags or not ("z" in flags or "A" in flags):
+            raise ServerSettingError(
+                f'the server\'s notify-keyspace-events is {flags!r}; wakeups="keyspace" needs K and z in it: '
+                "CONFIG SET notify-keyspace-events Kz"
+            )
 
     def _run(self, request: Request[Any]) -> Any:
         asking = False
@@ -93,12 +200,7 @@ class Connections:
             raise translate(failure, f"key {key!r}") from failure
 
     def _once(self, pool: ConnectionPool, request: Request[Any], asking: bool) -> Any:
-        if self._closed:
-            raise ClosedError("the client is closed; make a new one with connect()")
-        try:
-            connection = pool.get_connection()
-        except (RedisError, OSError) as error:
-            raise translate(error, "cannot connect to Redis") from error
+        connection = self._connection(pool)
         try:
             if asking:
                 self._exchange(connection, ("ASKING",))
@@ -114,10 +216,21 @@ class Connections:
         except (RedisError, OSError) as error:
             raise translate(error, _subject(request), sent=True) from error
         finally:
-            if self._closed:
-                # close() left it to us, so that the reply could still come.
-                connection.disconnect()
-            pool.release(connection)
+            self._give_back(pool, connection)
+
+    def _connection(self, pool: ConnectionPool) -> Any:
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+        try:
+            return pool.get_connection()
+        except (RedisError, OSError) as error:
+            raise translate(error, "cannot connect to Redis") from error
+
+    def _give_back(self, pool: ConnectionPool, connection: Any) -> None:
+        if self._closed:
+            # close() left it to us, so that the reply could still come.
+            connection.disconnect()
+        pool.release(connection)
 
     def _exchange(self, connection: Any, words: tuple[Any, ...]) -> Any:
         # hiredis packs in C in both flavours; redis-py's asyncio connection would do it in Python.
@@ -210,6 +323,20 @@ class Dedicated:
             self.connection.disconnect()
         except (RedisError, OSError) as error:
             logger.debug("closing a connection: %s", error)
+
+
+def _packed(requests: list[Request[Any]]) -> Iterator[tuple[Any, ...]]:
+    """The commands. The first call of a script brings its text along, so the server knows it for the others."""
+    known: set[str] = set()
+    for request in requests:
+        script = request.script
+        if script is None:
+            yield request.words
+        elif script.sha in known:
+            yield ("EVALSHA", script.sha, *request.words)
+        else:
+            known.add(script.sha)
+            yield ("EVAL", script.source, *request.words)
 
 
 def _subject(request: Request[Any]) -> str:

@@ -10,9 +10,12 @@ from typing import Union
 
 import attrs
 
+from .._options import Options
 from .._pairs import Inbox, Worker
 from ..engine import Action, Do, Engine, State
-from ..errors import ClosedError, RedisConnectionError, RedissonDQError
+from ..errors import ArgumentError, ClosedError, RedisConnectionError, RedissonDQError
+from ..recurrence import Recurrence
+from ..requests.delayed import warn_of_quarantine
 from ..scripts import calls
 from ..timer import Timer
 from ..wire import commands
@@ -30,6 +33,12 @@ _PROBE = "probe"
 # two threads, one send. A transfer that still comes early costs a round trip, never an early delivery.
 _HEAD_START_US = 200
 
+# The keyspace events after which a sorted set may have another head that is due sooner.
+_ADDING = frozenset(
+    {b"zadd", b"zincr", b"zunionstore", b"zinterstore", b"zdiffstore", b"zrangestore"}
+    | {b"rename_to", b"restore", b"copy_to", b"move_to"}
+)
+
 # How long close() waits for the answer of a transfer that is under way.
 _LAST_ANSWER = 2.0
 
@@ -41,6 +50,8 @@ class _Task:
     keys: QueueKeys
     handles: int = 0
     engine: Engine = attrs.field(factory=Engine)
+    #: Whether a look at the head is on its way to the worker already.
+    looking: bool = False
 
 
 @attrs.frozen
@@ -65,6 +76,11 @@ class _Announced:
 
 
 @attrs.frozen
+class _Look:
+    task: _Task
+
+
+@attrs.frozen
 class _Fired:
     task: _Task
 
@@ -84,22 +100,12 @@ class _Stop:
     pass
 
 
-_TaskEvent = Union[_Subscribed, _Announced, _Fired, _Transfer]
+_TaskEvent = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
 _Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
 
 
 def _now_us() -> int:
     return time.monotonic_ns() // 1000
-
-
-def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
-    """Says once what was set aside, by whoever did it."""
-    logger.warning(
-        "queue %r: %d members that are in no envelope format were moved to the list %r",
-        keys.ready,
-        count,
-        keys.quarantine,
-    )
 
 
 class Mover:
@@ -109,14 +115,16 @@ class Mover:
     transfer goes through it too: queues with much to move take turns, one call each.
     """
 
-    def __init__(self, connections: Connections, *, batch: int, probe_interval: float) -> None:
+    def __init__(self, connections: Connections, options: Options) -> None:
         self._connections = connections
-        self._batch = batch
-        self._probe_us = int(probe_interval * 1_000_000)
+        self._options = options
+        self._probe_us = int(options.probe_interval * 1_000_000)
         self._timer = Timer()
         self._inbox: Inbox[_Event | _Stop] = Inbox()
-        self._subscription = Subscription(connections, self._on_subscribed, self._on_announced)
+        self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
         self._tasks: dict[str, _Task] = {}
+        # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
+        self._watched: dict[str, _Task] = {}
         self._closing = False
         self._worker = Worker(self._run, "redisson_dq-mover")
 
@@ -138,10 +146,29 @@ class Mover:
         self._subscription.close()
 
     def _on_subscribed(self, channel: str) -> None:
-        self._inbox.put(_Subscribed(channel))
+        if channel in self._watched:
+            self._look_at(self._watched[channel])
+        else:
+            self._inbox.put(_Subscribed(channel))
 
-    def _on_announced(self, channel: str, due_ms: int) -> None:
+    def _on_published(self, channel: str, body: bytes) -> None:
+        watched = self._watched.get(channel)
+        if watched is not None:
+            if body in _ADDING:
+                self._look_at(watched)
+            return
+        try:
+            due_ms = int(body)
+        except ValueError:
+            logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
+            return
         self._inbox.put(_Announced(channel, due_ms))
+
+    def _look_at(self, task: _Task) -> None:
+        # However many events come meanwhile, one look that is yet to be sent sees what all of them did.
+        if not task.looking:
+            task.looking = True
+            self._inbox.put(_Look(task))
 
     def _run(self) -> None:
         while True:
@@ -175,6 +202,10 @@ class Mover:
                 self._carry_out(current, current.engine.subscribed())
             else:
                 self._carry_out(current, current.engine.announced(event.due_ms, _now_us()))
+        elif isinstance(event, _Look):
+            event.task.looking = False
+            if event.task.engine.state is not State.CLOSED:
+                self._look(event.task)
         elif isinstance(event, _Fired):
             self._carry_out(event.task, event.task.engine.fired())
         elif event.task.engine.state is not State.CLOSED:
@@ -198,6 +229,9 @@ class Mover:
                 self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
             task = self._tasks[keys.channel] = _Task(keys)
             self._subscription.add(keys.channel)
+            if self._options.wakeups == "keyspace":
+                self._watched[self._keyspace_channel(keys)] = task
+                self._subscription.add(self._keyspace_channel(keys))
         task.handles += 1
 
     def _detach(self, keys: QueueKeys) -> None:
@@ -209,11 +243,20 @@ class Mover:
             if not self._tasks:
                 self._timer.disarm(_PROBE)
             self._subscription.remove(keys.channel)
+            if self._watched.pop(self._keyspace_channel(keys), None) is not None:
+                self._subscription.remove(self._keyspace_channel(keys))
+
+    def _keyspace_channel(self, keys: QueueKeys) -> str:
+        return f"__keyspace@{self._connections.database}__:{keys.timeout}"
 
     def _transfer(self, task: _Task) -> None:
         sent_us = _now_us()
         try:
-            result = self._connections.run(calls.transfer(task.keys, self._batch))
+            result = self._connections.run(
+                calls.transfer(task.keys, self._options.transfer_batch, self._options.remember_ms)
+            )
+            read_us = _now_us()
+            advanced = [self._advance(task.keys, *come, result.now_us // 1000) for come in result.recurring]
         except ClosedError:
             return
         except RedissonDQError as error:
@@ -221,10 +264,33 @@ class Mover:
             self._connections.refresh()
             self._carry_out(task, task.engine.failed(_now_us()))
             return
-        if result.set_aside:
-            warn_of_quarantine(task.keys, result.set_aside)
-        actions = task.engine.transferred(result.next_ms, result.now_us, sent_us, _now_us())
-        self._carry_out(task, actions)
+        warn_of_quarantine(task.keys, result.set_aside)
+        if result.expired:
+            logger.warning(
+                "queue %r: %d items were too late to be delivered; they are in the list %r",
+                task.keys.ready,
+                result.expired,
+                task.keys.expired,
+            )
+        next_ms = result.next_ms
+        if len(advanced) == self._options.transfer_batch and any(advanced):
+            # There may be more of them than one reply tells of.
+            next_ms = result.now_us // 1000
+        self._carry_out(task, task.engine.transferred(next_ms, result.now_us, sent_us, read_us))
+
+    def _advance(self, keys: QueueKeys, name: str, definition: str, come_ms: int, now_ms: int) -> bool:
+        """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.
+
+        False when this release cannot read the definition. Another failure is raised, and the transfer tried again: it
+        tells of the same occurrence.
+        """
+        try:
+            next_ms = Recurrence.from_json(definition).next_ms(come_ms, now_ms)
+        except ArgumentError as error:
+            logger.warning("queue %r: the recurring offer %r cannot go on: %s", keys.ready, name, error)
+            return False
+        self._connections.run(calls.advance(keys, self._options.envelope, name, definition, come_ms, next_ms))
+        return True
 
     def _probe(self) -> None:
         """Two commands for a client with one queue: a PING on the subscription, a look at each queue's head."""
@@ -232,13 +298,19 @@ class Mover:
             return
         self._subscription.probe()
         for task in list(self._tasks.values()):
-            try:
-                due_ms = self._connections.run(commands.head(task.keys))
-            except RedissonDQError as error:
-                logger.warning("queue %r: the liveness probe failed: %s", task.keys.ready, error)
-                if self._closing or isinstance(error, RedisConnectionError):
-                    break
-                continue
-            if due_ms is not None:
-                self._carry_out(task, task.engine.announced(due_ms, _now_us()))
+            if not self._look(task):
+                break
         self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
+
+    def _look(self, task: _Task) -> bool:
+        """Reads when the head is due. False when Redis cannot be reached."""
+        try:
+            due_ms = self._connections.run(commands.head(task.keys))
+        except ClosedError:
+            return False
+        except RedissonDQError as error:
+            logger.warning("queue %r: a look at its head failed: %s", task.keys.ready, error)
+            return not isinstance(error, RedisConnectionError)
+        if due_ms is not None:
+            self._carry_out(task, task.engine.announced(due_ms, _now_us()))
+        return True

@@ -29,18 +29,18 @@ class Subscription:
     """Keeps any number of channels subscribed for as long as it is open.
 
     ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
-    reconnect. ``announced(channel, due_ms)`` is called for every message. The worker starts with the first channel.
+    reconnect. ``published(channel, body)`` is called for every message. The worker starts with the first channel.
     """
 
     def __init__(
         self,
         connections: Connections,
         subscribed: Callable[[str], None],
-        announced: Callable[[str, int], None],
+        published: Callable[[str, bytes], None],
     ) -> None:
         self._connections = connections
         self._subscribed = subscribed
-        self._announced = announced
+        self._published = published
         self._mutex = Mutex()
         self._sending = SendLock()
         self._closing = Switch()
@@ -141,12 +141,4 @@ class Subscription:
                 self._confirmed = True
                 self._subscribed(rest[0].decode())
             elif kind == b"message":
-                self._message(rest[0].decode(), rest[1])
-
-    def _message(self, channel: str, body: bytes) -> None:
-        try:
-            due_ms = int(body)
-        except ValueError:
-            logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
-            return
-        self._announced(channel, due_ms)
+                self._published(rest[0].decode(), rest[1])

@@ -42,6 +42,7 @@ class Command(Protocol):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Carry it out; the exit code. May raise RedissonDQError, and cleans up on KeyboardInterrupt."""
+        ...
 
 
 class Terminated(KeyboardInterrupt):

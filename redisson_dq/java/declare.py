@@ -382,8 +382,9 @@ def java_class(
         raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
 
     def declare(python: C) -> C:
-        is_enum = isinstance(python, type) and issubclass(python, enum.Enum)
-        if not is_enum and not attrs.has(python) and not dataclasses.is_dataclass(python):
+        as_type: type = python
+        is_enum = isinstance(as_type, type) and issubclass(as_type, enum.Enum)
+        if not is_enum and not attrs.has(as_type) and not dataclasses.is_dataclass(as_type):
             raise ArgumentError(
                 f"java_class({name!r}) takes an attrs class, a dataclass or an Enum; put it above @attrs.define "
                 "or @dataclass"

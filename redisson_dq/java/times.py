@@ -455,17 +455,17 @@ class ZoneId(str):
         return f"ZoneId({str.__repr__(self)})"
 
 
+def _at_most_18_hours(_owner: object, _attribute: object, value: int) -> None:
+    if not isinstance(value, int) or abs(value) > 64800:
+        raise ArgumentError("a ZoneOffset is at most 18 hours (64800 seconds)")
+
+
 @attrs.frozen
 class ZoneOffset:
     """``java.time.ZoneOffset``, in seconds: at most 18 hours, both ways."""
 
     java_name: ClassVar[str] = "java.time.ZoneOffset"
-    seconds: int = attrs.field()
-
-    @seconds.validator
-    def _check(self, _attribute: object, value: int) -> None:
-        if not isinstance(value, int) or abs(value) > 64800:
-            raise ArgumentError("a ZoneOffset is at most 18 hours (64800 seconds)")
+    seconds: int = attrs.field(validator=_at_most_18_hours)
 
     def __str__(self) -> str:
         return offset_id(self.seconds)

@@ -1,61 +1,37 @@
 -- Puts values into the delayed queue, all of them or none, and announces a new head.
 -- Answers to: RDelayedQueue.offer(e, delay, unit), since 3.10
--- KEYS: timeout, envelopes, channel
+-- KEYS: timeout, envelopes, channel, settings
 -- ARGV: envelope ("current" or "legacy"), then per value: due ("250" ms from now, "@1700000000000" epoch ms), value
--- RETURN: how many values were added
+-- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us
 -- COST: O(n log m), n values offered, m waiting
-local time = redis.call('TIME')
-local now_us = time[1] * 1000000 + time[2]
--- Rounded up, so that no value is due sooner than its delay after the offer.
-local now_ms = math.ceil(now_us / 1000)
+-- INCLUDE: clock, add
+local now_us, _, now_ms_up = server_time()
 
 -- Fails on a wrong type before anything is written.
-redis.call('LLEN', KEYS[2])
+redis.call('LLEN', keys.envelopes)
+local largest = redis.call('HGET', keys.settings, 'max_size')
+if largest and redis.call('ZCARD', keys.timeout) + (#ARGV - 1) / 2 > tonumber(largest) then
+  return {0, '', 0, now_us}
+end
 
 local values, dues = {}, {}
 for i = 2, #ARGV, 2 do
-  local due = ARGV[i]
-  if string.byte(due) == 64 then
-    dues[#dues + 1] = tonumber(string.sub(due, 2))
-  else
-    dues[#dues + 1] = now_ms + due
-  end
+  dues[#dues + 1] = due_of(ARGV[i], now_ms_up)
   values[#values + 1] = ARGV[i + 1]
 end
 
--- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. Bytes that grow with offer order keep
--- values due in the same millisecond in that order, as ties in a zset are sorted by the member's bytes.
-local id_us, id_seq = now_us, -1
-local function wrap(value)
-  id_seq = id_seq + 1
-  if id_seq == 4096 then
-    id_us, id_seq = id_us + 1, 0
-  end
-  local high, low = math.floor(id_us / 1048576), (id_us % 1048576) * 4096 + id_seq
-  if ARGV[1] == 'legacy' then
-    return struct.pack('>I4I4<I8c0', high, low, #value, value)
-  end
-  return struct.pack('>BI4I4<I8c0', 8, high, low, #value, value)
-end
-
--- After a step back of the server's clock an id may be in use. An equal member would be lost, so another is made.
-local function exists(members)
-  for _, score in ipairs(redis.call('ZMSCORE', KEYS[1], unpack(members))) do
-    if score then
-      return true
-    end
-  end
-  return false
-end
-
-local first, first_due
+local wrap = wrapper(ARGV[1], now_us)
+local head, head_due, first_id
 for start = 1, #values, 1000 do
   local stop = math.min(start + 999, #values)
-  local members
+  local members, id
   repeat
     members = {}
     for i = start, stop do
-      members[#members + 1] = wrap(values[i])
+      members[#members + 1], id = wrap(values[i])
+      if i == 1 then
+        first_id = id
+      end
     end
   until not exists(members)
 
@@ -63,14 +39,14 @@ for start = 1, #values, 1000 do
   for i, member in ipairs(members) do
     local due = dues[start + i - 1]
     scored[2 * i - 1], scored[2 * i] = due, member
-    if not first or due < first_due then
-      first, first_due = member, due
+    if not head or due < head_due then
+      head, head_due = member, due
     end
   end
-  redis.call('ZADD', KEYS[1], unpack(scored))
-  redis.call('RPUSH', KEYS[2], unpack(members))
+  redis.call('ZADD', keys.timeout, unpack(scored))
+  redis.call('RPUSH', keys.envelopes, unpack(members))
 end
-if redis.call('ZRANGE', KEYS[1], 0, 0)[1] == first then
-  redis.call('PUBLISH', KEYS[3], first_due)
+if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == head then
+  announce(head_due)
 end
-return #values
+return {#values, first_id, dues[1], now_us}

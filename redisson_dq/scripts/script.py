@@ -2,7 +2,8 @@
 
 A script's header is the comment block at its top, one ``NAME: text`` a line: ``KEYS`` and ``ARGV`` say what it
 takes, ``RETURN`` what it gives, ``Answers to`` the Redisson method it stands for, ``COST`` what it costs.
-``INCLUDE`` names files of ``include/`` put before its first line.
+``INCLUDE`` names files of ``include/`` put before its first line. Inside a script its keys have the names of its
+header: ``keys.timeout`` is what the queue calls so. ``KEYS: any`` is a script for any number of keys.
 """
 
 from __future__ import annotations
@@ -28,11 +29,19 @@ class Script:
     @property
     def keys(self) -> tuple[str, ...]:
         """The names of the keys it takes, in order: attribute names of QueueKeys."""
-        return tuple(part.strip() for part in self.header["KEYS"].split(","))
+        return _keys(self.header)
+
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 
 def _read(*path: str) -> str:
-    return resources.files(__package__).joinpath(*path).read_text("utf-8")
+    return resources.files(_PACKAGE).joinpath(*path).read_text("utf-8")
+
+
+def _keys(header: dict[str, str]) -> tuple[str, ...]:
+    named = header["KEYS"]
+    return () if named == "any" else tuple(part.strip() for part in named.split(","))
 
 
 def _header(source: str) -> dict[str, str]:
@@ -52,10 +61,11 @@ def load(name: str) -> Script:
     body = _read(f"{name}.lua")
     header = _header(body)
     included = [_read("include", f"{part.strip()}.lua") for part in header.get("INCLUDE", "").split(",") if part]
-    source = "".join([*included, body])
+    keys = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(_keys(header), 1))
+    source = "".join([f"local keys = {{{keys}}}\n" if keys else "", *included, body])
     return Script(name=name, source=source, sha=hashlib.sha1(source.encode()).hexdigest(), header=header)
 
 
 def names() -> list[str]:
     """The names of all scripts."""
-    return sorted(entry.name[:-4] for entry in resources.files(__package__).iterdir() if entry.name.endswith(".lua"))
+    return sorted(entry.name[:-4] for entry in resources.files(_PACKAGE).iterdir() if entry.name.endswith(".lua"))

@@ -1,37 +1,71 @@
 -- Moves values that are due to the ready list, in due order, and tells when the next one is.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
--- KEYS: ready, timeout, envelopes, quarantine
--- ARGV: how many to move at most
--- RETURN: how many were moved, how many set aside, the server's time in epoch us, score of the new head or nil
+-- KEYS: ready, timeout, envelopes, quarantine, settings, records, forget, expired, recurring, recurring_due
+-- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered
+-- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...; when there is something to do next, or nil
 -- COST: O(n (log m + p)), n moved, m waiting, p the place of an entry in the envelope list (0 in offer order)
--- INCLUDE: envelope
-local time = redis.call('TIME')
-local now_us = time[1] * 1000000 + time[2]
-local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', math.floor(now_us / 1000), 'LIMIT', 0, ARGV[1])
-local values, aside = {}, {}
+-- INCLUDE: clock, envelope, find, records
+local now_us, now_ms = server_time()
+local remember_ms = tonumber(ARGV[2])
+local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
+if special and redis.call('HGET', keys.settings, 'paused') then
+  return {0, 0, 0, now_us, {}}
+end
+
+local due = redis.call('ZRANGEBYSCORE', keys.timeout, '-inf', now_ms, 'LIMIT', 0, ARGV[1])
+local values, aside, late = {}, {}, {}
 
 if #due > 0 then
   -- Fails on a wrong type before anything is written.
-  redis.call('LLEN', KEYS[1])
-  redis.call('LLEN', KEYS[3])
-  redis.call('LLEN', KEYS[4])
+  for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.expired}) do
+    redis.call('LLEN', key)
+  end
+  local recorded = special and redis.call('HLEN', keys.records) > 0
   for _, member in ipairs(due) do
-    local value = unwrap(member)
-    if value then
-      values[#values + 1] = value
+    local value, id = unwrap(member)
+    local record = recorded and value and record_of(id)
+    if not value then
+      aside[#aside + 1] = redis.call('ZSCORE', keys.timeout, member) .. ' ' .. member
+    elseif record and record.latest > 0 and record.latest < now_ms then
+      late[#late + 1] = string.format('%.0f ', record.due) .. value
+      record.state = 'x'
     else
-      aside[#aside + 1] = redis.call('ZSCORE', KEYS[2], member) .. ' ' .. member
+      values[#values + 1] = value
     end
-    redis.call('LREM', KEYS[3], 1, member)
+    if record then
+      remember(id, record, remember_ms, now_ms)
+    end
+    redis.call('LREM', keys.envelopes, 1, member)
   end
   if #values > 0 then
-    redis.call('RPUSH', KEYS[1], unpack(values))
+    redis.call('RPUSH', keys.ready, unpack(values))
   end
   if #aside > 0 then
-    redis.call('RPUSH', KEYS[4], unpack(aside))
+    redis.call('RPUSH', keys.quarantine, unpack(aside))
   end
-  redis.call('ZREM', KEYS[2], unpack(due))
+  if #late > 0 then
+    redis.call('RPUSH', keys.expired, unpack(late))
+    redis.call('LTRIM', keys.expired, -1000, -1)
+    redis.call('HINCRBY', keys.settings, 'expired', #late)
+  end
+  redis.call('ZREM', keys.timeout, unpack(due))
 end
 
-local head = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-return {#values, #aside, now_us, head[2]}
+local recurring = {}
+local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
+if special then
+  sweep(now_ms)
+  local come = redis.call('ZRANGEBYSCORE', keys.recurring_due, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+  for i = 1, #come, 2 do
+    recurring[#recurring + 1] = come[i]
+    recurring[#recurring + 1] = redis.call('HGET', keys.recurring, 'd' .. come[i])
+    recurring[#recurring + 1] = come[i + 1]
+  end
+  -- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
+  local upcoming = redis.call(
+    'ZRANGEBYSCORE', keys.recurring_due, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  if upcoming and (not next or tonumber(upcoming) < tonumber(next)) then
+    next = upcoming
+  end
+end
+return {#values, #aside, #late, now_us, recurring, next}

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
+from ..errors import RedisReplyError
 from .keys import QueueKeys
 from .request import Request
 
 __all__ = [
     "End",
+    "add",
+    "add_if_exists",
+    "count_keys",
+    "delete",
+    "get_field",
+    "get_number",
     "head",
+    "index_of",
     "keep_undecodable",
+    "length_of",
+    "move",
     "peek",
     "ping",
     "pop",
+    "SIDES",
     "pop_many",
     "put_back",
+    "remove",
+    "server_time_us",
+    "set_field",
     "slice_of",
-    "length_of",
+    "trim",
+    "unset_field",
 ]
 
 #: The end of a list that values are taken from.
 End = Literal["first", "last"]
+
+#: How a command on a list calls its ends.
+SIDES: dict[End, str] = {"first": "LEFT", "last": "RIGHT"}
+_POP: dict[End, str] = {"first": "LPOP", "last": "RPOP"}
+_PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 
 def _as_is(reply: Any) -> Any:
@@ -32,6 +53,14 @@ def ping() -> Request[Any]:
     return Request(words=("PING",), types={"": ""}, parse=_as_is)
 
 
+def server_time_us(key: str) -> Request[int]:
+    """The clock of the key's server, in epoch microseconds."""
+    return Request(words=("TIME",), types={key: ""}, parse=lambda reply: int(reply[0]) * 1_000_000 + int(reply[1]))
+
+
+# -- one list --------------------------------------------------------------------------------------------------------
+
+
 def length_of(key: str) -> Request[int]:
     return Request(words=("LLEN", key), types={key: "list"}, parse=int)
 
@@ -40,27 +69,107 @@ def slice_of(key: str, start: int = 0, stop: int = -1) -> Request[list[bytes]]:
     return Request(words=("LRANGE", key, start, stop), types={key: "list"}, parse=list)
 
 
-def peek(key: str) -> Request[bytes | None]:
-    return Request(words=("LINDEX", key, 0), types={key: "list"}, parse=_as_is)
+def peek(key: str, index: int = 0) -> Request[bytes | None]:
+    return Request(words=("LINDEX", key, index), types={key: "list"}, parse=_as_is)
+
+
+def index_of(key: str, value: bytes, rank: int = 1) -> Request[int | None]:
+    """The place of the first equal element, or with rank -1 of the last."""
+    return Request(words=("LPOS", key, value, "RANK", rank), types={key: "list"}, parse=_as_is)
+
+
+def add(key: str, end: End, values: list[bytes]) -> Request[int]:
+    """One after the other to that end; gives the length after it."""
+    return Request(words=(_PUSH[end], key, *values), types={key: "list"}, parse=int)
+
+
+def add_if_exists(key: str, end: End, values: list[bytes]) -> Request[int]:
+    """Like :func:`add`, or 0 when the list is empty."""
+    return Request(words=(_PUSH[end] + "X", key, *values), types={key: "list"}, parse=int)
 
 
 def pop(key: str, end: End) -> Request[bytes | None]:
-    return Request(words=("LPOP" if end == "first" else "RPOP", key), types={key: "list"}, parse=_as_is)
+    return Request(words=(_POP[end], key), types={key: "list"}, parse=_as_is)
 
 
 def pop_many(key: str, end: End, limit: int) -> Request[list[bytes]]:
-    words = ("LPOP" if end == "first" else "RPOP", key, limit)
-    return Request(words=words, types={key: "list"}, parse=lambda reply: reply or [])
+    return Request(words=(_POP[end], key, limit), types={key: "list"}, parse=lambda reply: reply or [])
 
 
 def put_back(key: str, end: End, values: list[bytes]) -> Request[int]:
     """Returns popped values to the end they came from; the one popped last goes back first."""
-    words = ("LPUSH" if end == "first" else "RPUSH", key, *reversed(values))
-    return Request(words=words, types={key: "list"}, parse=int)
+    return add(key, end, values[::-1])
 
 
-def keep_undecodable(keys: QueueKeys, values: list[bytes]) -> Request[int]:
-    return Request(words=("RPUSH", keys.undecodable, *values), types={keys.undecodable: "list"}, parse=int)
+def remove(key: str, value: bytes, count: int) -> Request[int]:
+    """At most ``count`` from the front, -count from the back, all for 0; gives how many there were."""
+    return Request(words=("LREM", key, count, value), types={key: "list"}, parse=int)
+
+
+def trim(key: str, start: int, stop: int) -> Request[None]:
+    return Request(words=("LTRIM", key, start, stop), types={key: "list"}, parse=_nothing)
+
+
+def move(source: str, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
+    words = ("LMOVE", source, destination, SIDES[from_end], SIDES[to_end])
+    return Request(words=words, types={source: "list", destination: "list"}, parse=_as_is)
+
+
+def _nothing(reply: Any) -> None:
+    return None
+
+
+def keep_undecodable(key: str, values: list[bytes]) -> Request[int]:
+    """Puts values that were taken, and that no codec could read, into the list ``key``."""
+    return Request(words=("RPUSH", key, *values), types={key: "list"}, parse=int)
+
+
+# -- any number of keys of any type ----------------------------------------------------------------------------------
+
+
+def delete(keys: Iterable[str], *, lazily: bool = False) -> Request[int]:
+    words = ("UNLINK" if lazily else "DEL", *keys)
+    return Request(words=words, types=dict.fromkeys(keys, ""), parse=int)
+
+
+def count_keys(keys: Iterable[str], *, touch: bool = False) -> Request[int]:
+    """How many of the keys there are; with ``touch`` they count as just used."""
+    words = ("TOUCH" if touch else "EXISTS", *keys)
+    return Request(words=words, types=dict.fromkeys(keys, ""), parse=int)
+
+
+# -- the queue's other keys ------------------------------------------------------------------------------------------
+
+
+def get_number(key: str) -> Request[int]:
+    """The number in a string, 0 when there is none."""
+    return Request(words=("GET", key), types={key: "string"}, parse=lambda reply: _number(reply or b"0", key))
+
+
+def get_field(key: str, field: str) -> Request[int | None]:
+    """The number in a field of a hash."""
+    return Request(
+        words=("HGET", key, field),
+        types={key: "hash"},
+        parse=lambda reply: None if reply is None else _number(reply, f"{key} {field}"),
+    )
+
+
+def _number(reply: bytes, where: str) -> int:
+    try:
+        return int(reply)
+    except ValueError:
+        raise RedisReplyError(f"key {where!r} holds no number but {reply!r:.60}; something else wrote it") from None
+
+
+def set_field(key: str, field: str, number: int) -> Request[bool]:
+    """Whether the field was not there before."""
+    return Request(words=("HSET", key, field, number), types={key: "hash"}, parse=bool)
+
+
+def unset_field(key: str, field: str) -> Request[bool]:
+    """Whether the field was there."""
+    return Request(words=("HDEL", key, field), types={key: "hash"}, parse=bool)
 
 
 def head(keys: QueueKeys) -> Request[int | None]:

@@ -72,7 +72,11 @@ class Quarantined:
     def parse(cls, element: bytes) -> Quarantined:
         """Reads one element of the quarantine list."""
         score, _, member = element.partition(b" ")
-        return cls(score=float(score) if score else None, member=member)
+        try:
+            return cls(score=float(score) if score else None, member=member)
+        except ValueError:
+            # Something else put it there.
+            return cls(score=None, member=element)
 
     @property
     def due(self) -> datetime | None:

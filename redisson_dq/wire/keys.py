@@ -34,6 +34,23 @@ def _prefix(prefix: str, raw_name: str) -> str:
     return f"{prefix}:{raw_name}" if "{" in raw_name else f"{prefix}:{{{raw_name}}}"
 
 
+# Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
+_PREFIXES = {
+    "timeout": ("redisson_delay_queue_timeout", "zset"),
+    "envelopes": ("redisson_delay_queue", "list"),
+    "channel": ("redisson_delay_queue_channel", ""),
+    "capacity": ("redisson_bqs", "string"),
+    "quarantine": ("redisson_dq_quarantine", "list"),
+    "undecodable": ("redisson_dq_undecodable", "list"),
+    "expired": ("redisson_dq_expired", "list"),
+    "records": ("redisson_dq_records", "hash"),
+    "forget": ("redisson_dq_forget", "zset"),
+    "settings": ("redisson_dq_settings", "hash"),
+    "recurring": ("redisson_dq_recurring", "hash"),
+    "recurring_due": ("redisson_dq_recurring_due", "zset"),
+}
+
+
 @attrs.frozen(kw_only=True, cache_hash=True)
 class QueueKeys:
     """Every key of one queue. All of them hash to one slot of a Redis Cluster.
@@ -41,29 +58,46 @@ class QueueKeys:
     Unless the raw name has a brace and no hash tag (``a{b``, ``a}b``, ``{}x``): Redisson's naming spreads its keys
     then, and a cluster refuses the scripts with CROSSSLOT.
 
-    The first four are Redisson's; ``quarantine`` and ``undecodable`` are ours and exist only when something
-    was set aside.
+    Redisson's are ``ready``, ``timeout``, ``envelopes``, ``channel``, and of a bounded queue ``capacity`` and
+    ``capacity_channel``. The others are ours and exist only while there is something in them:
+
+    ============================  ==================================================================================
+    ``quarantine``                members in neither envelope format, each behind its score
+    ``undecodable``               values that were taken and that the codec could not read
+    ``expired``                   the last values that were too late to be delivered, each behind its due time
+    ``records``, ``forget``       what is remembered of single items, and until when (``scripts/include/records.lua``)
+    ``settings``                  whether delivery is paused, the largest size, how many items expired
+    ``recurring(_due)``           the recurring offers, and when the occurrence that waits now is due
+    ============================  ==================================================================================
     """
 
     ready: str
     timeout: str
     envelopes: str
     channel: str
+    capacity: str
+    capacity_channel: str
     quarantine: str
     undecodable: str
+    expired: str
+    records: str
+    forget: str
+    settings: str
+    recurring: str
+    recurring_due: str
 
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:
         """The keys of the queue with this raw (already mapped) name."""
-        return cls(
-            ready=raw_name,
-            timeout=_prefix("redisson_delay_queue_timeout", raw_name),
-            envelopes=_prefix("redisson_delay_queue", raw_name),
-            channel=_prefix("redisson_delay_queue_channel", raw_name),
-            quarantine=_prefix("redisson_dq_quarantine", raw_name),
-            undecodable=_prefix("redisson_dq_undecodable", raw_name),
-        )
+        made = {name: _prefix(prefix, raw_name) for name, (prefix, _) in _PREFIXES.items()}
+        return cls(ready=raw_name, capacity_channel=_prefix("redisson_sc", made["capacity"]), **made)
+
+    @property
+    def channels(self) -> tuple[str, str]:
+        """The names that stand for pub/sub channels and hold nothing."""
+        return self.channel, self.capacity_channel
 
     def type_of(self, key: str) -> str:
-        """The Redis type this key has to have."""
-        return "zset" if key == self.timeout else "list"
+        """The Redis type this key has to have. Of another queue's key: of a ready list."""
+        kinds = {getattr(self, name): kind for name, (_, kind) in _PREFIXES.items()}
+        return kinds.get(key, "list")

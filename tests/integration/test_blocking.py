@@ -19,6 +19,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.proxy import Proxy
@@ -334,7 +335,7 @@ def test_a_popped_item_that_redis_does_not_take_back_is_kept_and_given_again(
                 while not blocked(admin):
                     await asyncio.sleep(0.001)
                 admin.rpush("orders", "a")
-                receiver = client.inner._receiver("orders", "first")
+                receiver = client.inner._receiver(Pop(("orders",), "first"))
                 while receiver._waiting:
                     await asyncio.sleep(0)
                 task.cancel()

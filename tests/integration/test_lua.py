@@ -27,7 +27,7 @@ def run(admin: Any, name: str, *args: Any, source: str | None = None) -> Any:
 def test_ids_grow_across_chunks_and_overflow_of_the_sequence(admin: Any, envelope: Envelope, count: int) -> None:
     args = [word for i in range(count) for word in ("@1700000000000", f"v{i}")]
     # Redis' Lua takes no more than about 8,000 arguments on its stack; ours come as a table.
-    assert run(admin, "offer", envelope.value, *args) == count
+    assert run(admin, "offer", envelope.value, *args)[0] == count
     members = admin.zrange(KEYS.timeout, 0, -1)
     assert members == admin.lrange(KEYS.envelopes, 0, -1)
     assert [unwrap(member)[1] for member in members] == [f"v{i}".encode() for i in range(count)]
@@ -68,7 +68,7 @@ def _framed(prefix: bytes, length: int, value: bytes) -> bytes:
 def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: Any, member: bytes) -> None:
     admin.flushall()
     admin.zadd(KEYS.timeout, {member: 5})
-    run(admin, "transfer", 10)
+    run(admin, "transfer", 10, 1000)
     try:
         _, value = unwrap(member)
     except EnvelopeError:
@@ -80,7 +80,7 @@ def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: A
 def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) -> None:
     args = [word for i in range(2000) for word in ("0", f"v{i:04}")]
     run(admin, "offer", "current", *args)
-    workers = [threading.Thread(target=lambda: [run(admin, "transfer", 37) for _ in range(30)]) for _ in range(8)]
+    workers = [threading.Thread(target=lambda: [run(admin, "transfer", 37, 1000) for _ in range(30)]) for _ in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -96,10 +96,10 @@ def test_only_a_new_head_is_announced(admin: Any, producer: Any) -> None:
 def test_ties_in_one_millisecond_keep_their_order(admin: Any, queue: Any, delayed: Any, batched: bool) -> None:
     values = [f"item-{i:04}" for i in range(2500 if batched else 300)]
     if batched:
-        at = server_ms(admin) + 1000
-        delayed.offer_all([(value, 0.5) for value in values])
-        for member in admin.zrange(KEYS.timeout, 0, -1):
-            admin.zadd(KEYS.timeout, {member: int(at)})
+        delayed.offer_all([(value, 3600) for value in values])
+        at = int(server_ms(admin)) + 1000
+        admin.zadd(KEYS.timeout, dict.fromkeys(admin.zrange(KEYS.timeout, 0, -1), at))
+        admin.publish(KEYS.channel, at)
     else:
         at_time = datetime.now(timezone.utc) + timedelta(seconds=1)
         for value in values:

@@ -15,6 +15,7 @@ from redisson_dq.errors import ClosedError
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
+from tests.interop.java_args import JavaArg
 from tests.peer import JavaPeer, from_json, to_json
 
 __all__ = [
@@ -60,6 +61,14 @@ class Java:
 
     def delayed(self, op: str, **arguments: Any) -> Any:
         return self.call(op, side="delayed", **arguments)
+
+    def invoke(self, kind: str, method: str, *args: Any) -> Any:
+        """What a method of Redisson's interface of that kind returns, in Python values; ``PeerError`` if it throws."""
+        return from_json(self.invoking(kind, method, *args).result(2 * PATIENCE))
+
+    def invoking(self, kind: str, method: str, *args: Any) -> Future[Any]:
+        """The same under way, for a method that blocks; the result is raw JSON."""
+        return self.submit("invoke", kind=kind, method=method, args=[JavaArg.of(arg).json for arg in args])
 
     def offer(self, value: Any, delay_ms: int) -> None:
         self.call("offer", value=to_json(value), delayMs=delay_ms)

@@ -61,3 +61,7 @@ def test_a_quarantined_element_keeps_score_and_bytes() -> None:
     assert kept.due.isoformat() == "2023-11-14T22:13:20+00:00"
     assert Quarantined.parse(b" raw") == Quarantined(score=None, member=b"raw")
     assert Quarantined.parse(b"inf x").due is None
+
+
+def test_what_something_else_put_into_the_quarantine_hides_nothing() -> None:
+    assert Quarantined.parse(b"no score") == Quarantined(score=None, member=b"no score")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
 from redisson_dq.errors import ArgumentError
@@ -16,6 +17,8 @@ def test_a_plain_name_becomes_the_hash_tag() -> None:
     assert keys.channel == "redisson_delay_queue_channel:{orders}"
     assert keys.quarantine == "redisson_dq_quarantine:{orders}"
     assert keys.undecodable == "redisson_dq_undecodable:{orders}"
+    assert keys.capacity == "redisson_bqs:{orders}"
+    assert keys.capacity_channel == "redisson_sc:redisson_bqs:{orders}"
 
 
 @pytest.mark.parametrize("name", ["{shop}:orders", "orders{", "a{b}c{d}"])
@@ -49,7 +52,21 @@ def test_a_mapper_that_gives_no_text_is_refused() -> None:
         map_name("orders", lambda name: None)  # type: ignore[arg-type]
 
 
-def test_only_the_timeout_key_is_a_sorted_set() -> None:
+def test_every_key_has_its_type() -> None:
     keys = QueueKeys.of("orders")
-    assert keys.type_of(keys.timeout) == "zset"
-    assert {keys.type_of(key) for key in (keys.ready, keys.envelopes, keys.quarantine, keys.undecodable)} == {"list"}
+    named = {field.name: getattr(keys, field.name) for field in attrs.fields(QueueKeys)}
+    types = {name: keys.type_of(key) for name, key in named.items() if key not in keys.channels}
+    assert types == {
+        "ready": "list",
+        "timeout": "zset",
+        "envelopes": "list",
+        "capacity": "string",
+        "quarantine": "list",
+        "undecodable": "list",
+        "expired": "list",
+        "records": "hash",
+        "forget": "zset",
+        "settings": "hash",
+        "recurring": "hash",
+        "recurring_due": "zset",
+    }

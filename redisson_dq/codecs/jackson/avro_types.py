@@ -113,8 +113,8 @@ def _boolean_bytes(node: Any) -> bytes | None:
 
 
 def _int_bytes(node: Any) -> bytes | None:
-    if type(node) is str and len(node) == 1 and node <= "\uffff":
-        node = ord(node)
+    if isinstance(node, str):
+        return _varint(ord(node)) if type(node) is str and len(node) == 1 and node <= "\uffff" else None
     return _varint(node) if type(node) in _WHOLE and INT_MIN <= node <= INT_MAX else None
 
 

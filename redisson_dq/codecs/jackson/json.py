@@ -53,10 +53,9 @@ def _dumps(node: Any, scalars: _Scalars) -> bytes:
 def loads(data: bytes) -> Any:
     """The node of a JSON text. Raises Malformed, with the exact offset for faults of syntax. O(size)."""
     try:
-        text = str(data, "utf-8")
-        return _parse(text)
+        return _parse(str(data, "utf-8"))
     except json.JSONDecodeError as exc:
-        raise Malformed(f"the bytes are no JSON: {exc.msg}", len(text[: exc.pos].encode())) from exc
+        raise Malformed(f"the bytes are no JSON: {exc.msg}", len(exc.doc[: exc.pos].encode())) from exc
     except UnicodeDecodeError as exc:
         raise Malformed(f"the bytes are no UTF-8: {exc.reason}", exc.start) from exc
     except RecursionError as exc:

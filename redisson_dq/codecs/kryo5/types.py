@@ -271,7 +271,7 @@ class Types:
         self.references = references
         names = [java_type.name for java_type in BY_ID]
         #: The box's class by the primitive type's name, and the other way round.
-        self.primitives = dict(
+        self.primitives: dict[str, str] = dict(
             zip(("int", "", "float", "boolean", "byte", "char", "short", "long", "double"), names, strict=True)
         )
         del self.primitives[""]
@@ -470,7 +470,7 @@ class Types:
                 return value
             if java_type is DOUBLE or java_type is FLOAT:
                 value = float(value)
-        if java_type.name[0] == "[" and type(value) in (list, tuple):
+        if java_type.name[0] == "[" and isinstance(value, (list, tuple)) and type(value) in (list, tuple):
             return array_of(component_of(java_type.name), value)
         if java_type is FLOAT and isinstance(value, float):
             return java.Float(value)

@@ -133,7 +133,10 @@ def _date(value: Any) -> Any:
     name = getattr(value, "java_name", "java.util.Date")
     if name.startswith("java.sql."):
         raise TypeError(f"Java reads a Date where a {name} was")
-    return value if isinstance(value, java.FarTime) and name == "java.util.Date" else java.JavaDate(value)
+    if isinstance(value, java.FarTime) and name == "java.util.Date":
+        return value
+    made: Any = value
+    return java.JavaDate(made)
 
 
 _BOOLEAN = Scalar(VARINT, _only(bool), varint, lambda reader: bool(reader.signed(32, 0, 1)))

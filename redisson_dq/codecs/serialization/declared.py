@@ -46,7 +46,7 @@ __all__ = [
 # Descriptors
 
 
-@one_for_all(functools.cache)
+@one_for_all(functools.cache)  # pyright: ignore[reportArgumentType] - a declaration hashes
 def descriptor(declaration: Declaration) -> ClassDesc:
     """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
     if declaration.kind == "enum":

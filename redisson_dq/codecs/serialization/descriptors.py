@@ -46,9 +46,12 @@ def one_for_all(
     return decorate
 
 
+_PACKAGE = __name__.rpartition(".")[0]
+
+
 @functools.cache
 def _lines() -> dict[str, str]:
-    text = resources.files(__package__).joinpath("descriptors.txt").read_text("utf-8")
+    text = resources.files(_PACKAGE).joinpath("descriptors.txt").read_text("utf-8")
     return {line.partition(" ")[0]: line for line in text.splitlines()}
 
 
@@ -57,7 +60,7 @@ def jdk_descriptor(name: str) -> ClassDesc | None:
     return _descriptor(name) if name in _lines() else None
 
 
-@one_for_all(functools.cache)
+@one_for_all(functools.cache)  # pyright: ignore[reportArgumentType] - a name hashes
 def _descriptor(name: str) -> ClassDesc:
     _, uid, flags, parent, *fields = _lines()[name].split(" ")
     return ClassDesc(
@@ -69,7 +72,7 @@ def _descriptor(name: str) -> ClassDesc:
     )
 
 
-@one_for_all(functools.lru_cache(maxsize=1024))
+@one_for_all(functools.lru_cache(maxsize=1024))  # pyright: ignore[reportArgumentType] - the same
 def array_descriptor(name: str) -> ClassDesc:
     """The descriptor of an array class: ``[I``, ``[Lcom.acme.Order;``.
 

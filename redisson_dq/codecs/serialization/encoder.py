@@ -115,8 +115,9 @@ class Encoder:
             return str.__str__(value)
         if isinstance(value, JavaObject):
             raise Unencodable(f"an object of {value.java_name}, which is not declared, is read, not written")
-        if hasattr(value, "java_name"):
-            raise Unencodable(f"{value.java_name} is not Serializable in Java")
+        unwritable = getattr(value, "java_name", None)
+        if unwritable is not None:
+            raise Unencodable(f"{unwritable} is not Serializable in Java")
         raise no_java_type(value)
 
     def _enter(self) -> None:

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RBlockingQueue;
 import org.redisson.api.RDelayedQueue;
+import org.redisson.api.RQueue;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.Codec;
 import org.redisson.config.Config;
@@ -18,9 +19,9 @@ import org.redisson.config.SingleServerConfig;
 /** One Redisson with the delayed queues it keeps open. */
 @SuppressWarnings("deprecation")
 final class Client implements AutoCloseable {
-    /** What is done with a delayed queue. */
-    interface Use<T> {
-        T of(RDelayedQueue<Object> queue) throws Exception;
+    /** What is done with a queue. */
+    interface Use<Q, T> {
+        T of(Q queue) throws Exception;
     }
 
     private final String address;
@@ -43,8 +44,20 @@ final class Client implements AutoCloseable {
         return redisson.getBlockingQueue(queue);
     }
 
+    /** Runs on the queue through one of its interfaces. */
+    <T> T as(QueueKind kind, String queue, Use<RQueue<Object>, T> use) throws Exception {
+        return switch (kind) {
+            case DELAYED -> delayed(queue, use::of);
+            case QUEUE -> use.of(redisson.getQueue(queue));
+            case BLOCKING_QUEUE -> use.of(ready(queue));
+            case DEQUE -> use.of(redisson.getDeque(queue));
+            case BLOCKING_DEQUE -> use.of(redisson.getBlockingDeque(queue));
+            case BOUNDED -> use.of(redisson.getBoundedBlockingQueue(queue));
+        };
+    }
+
     /** Runs on the queue kept open, or else on one that lives, with its transfer task, for this call only. */
-    <T> T delayed(String queue, Use<T> use) throws Exception {
+    <T> T delayed(String queue, Use<RDelayedQueue<Object>, T> use) throws Exception {
         RDelayedQueue<Object> kept = opened.get(queue);
         if (kept != null) {
             return use.of(kept);

@@ -1,9 +1,10 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -16,10 +17,6 @@ final class Operations implements AutoCloseable {
     /** Its result is a tree, or something Jackson has one obvious form for. */
     private interface Operation {
         Object run(Request request) throws Exception;
-    }
-
-    private interface SideUse {
-        Object of(RQueue<Object> queue) throws Exception;
     }
 
     private static final HexFormat HEX = HexFormat.of();
@@ -46,12 +43,19 @@ final class Operations implements AutoCloseable {
                 Bulk.take(ready(request), request.number("count"), request.number("timeoutMs")));
 
         table.put("poll", request -> side(request, queue -> Values.write(poll(queue, request.number("timeoutMs", 0)))));
-        table.put("poll_limit", request -> side(request, queue -> values(queue.poll((int) request.number("limit")))));
+        table.put("poll_limit", request -> side(request,
+                queue -> Values.writeAll(queue.poll((int) request.number("limit")).iterator())));
         table.put("peek", request -> side(request, queue -> Values.write(queue.peek())));
         table.put("size", request -> side(request, RQueue::size));
         table.put("contains", request -> side(request, queue -> queue.contains(request.value())));
         table.put("remove", request -> side(request, queue -> queue.remove(request.value())));
-        table.put("read_all", request -> side(request, queue -> values(queue.readAll())));
+        table.put("read_all", request -> side(request, queue -> Values.writeAll(queue.readAll().iterator())));
+
+        table.put("invoke", request -> queueAs(request,
+                queue -> Invocation.of(kind(request), queue, request.text("method"), request.field("args"))));
+        table.put("iterator_remove", request -> queueAs(request,
+                queue -> removeByIterator(queue, request.number("index"))));
+        table.put("methods", request -> Methods.rows());
 
         table.put("dump", request -> client(request).dump(queue(request)));
         table.put("samples", request -> Samples.all().stream().map(Samples.Sample::name).toList());
@@ -115,7 +119,7 @@ final class Operations implements AutoCloseable {
         return client(request).ready(queue(request));
     }
 
-    private Object side(Request request, SideUse use) throws Exception {
+    private Object side(Request request, Client.Use<RQueue<Object>, Object> use) throws Exception {
         return switch (request.text("side")) {
             case "ready" -> use.of(ready(request));
             case "delayed" -> client(request).delayed(queue(request), use::of);
@@ -123,16 +127,28 @@ final class Operations implements AutoCloseable {
         };
     }
 
+    private Object queueAs(Request request, Client.Use<RQueue<Object>, Object> use) throws Exception {
+        return client(request).as(kind(request), queue(request), use);
+    }
+
+    private static QueueKind kind(Request request) {
+        return QueueKind.valueOf(request.text("kind").toUpperCase(Locale.ROOT));
+    }
+
+    private static JsonNode removeByIterator(RQueue<Object> queue, long index) {
+        Iterator<Object> iterator = queue.iterator();
+        for (long i = 0; i < index; i++) {
+            iterator.next();
+        }
+        Object removed = iterator.next();
+        iterator.remove();
+        return Values.write(removed);
+    }
+
     private static Object poll(RQueue<Object> queue, long timeoutMs) throws InterruptedException {
         return timeoutMs > 0
                 ? ((RBlockingQueue<Object>) queue).poll(timeoutMs, TimeUnit.MILLISECONDS)
                 : queue.poll();
-    }
-
-    private static ArrayNode values(Iterable<Object> values) {
-        ArrayNode node = Json.array();
-        values.forEach(value -> node.add(Values.write(value)));
-        return node;
     }
 
     private static JsonNode checkSample(Request request) throws Exception {

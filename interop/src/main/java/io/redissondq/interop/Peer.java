@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.TimeZone;
@@ -38,6 +39,7 @@ public final class Peer {
                 case "golden" -> Golden.print(out);
                 case "types" -> Vectors.print(out, "types", Coverage.main());
                 case "foreign" -> Vectors.print(out, "foreign", Coverage.foreign());
+                case "methods" -> Methods.print(out);
                 default -> new Peer(out).serve();
             }
         } catch (Exception e) {
@@ -72,14 +74,19 @@ public final class Peer {
             JsonNode result = operations.run(request);
             return answer.put("ok", true).set("result", result);
         } catch (Throwable failure) {
-            Throwable cause = cause(failure);
-            return answer.put("ok", false).put("error", cause.getClass().getName() + ": " + cause.getMessage());
+            return answer.put("ok", false).put("error", text(unwrapped(failure)));
         }
     }
 
-    private static Throwable cause(Throwable failure) {
-        boolean wrapper = failure instanceof ExecutionException || failure instanceof CompletionException;
-        return wrapper && failure.getCause() != null ? cause(failure.getCause()) : failure;
+    private static String text(Throwable failure) {
+        String text = failure.getClass().getName() + ": " + failure.getMessage();
+        return failure.getCause() == null ? text : text + "; caused by " + text(unwrapped(failure.getCause()));
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        boolean wrapper = failure instanceof ExecutionException || failure instanceof CompletionException
+                || failure instanceof InvocationTargetException;
+        return wrapper && failure.getCause() != null ? unwrapped(failure.getCause()) : failure;
     }
 
     private void print(ObjectNode line) {

@@ -1,9 +1,11 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -30,6 +32,12 @@ final class Values {
 
     static JsonNode write(Object value) {
         return new ValueWriter().write(value);
+    }
+
+    static ArrayNode writeAll(Iterator<?> values) {
+        ArrayNode node = Json.array();
+        values.forEachRemaining(value -> node.add(write(value)));
+        return node;
     }
 
     private static Object number(JsonNode node) {

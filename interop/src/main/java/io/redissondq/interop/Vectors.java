@@ -25,7 +25,7 @@ final class Vectors {
 
     static void print(PrintStream out, String kind, List<Coverage> coverages) throws ReflectiveOperationException {
         String version = Peer.redissonVersion();
-        out.println(Json.print(Json.object().put("regenerate", REGENERATE.formatted(version, kind, options()))));
+        out.println(regenerate(kind));
         for (Coverage coverage : coverages) {
             for (Samples.Sample sample : Samples.all()) {
                 JsonNode spec = coverage.spec(sample);
@@ -40,6 +40,12 @@ final class Vectors {
                 }
             }
         }
+    }
+
+    /** The first line of a file: the command that makes it again. */
+    static String regenerate(String kind) {
+        String command = REGENERATE.formatted(Peer.redissonVersion(), kind, options());
+        return Json.print(Json.object().put("regenerate", command));
     }
 
     static String className(Object value) {

@@ -1,0 +1,35 @@
+"""How the pages are built: ``python -m sphinx -EW -q -c docs . build/docs``.
+
+The source is the repository's root, so a link from one page to another is the same here and on GitHub.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import redisson_dq  # from this tree, installed or not
+
+project = "redisson-dq"
+version = release = redisson_dq.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.mermaid"]
+root_doc = "docs/index"
+include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md"]
+exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
+
+myst_heading_anchors = 4  # GitHub gives every heading one
+myst_fence_as_directive = ["mermaid"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_theme = "alabaster"
+html_theme_options = {"page_width": "75rem", "sidebar_width": "15rem", "fixed_sidebar": True}
+html_copy_source = False
+html_show_copyright = False

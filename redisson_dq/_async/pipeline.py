@@ -1,0 +1,103 @@
+"""Several requests in one round trip."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from .._pairs import async_finish
+from ..errors import ArgumentError, DecodeError, RedissonDQError
+from ..wire import commands
+from ..wire.request import Request
+from .connections import Connections
+
+__all__ = ["Pipeline", "Reply"]
+
+T = TypeVar("T")
+
+
+class Reply(Generic[T]):
+    """The result of one request of a pipeline, once that was executed."""
+
+    def __init__(self, request: Request[T]) -> None:
+        self.request = request
+        self._outcome: T | RedissonDQError | None = None
+        self._is_there = False
+
+    @property
+    def result(self) -> T:
+        """The result. Raises the error that this request alone ended with; ArgumentError before the execution."""
+        if not self._is_there:
+            raise ArgumentError("the pipeline was not executed yet")
+        if isinstance(self._outcome, RedissonDQError):
+            raise self._outcome
+        return self._outcome  # type: ignore[return-value]
+
+    def _fill(self, outcome: T | RedissonDQError) -> None:
+        self._outcome, self._is_there = outcome, True
+
+
+class Pipeline:
+    """Collects requests and sends them together. Made by ``client.pipeline()``.
+
+    The requests are those of the handles' ``requests``: the same calls, except for those that wait. As a context
+    manager it executes at the end of the block, unless that raised.
+
+    >>> async with client.pipeline() as pipe:
+    ...     added = pipe.add(queue.requests.add("order-42"))
+    ...     size = pipe.add(queue.requests.size())
+    >>> added.result, size.result
+    (True, 1)
+    """
+
+    def __init__(self, connections: Connections, *, transaction: bool) -> None:
+        self._connections = connections
+        self._transaction = transaction
+        self._replies: list[Reply[Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def add(self, request: Request[T]) -> Reply[T]:
+        """Adds one request. Nothing is sent. Raises ArgumentError for what is no request."""
+        if not isinstance(request, Request):
+            raise ArgumentError(f"a pipeline takes requests, such as queue.requests.size(), not {request!r}")
+        reply = Reply(request)
+        self._replies.append(reply)
+        return reply
+
+    async def execute(self) -> list[Any]:
+        """Sends everything that was added, in its order, and gives the results in the same order.
+
+        One round trip (on a cluster one for each node). Without a transaction other clients' commands may run in
+        between, and one that fails does not stop the others. All are carried out before the first error is raised;
+        each :class:`Reply` has its own. Nothing is sent twice: RedisConnectionError means that those without a reply
+        may have been carried out. Empties the pipeline. Answers to ``RBatch.execute()``.
+        """
+        replies, self._replies = self._replies, []
+        requests = [reply.request for reply in replies]
+        outcomes = await self._connections.run_many(requests, transaction=self._transaction)
+        for reply, outcome in zip(replies, outcomes, strict=True):
+            if isinstance(outcome, DecodeError) and reply.request.keep_in is not None:
+                await self._keep(outcome, reply.request.keep_in)
+            reply._fill(outcome)
+        return [reply.result for reply in replies]
+
+    async def __aenter__(self) -> Pipeline:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and self._replies:
+            await self.execute()
+
+    async def _keep(self, error: DecodeError, key: str) -> None:
+        try:
+            await async_finish(self._connections.run(commands.keep_undecodable(key, error.undecodable)))
+            error.kept_in = key
+        except RedissonDQError as failure:
+            error.__cause__ = failure

@@ -1,0 +1,914 @@
+"""The ready side of a queue, where due items arrive and consumers take them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .._pairs import AsyncCallback, AsyncSlot
+from .._times import Delay, timeout_seconds
+from ..codecs.base import Codec
+from ..errors import ArgumentError, ClosedError, DecodeError
+from ..requests.base import check_function
+from ..requests.ready import DequeRequests, QueueRequests, check_end
+from ..wire import commands
+from ..wire.blocking import Move, Pop, Source, Taken
+from ..wire.commands import End
+from ..wire.keys import QueueKeys
+from .handles import PAGE, Handle
+from .listeners import Listener
+
+if TYPE_CHECKING:
+    from .client import Client
+
+__all__ = ["BlockingDeque", "BlockingQueue"]
+
+T = TypeVar("T")
+
+# So short a wait may be over before a blocking command has its connection: it looks first, then waits.
+_SHORT_WAIT = 0.5
+
+
+class BlockingQueue(Handle[T]):
+    """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
+
+    Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
+    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed; a crash of the process, or a
+    connection that breaks while the reply is on its way, does.
+
+    Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
+    WrongTypeError when the name holds something else, RedisReplyError for any other refusal. A value that the codec
+    has no bytes for is an EncodeError, bytes that are no value a DecodeError that tells where they are kept.
+    """
+
+    requests: QueueRequests[T]
+
+    def __init__(
+        self,
+        client: Client,
+        keys: QueueKeys,
+        name: str,
+        codec: Codec,
+        transfer: bool,
+        requests: type[QueueRequests[T]] = QueueRequests,
+    ) -> None:
+        super().__init__(client, requests(keys, name, codec, client._options), transfer)
+        self._listeners: dict[int, Listener] = {}
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    async def add(self, value: T) -> bool:
+        """Puts a value at the end, ready at once. Always True.
+
+        :Redisson: ``RQueue.add(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self._run(self.requests.add(value))
+
+    async def add_all(self, values: Iterable[T]) -> bool:
+        """Puts values at the end in their order; False, and nothing is sent, when there are none.
+
+        :Redisson: ``RQueue.addAll(Collection)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        self._check()
+        values = self.requests.collected(values)
+        return bool(values) and await self._run(self.requests.add_all(values))
+
+    async def offer(self, value: T, timeout: Delay | None = None) -> bool:
+        """Puts a value at the end. There is always room, so ``timeout`` (seconds or a timedelta) never passes.
+
+        >>> await queue.offer("order-42")
+        True
+
+        :Redisson: ``RQueue.offer(Object)``, ``RBlockingQueue.offer(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        if timeout is not None:
+            timeout_seconds(timeout, self.name)
+        return await self._run(self.requests.offer(value))
+
+    async def put(self, value: T) -> None:
+        """Puts a value at the end.
+
+        :Redisson: ``RBlockingQueue.put(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        await self._run(self.requests.put(value))
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    async def take(self) -> T:
+        """Waits for the next value and takes it. All waiting callers of a client share one connection per queue.
+
+        Goes on waiting when the connection breaks. Raises ClosedError when the client or the last handle of the
+        queue is closed meanwhile.
+
+        >>> await delayed.offer("order-42", delay=0.05)  # doctest: +ELLIPSIS
+        <DelayedItem ...>
+        >>> await queue.take()
+        'order-42'
+
+        :Redisson: ``RBlockingQueue.take()``
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return await self._wait_for("first")
+
+    @overload
+    async def poll(self) -> T | None: ...
+
+    @overload
+    async def poll(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    async def poll(self, limit: int) -> list[T]: ...
+
+    async def poll(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Takes the head: at once, within ``timeout`` (seconds or timedelta), or up to ``limit`` values at once.
+
+        Gives None, or an empty list, when there is nothing. A DecodeError of ``poll(limit)`` carries the values that
+        could be read in ``decoded``. Redisson sends timeouts in whole seconds, and takes a limit below 1 for 0; here
+        milliseconds count, and such a limit is an ArgumentError.
+
+        >>> await queue.add_all(["a", "b", "c"])
+        True
+        >>> await queue.poll()
+        'a'
+        >>> await queue.poll(10)
+        ['b', 'c']
+        >>> await queue.poll(timeout=0.01)
+
+        :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``, ``RBlockingQueue.poll(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll("first", limit, timeout)
+
+    async def element(self) -> T:
+        """The head, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RQueue.element()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.element())
+
+    async def remove_head(self) -> T:
+        """Takes the head. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RQueue.remove()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self.requests.there(await self._take(self.requests.poll()))
+
+    async def drain_to(self, limit: int | None = None) -> list[T]:
+        """Takes everything, or the first ``limit`` values, as a list.
+
+        :Redisson: ``RBlockingQueue.drainTo(Collection)``, ``RBlockingQueue.drainTo(Collection, int)``
+        :Cost: O(k), k taken, in one reply; one round trip
+        :Guarantee: atomic, at most once
+        """
+        return await self._take(self.requests.drain_to(limit))
+
+    async def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
+
+        The others are read with this queue's codec, and this client moves their due items only where they are open
+        too. On a cluster all need one hash tag. Gives None when nothing came. Raises CrossSlotError.
+
+        >>> await client.blocking_queue("normal").add("order-42")
+        True
+        >>> await queue.poll_from_any("normal", "low", timeout=5)
+        'order-42'
+
+        :Redisson: ``RBlockingQueue.pollFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        found = await self._poll_any("first", queue_names, timeout)
+        return None if found is None else found[1]
+
+    async def poll_from_any_with_name(self, *queue_names: str, timeout: Delay | None = None) -> tuple[str, T] | None:
+        """Like :meth:`poll_from_any`, and tells the name of the queue: ``(name, value)``.
+
+        :Redisson: ``RBlockingQueue.pollFromAnyWithName(Duration, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll_any("first", queue_names, timeout)
+
+    async def poll_last_from_any_with_name(
+        self, *queue_names: str, timeout: Delay | None = None
+    ) -> tuple[str, T] | None:
+        """Like :meth:`poll_from_any_with_name`, at the last end.
+
+        :Redisson: ``RBlockingQueue.pollLastFromAnyWithName(Duration, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll_any("last", queue_names, timeout)
+
+    async def take_from_any(self, *queue_names: str) -> T:
+        """Like :meth:`poll_from_any`, and waits as long as it takes.
+
+        :Redisson: none
+        :Cost: O(q), q queues; one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        while True:
+            found = await self._wait_any("first", self._any_of(queue_names), None)
+            if found is not None:
+                return found[1]
+
+    async def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
+        """Moves the last value to the front of another queue and gives it; None when nothing came in time.
+
+        On a cluster both need one hash tag. The name goes through the name mapper. Raises CrossSlotError.
+
+        :Redisson: ``RQueue.pollLastAndOfferFirstTo(String)``,
+            ``RBlockingQueue.pollLastAndOfferFirstTo(String, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        return await self.move(queue_name, from_end="last", to_end="first", timeout=timeout)
+
+    async def take_last_and_offer_first_to(self, queue_name: str) -> T:
+        """Like :meth:`poll_last_and_offer_first_to`, and waits as long as it takes.
+
+        :Redisson: ``RBlockingQueue.takeLastAndOfferFirstTo(String)``
+        :Cost: O(1); one command
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        destination = self.requests.keys_of(queue_name).ready
+        taken = await self._receive(Move(self.keys.ready, destination, "last", "first"), None)
+        assert taken is not None
+        return self.requests.in_place([taken.data], destination)[0]
+
+    async def move(
+        self, queue_name: str, *, from_end: End = "first", to_end: End = "last", timeout: Delay | None = None
+    ) -> T | None:
+        """Moves one value from an end of this queue to an end of another (or of this) and gives it.
+
+        None when nothing came, at once or within ``timeout`` (seconds or a timedelta). Otherwise like
+        :meth:`poll_last_and_offer_first_to`.
+
+        >>> await queue.add("order-42")
+        True
+        >>> await queue.move("in progress")
+        'order-42'
+        >>> await client.blocking_queue("in progress").remove("order-42")
+        True
+
+        :Redisson: ``RDeque.move(DequeMoveArgs)``, ``RBlockingDeque.move(Duration, DequeMoveArgs)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        destination = self.requests.keys_of(queue_name).ready
+        source = Move(self.keys.ready, destination, check_end(from_end, self.name), check_end(to_end, self.name))
+        if seconds < _SHORT_WAIT:
+            data = await self._run(self.requests.move_bytes(destination, source.from_end, source.to_end))
+            if data is not None or not seconds:
+                return None if data is None else self.requests.in_place([data], destination)[0]
+        taken = await self._receive(source, seconds)
+        return None if taken is None else self.requests.in_place([taken.data], destination)[0]
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    async def size(self) -> int:
+        """How many values are ready.
+
+        :Redisson: ``RQueue.size()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.size())
+
+    async def is_empty(self) -> bool:
+        """Whether no value is ready.
+
+        :Redisson: ``RQueue.isEmpty()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.is_empty())
+
+    async def peek(self) -> T | None:
+        """The head, not taken, or None.
+
+        :Redisson: ``RQueue.peek()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.peek())
+
+    async def get(self, index: int) -> T | None:
+        """The value at an index, from the end below zero; None where there is none.
+
+        :Redisson: none
+        :Cost: O(index); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.get(index))
+
+    async def index_of(self, value: T) -> int:
+        """The index of the first value whose bytes are equal, or -1.
+
+        :Redisson: ``RQueue.indexOf(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.index_of(value))
+
+    async def last_index_of(self, value: T) -> int:
+        """The index of the last value whose bytes are equal, or -1.
+
+        :Redisson: none
+        :Cost: O(n); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.last_index_of(value))
+
+    async def contains(self, value: T) -> bool:
+        """Whether a value with equal bytes is ready.
+
+        :Redisson: ``RQueue.contains(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.contains(value))
+
+    async def contains_all(self, values: Iterable[T]) -> bool:
+        """Whether each of the values is ready; True for none.
+
+        :Redisson: ``RQueue.containsAll(Collection)``
+        :Cost: O(n k), k values; one round trip
+        :Guarantee: reads only, at one moment
+        """
+        return await self._run(self.requests.contains_all(values))
+
+    async def read_all(self) -> list[T]:
+        """Every ready value, none taken.
+
+        :Redisson: ``RQueue.readAll()``
+        :Cost: O(n), in one reply; one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.read_all())
+
+    async def range(self, start: int, stop: int) -> list[T]:
+        """The ready values from index ``start`` to ``stop``, both included, from the end below zero.
+
+        :Redisson: none
+        :Cost: O(start + k), k values; one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.range(start, stop))
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        """Every ready value, none taken, read page by page: what comes or goes meanwhile may be missed or met twice.
+
+        :Redisson: ``RQueue.iterator()``
+        :Cost: O(n); one round trip for 100 values
+        :Guarantee: reads only
+        """
+        start = 0
+        while page := await self.range(start, start + PAGE - 1):
+            for value in page:
+                yield value
+            start += len(page)
+
+    async def read_undecodable(self, start: int = 0, stop: int = 99) -> list[bytes]:
+        """Bytes that were taken and could not be decoded, oldest first, from index ``start`` to ``stop``.
+
+        They stay in the list ``keys.undecodable`` until you remove them.
+
+        :Redisson: none
+        :Cost: O(k), k elements; one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.read_undecodable(start, stop))
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    async def remove(self, value: T, count: int = 1) -> bool:
+        """Removes the first ``count`` values with equal bytes (the last ones below zero, all for 0); True if any.
+
+        :Redisson: ``RQueue.remove(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove(value, count))
+
+    async def remove_all(self, values: Iterable[T]) -> bool:
+        """Removes every value that equals one of these; True if any was removed.
+
+        Redisson answers False when some value was there more than once.
+
+        :Redisson: ``RQueue.removeAll(Collection)``
+        :Cost: O(n k), k values; one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove_all(values))
+
+    async def remove_if(self, condition: Callable[[T], bool]) -> int:
+        """Removes every value for which ``condition(value)`` is true; gives how many.
+
+        The condition is asked here, of what was ready when the call came; then all copies of the values it was true
+        for are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of them.
+
+        :Redisson: ``Collection.removeIf(Predicate)``
+        :Cost: O(n), and O(n k) for k distinct values to remove; two round trips
+        :Guarantee: atomic in what it removes
+        """
+        check_function(condition, self.name)
+        found = await self._run(commands.slice_of(self.keys.ready))
+        values = self.requests.in_place(found, self.keys.ready)
+        wanted = [data for data, value in zip(found, values, strict=True) if condition(value)]
+        return await self._run(self.requests.remove_bytes(list(dict.fromkeys(wanted)))) if wanted else 0
+
+    async def retain_all(self, values: Iterable[T]) -> bool:
+        """Removes every value that equals none of these; True if any was removed.
+
+        :Redisson: ``RQueue.retainAll(Collection)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.retain_all(values))
+
+    async def trim(self, start: int, stop: int) -> None:
+        """Keeps the values from index ``start`` to ``stop``, both included, and removes all others.
+
+        :Redisson: none
+        :Cost: O(k), k removed; one round trip
+        :Guarantee: atomic
+        """
+        await self._run(self.requests.trim(start, stop))
+
+    async def clear(self) -> None:
+        """Removes every ready value.
+
+        :Redisson: ``RQueue.clear()``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        await self._run(self.requests.clear())
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
+
+        Gives an id for :meth:`unsubscribe`. What the consumer raises is logged, and the next value is taken. Every
+        subscription has a worker of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
+
+        :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("first", consumer)
+
+    async def unsubscribe(self, listener_id: int) -> None:
+        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
+
+        :Redisson: ``RBlockingQueue.unsubscribe(int)``
+        :Cost: one round trip when its wait has to end
+        :Guarantee: nothing is lost
+        """
+        listener = self._listeners.pop(listener_id, None)
+        if listener is not None:
+            await listener.stop()
+
+    async def elements(self) -> AsyncIterator[T]:
+        """Takes values as they come, for ever: ``async for order in queue.elements()``. Ends when the queue is closed.
+
+        :Redisson: none
+        :Cost: one command for each value
+        :Guarantee: at most once; leaving the loop loses nothing
+        """
+        while True:
+            try:
+                value = await self.take()
+            except ClosedError:
+                return
+            yield value
+
+    async def destroy(self) -> None:
+        """Ends this handle's subscriptions and closes it; the data stays. May be called twice.
+
+        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items (other
+        processes go on); with the last handle of any kind, a ``take()`` that still waits raises ClosedError.
+
+        :Redisson: none
+        :Cost: none; one round trip when a blocked pop has to end
+        :Guarantee: no data changes
+        """
+        for listener_id in list(self._listeners):
+            await self.unsubscribe(listener_id)
+        await super().destroy()
+
+    # sync: def __len__(self) -> int:
+    # sync:     """Same as :meth:`size`."""
+    # sync:     return self.size()
+    # sync:
+    # sync: def __bool__(self) -> bool:
+    # sync:     """A handle is true, also when its queue is empty."""
+    # sync:     return True
+    # sync:
+    # sync: def __contains__(self, value: object) -> bool:
+    # sync:     """Same as :meth:`contains`."""
+    # sync:     return self.contains(value)  # type: ignore[arg-type]
+    # sync:
+    # sync: def __getitem__(self, index: int) -> T:
+    # sync:     """Like :meth:`get`; raises IndexError where there is no value."""
+    # sync:     data = self._run(self.requests.peek_bytes(index))
+    # sync:     if data is None:
+    # sync:         raise IndexError(f"queue {self.name!r}: there is no value at index {index}")
+    # sync:     return self.requests.in_place([data], self.keys.ready)[0]
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _receive(self, source: Source, timeout: float | None, slot: AsyncSlot[Any] | None = None) -> Taken | None:
+        self._check()
+        taken = await self._client._receiver(source).receive(timeout, slot)
+        if taken is not None:
+            await self._took(source, taken)
+        return taken
+
+    async def _took(self, source: Source, taken: Taken) -> None:
+        """Is told of what a plain or a blocking command has taken."""
+
+    async def _decoded(self, taken: Taken) -> list[T]:
+        """The value in a list, or none when the client skips what cannot be read."""
+        try:
+            return self.requests.popped([taken.data])
+        except DecodeError as error:
+            await self._keep(error, self.keys.undecodable)
+            return []
+
+    async def _wait_for(self, end: End) -> T:
+        while True:
+            taken = await self._receive(Pop((self.keys.ready,), end), None)
+            assert taken is not None
+            values = await self._decoded(taken)
+            if values:
+                return values[0]
+
+    async def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
+        if limit is not None:
+            if timeout is not None:
+                raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
+            return await self._take(self.requests.poll_many(end, limit))
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        deadline = time.monotonic() + seconds
+        if seconds < _SHORT_WAIT:
+            value = await self._take(self.requests.poll_one(end))
+            if value is not None or not seconds:
+                return value
+        while True:
+            taken = await self._receive(Pop((self.keys.ready,), end), max(0.0, deadline - time.monotonic()))
+            if taken is None:
+                return None
+            values = await self._decoded(taken)
+            if values:
+                return values[0]
+
+    def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
+        """Raw name -> name, this queue's first."""
+        return {self.keys.ready: self.name, **{self.requests.keys_of(name).ready: name for name in queue_names}}
+
+    async def _poll_any(self, end: End, queue_names: tuple[str, ...], timeout: Delay | None) -> tuple[str, T] | None:
+        names = self._any_of(queue_names)
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        deadline = time.monotonic() + seconds
+        if seconds < _SHORT_WAIT:
+            for key, name in names.items():
+                self._check()
+                data = await self._connections.run(commands.pop(key, end))
+                if data is not None:
+                    taken = Taken(key=key, data=data)
+                    await self._took(Pop((key,), end), taken)
+                    values = await self._decoded(taken)
+                    if values:
+                        return name, values[0]
+        if not seconds:
+            return None
+        return await self._wait_any(end, names, deadline)
+
+    async def _wait_any(self, end: End, names: dict[str, str], deadline: float | None) -> tuple[str, T] | None:
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            taken = await self._receive(Pop(tuple(names), end), left)
+            if taken is None:
+                return None
+            values = await self._decoded(taken)
+            if values:
+                return names[taken.key], values[0]
+
+    def _subscribe(self, end: End, consumer: AsyncCallback[T]) -> int:
+        self._check()
+        source = Pop((self.keys.ready,), end)
+        listener = Listener(self, source, self._client._receiver(source), check_function(consumer, self.name))
+        self._listeners[id(listener)] = listener
+        return id(listener)
+
+
+class BlockingDeque(BlockingQueue[T]):
+    """A queue that is used at both ends. Made by ``client.blocking_deque(name)``.
+
+    ``take()``, ``poll()``, ``peek()`` are those of the first end, ``add()``, ``offer()``, ``put()`` of the last.
+    """
+
+    requests: DequeRequests[T]
+
+    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
+        super().__init__(client, keys, name, codec, transfer, DequeRequests)
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    async def add_first(self, *values: T) -> int:
+        """Puts values in front, one after the other, so that the last one given is the head; gives the new size.
+
+        :Redisson: ``RDeque.addFirst(Object)``, ``RDeque.addFirst(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.add_first(*values))
+
+    async def add_last(self, *values: T) -> int:
+        """Puts values at the end in their order; gives the new size.
+
+        :Redisson: ``RDeque.addLast(Object)``, ``RDeque.addLast(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.add_last(*values))
+
+    async def add_first_if_exists(self, *values: T) -> int:
+        """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
+
+        :Redisson: ``RDeque.addFirstIfExists(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.add_first_if_exists(*values))
+
+    async def add_last_if_exists(self, *values: T) -> int:
+        """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
+
+        :Redisson: ``RDeque.addLastIfExists(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.add_last_if_exists(*values))
+
+    async def offer_first(self, value: T) -> bool:
+        """Puts a value in front. Always True.
+
+        :Redisson: ``RDeque.offerFirst(Object)``, ``RBlockingDeque.offerFirst(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self._run(self.requests.offer_first(value))
+
+    async def offer_last(self, value: T) -> bool:
+        """Puts a value at the end. Always True.
+
+        :Redisson: ``RDeque.offerLast(Object)``, ``RBlockingDeque.offerLast(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self._run(self.requests.offer_last(value))
+
+    async def put_first(self, value: T) -> None:
+        """Puts a value in front.
+
+        :Redisson: ``RBlockingDeque.putFirst(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        await self._run(self.requests.add_first(value))
+
+    async def put_last(self, value: T) -> None:
+        """Puts a value at the end.
+
+        :Redisson: ``RBlockingDeque.putLast(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        await self._run(self.requests.add_last(value))
+
+    async def push(self, value: T) -> None:
+        """Puts a value in front.
+
+        :Redisson: ``RDeque.push(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        await self._run(self.requests.add_first(value))
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    async def take_first(self) -> T:
+        """Same as :meth:`take`.
+
+        :Redisson: ``RBlockingDeque.takeFirst()``
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return await self._wait_for("first")
+
+    async def take_last(self) -> T:
+        """Waits for a value and takes the last one. Like :meth:`take`.
+
+        :Redisson: ``RBlockingDeque.takeLast()``
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return await self._wait_for("last")
+
+    @overload
+    async def poll_first(self) -> T | None: ...
+
+    @overload
+    async def poll_first(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    async def poll_first(self, limit: int) -> list[T]: ...
+
+    async def poll_first(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Same as :meth:`poll`.
+
+        :Redisson: ``RDeque.pollFirst()``, ``RDeque.pollFirst(int)``, ``RBlockingDeque.pollFirst(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll("first", limit, timeout)
+
+    @overload
+    async def poll_last(self) -> T | None: ...
+
+    @overload
+    async def poll_last(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    async def poll_last(self, limit: int) -> list[T]: ...
+
+    async def poll_last(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Like :meth:`poll`, at the last end: the last value comes first.
+
+        :Redisson: ``RDeque.pollLast()``, ``RDeque.pollLast(int)``, ``RBlockingDeque.pollLast(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll("last", limit, timeout)
+
+    async def poll_first_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Same as :meth:`poll_from_any`.
+
+        :Redisson: ``RBlockingDeque.pollFirstFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self.poll_from_any(*queue_names, timeout=timeout)
+
+    async def poll_last_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Like :meth:`poll_from_any`, at the last end.
+
+        :Redisson: ``RBlockingDeque.pollLastFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        found = await self._poll_any("last", queue_names, timeout)
+        return None if found is None else found[1]
+
+    async def pop(self) -> T:
+        """Takes the first value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.pop()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return await self.remove_head()
+
+    async def remove_first(self) -> T:
+        """Takes the first value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.removeFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return await self.remove_head()
+
+    async def remove_last(self) -> T:
+        """Takes the last value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.removeLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self.requests.there(await self._take(self.requests.poll_last()))
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    async def peek_first(self) -> T | None:
+        """The first value, not taken, or None.
+
+        :Redisson: ``RDeque.peekFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.peek_first())
+
+    async def peek_last(self) -> T | None:
+        """The last value, not taken, or None.
+
+        :Redisson: ``RDeque.peekLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.peek_last())
+
+    async def get_first(self) -> T:
+        """The first value, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.getFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.get_first())
+
+    async def get_last(self) -> T:
+        """The last value, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.getLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return await self._run(self.requests.get_last())
+
+    async def descending(self) -> AsyncIterator[T]:
+        """Every value from the last to the first, none taken, read page by page like an iteration.
+
+        :Redisson: ``RDeque.descendingIterator()``
+        :Cost: O(n); one round trip for 100 values
+        :Guarantee: reads only
+        """
+        stop = -1
+        while page := await self.range(stop - PAGE + 1, stop):
+            for value in reversed(page):
+                yield value
+            stop -= len(page)
+
+    # sync: def __reversed__(self) -> Iterator[T]:
+    # sync:     """Same as :meth:`descending`."""
+    # sync:     return self.descending()
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    async def remove_first_occurrence(self, value: T) -> bool:
+        """Removes the first value with equal bytes; False when there is none.
+
+        :Redisson: ``RDeque.removeFirstOccurrence(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove_first_occurrence(value))
+
+    async def remove_last_occurrence(self, value: T) -> bool:
+        """Removes the last value with equal bytes; False when there is none.
+
+        :Redisson: ``RDeque.removeLastOccurrence(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove_last_occurrence(value))
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def subscribe_on_first_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Same as :meth:`subscribe_on_elements`.
+
+        :Redisson: ``RBlockingDeque.subscribeOnFirstElements(Consumer)``,
+            ``RBlockingDeque.subscribeOnFirstElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("first", consumer)
+
+    async def subscribe_on_last_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Like :meth:`subscribe_on_elements`, at the last end.
+
+        :Redisson: ``RBlockingDeque.subscribeOnLastElements(Consumer)``,
+            ``RBlockingDeque.subscribeOnLastElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("last", consumer)

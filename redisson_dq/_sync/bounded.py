@@ -1,0 +1,196 @@
+# Generated from redisson_dq/_async/bounded.py by .ci/unasync.py. Do not edit: edit that file and run it.
+
+"""A ready queue with a capacity, which Java shares as RBoundedBlockingQueue."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from .._pairs import Mutex, Slot, finish
+from .._times import Delay, timeout_seconds
+from ..codecs.base import Codec
+from ..errors import RedissonDQError
+from ..requests.ready import BoundedRequests
+from ..wire.blocking import Move, Source, Taken
+from ..wire.keys import QueueKeys
+from .connections import Connections
+from .ready import BlockingQueue
+from .subscription import Subscription
+
+if TYPE_CHECKING:
+    from .client import Client
+
+__all__ = ["BoundedBlockingQueue", "Room"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+
+class Room:
+    """Callers that wait for room in bounded queues. Every release is announced on the queue's channel."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._mutex = Mutex()
+        self._waiting: dict[str, list[Slot[None]]] = {}
+        self._subscription = Subscription(connections, self._wake, lambda channel, body: self._wake(channel))
+
+    def enter(self, channel: str) -> Slot[None]:
+        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed."""
+        slot: Slot[None] = Slot()
+        with self._mutex:
+            is_new = channel not in self._waiting
+            self._waiting.setdefault(channel, []).append(slot)
+        if is_new:
+            self._subscription.add(channel)
+        return slot
+
+    def leave(self, channel: str, slot: Slot[None]) -> None:
+        """The channel stays subscribed: who waited once waits again."""
+        with self._mutex:
+            if slot in self._waiting[channel]:
+                self._waiting[channel].remove(slot)
+
+    def close(self) -> None:
+        with self._mutex:
+            channels = list(self._waiting)
+        for channel in channels:
+            self._wake(channel)
+        self._subscription.close()
+
+    def _wake(self, channel: str) -> None:
+        with self._mutex:
+            waiting = self._waiting.get(channel, [])
+            while waiting:
+                waiting.pop().fill(None)
+
+
+class BoundedBlockingQueue(BlockingQueue[T]):
+    """A queue that holds no more values than its capacity. Made by ``client.bounded_blocking_queue(name)``.
+
+    The capacity is set once with :meth:`try_set_capacity`, by Java or here, and counted in one key that both share.
+    Whatever is taken makes room. After ``take()`` and ``poll(timeout=)`` that is a second command, as in Redisson: a
+    process that dies between the two leaves the queue one smaller. What a delayed queue delivers here takes no room,
+    and makes some when it is taken.
+
+    >>> bounded = client.bounded_blocking_queue("orders")
+    >>> bounded.try_set_capacity(2)
+    True
+    >>> bounded.add_all(["a", "b"]), bounded.offer("c")
+    (True, False)
+    >>> bounded.poll(), bounded.remaining_capacity()
+    ('a', 1)
+    """
+
+    requests: BoundedRequests[T]
+
+    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
+        super().__init__(client, keys, name, codec, transfer, BoundedRequests)
+
+    def try_set_capacity(self, capacity: int) -> bool:
+        """Says how many values the queue may hold; False when that was said before. Nothing changes then.
+
+        :Redisson: ``RBoundedBlockingQueue.trySetCapacity(int)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return self._run(self.requests.try_set_capacity(capacity))
+
+    def remaining_capacity(self) -> int:
+        """How many more values there is room for; 0 while no capacity is set.
+
+        :Redisson: ``RBoundedBlockingQueue.remainingCapacity()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return self._run(self.requests.remaining_capacity())
+
+    def add(self, value: T) -> bool:
+        """Puts a value at the end. Raises QueueFullError, RedisReplyError while no capacity is set.
+
+        :Redisson: ``RBoundedBlockingQueue.add(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return self._run(self.requests.add(value))
+
+    def add_all(self, values: Iterable[T]) -> bool:
+        """Puts values at the end in their order; False, and none is in, when there is no room for all.
+
+        :Redisson: ``RBoundedBlockingQueue.addAll(Collection)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return super().add_all(values)
+
+    def offer(self, value: T, timeout: Delay | None = None) -> bool:
+        """Puts a value at the end; False when there was no room, at once or within ``timeout``.
+
+        :Redisson: ``RBoundedBlockingQueue.offer(Object)``, ``RBoundedBlockingQueue.offer(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip, one more for each release it hears of
+        :Guarantee: atomic; never sent twice
+        """
+        if timeout is None:
+            return self._run(self.requests.offer(value))
+        return self._offer_within(value, timeout_seconds(timeout, self.name))
+
+    def put(self, value: T) -> None:
+        """Puts a value at the end, as soon as there is room.
+
+        :Redisson: ``RBoundedBlockingQueue.put(Object)``
+        :Cost: O(1); one round trip, one more for each release it hears of
+        :Guarantee: atomic; never sent twice
+        """
+        self._offer_within(value, None)
+
+    def remove(self, value: T, count: int = 0) -> bool:
+        """Removes all values with equal bytes, as Redisson does here, and makes room for them; True if any.
+
+        Raises ArgumentError for another ``count`` than 0. Redisson answers False when the value was there twice.
+
+        :Redisson: ``RBoundedBlockingQueue.remove(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return self._run(self.requests.remove(value, count))
+
+    def _offer_within(self, value: T, timeout: float | None) -> bool:
+        request = self.requests.offer(value)
+        if self._run(request):
+            return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        channel = self.keys.capacity_channel
+        while True:
+            # First in line, then another look: a release in between is not missed.
+            slot = self._client._room.enter(channel)
+            try:
+                if self._run(request):
+                    return True
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                slot.wait(left)
+            finally:
+                self._client._room.leave(channel, slot)
+
+    def _took(self, source: Source, taken: Taken) -> None:
+        stays = isinstance(source, Move) and source.destination == self.keys.ready
+        if stays or taken.key != self.keys.ready:
+            return
+        try:
+            finish(self._connections.run(self.requests.release(1)))
+        except RedissonDQError as error:
+            # As in Redisson: who waited for the value gets it.
+            logger.warning("queue %r: a value was taken, and no room was made: %s", self.name, error)
+        except BaseException:
+            # Cancelled or interrupted: nobody gets the value, so it goes back into its room.
+            finish(self._give_back(source, taken))
+            raise
+
+    def _give_back(self, source: Source, taken: Taken) -> None:
+        for _, _, request in source.put_back([taken]):
+            self._connections.run(self.requests.release(-1))
+            self._connections.run(request)

@@ -1,0 +1,23 @@
+-- Puts the next occurrence of a recurring offer in, once, whoever comes first.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due
+-- ARGV: envelope, id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last)
+-- RETURN: 1 if this call did it, else 0
+-- COST: O(log m), m waiting
+-- INCLUDE: clock, add
+local envelope, id, definition, come, due = unpack(ARGV)
+if redis.call('ZSCORE', keys.recurring_due, id) ~= come
+  or redis.call('HGET', keys.recurring, 'd' .. id) ~= definition then
+  return 0
+end
+if due == '' then
+  redis.call('ZREM', keys.recurring_due, id)
+  redis.call('HDEL', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)
+  return 1
+end
+redis.call('LLEN', keys.envelopes)
+local now_us = server_time()
+local entry = add(envelope, now_us, redis.call('HGET', keys.recurring, 'v' .. id), tonumber(due))
+redis.call('HSET', keys.recurring, 'e' .. id, entry)
+redis.call('ZADD', keys.recurring_due, due, id)
+return 1

@@ -1,0 +1,20 @@
+-- Ends a recurring offer and takes the occurrence that waits out.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, envelopes, recurring, recurring_due
+-- ARGV: id
+-- RETURN: 1 if there was one, else 0
+-- COST: O(log m + p), m waiting, p the place of the occurrence in the envelope list
+-- INCLUDE: envelope, find
+local id = ARGV[1]
+local due = redis.call('ZSCORE', keys.recurring_due, id)
+if not due then
+  return 0
+end
+local member = find(redis.call('HGET', keys.recurring, 'e' .. id), tonumber(due))
+if member then
+  redis.call('LREM', keys.envelopes, 1, member)
+  redis.call('ZREM', keys.timeout, member)
+end
+redis.call('ZREM', keys.recurring_due, id)
+redis.call('HDEL', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)
+return 1

@@ -1,0 +1,19 @@
+-- Copies every key of an object, all of them or none.
+-- Answers to: RObject.copy(String), copyAndReplace(String), since 3.18
+-- KEYS: any
+-- ARGV: "if_free": only when no new name is taken, or "replace"
+-- RETURN: 1 if copied, else 0
+-- COST: O(n), n the size of the object
+local count = #KEYS / 2
+if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
+  -- What is at the new name stays then.
+  return 0
+elseif ARGV[1] == 'replace' then
+  redis.call('DEL', unpack(KEYS, count + 1))
+elseif redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
+  return 0
+end
+for i = 1, count do
+  redis.call('COPY', KEYS[i], KEYS[count + i])
+end
+return 1

@@ -1,0 +1,48 @@
+-- Adds values to the waiting keys. Needs clock.lua, and keys.timeout, keys.envelopes, keys.channel.
+
+-- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. Bytes that grow with offer order keep
+-- values due in the same millisecond in that order, as ties in a zset are sorted by the member's bytes.
+local function wrapper(envelope, now_us)
+  local id_us, id_seq = now_us, -1
+  return function(value)
+    id_seq = id_seq + 1
+    if id_seq == 4096 then
+      id_us, id_seq = id_us + 1, 0
+    end
+    local high, low = math.floor(id_us / 1048576), (id_us % 1048576) * 4096 + id_seq
+    local id = struct.pack('>I4I4', high, low)
+    if envelope == 'legacy' then
+      return struct.pack('c0<I8c0', id, #value, value), id
+    end
+    return struct.pack('Bc0<I8c0', 8, id, #value, value), id
+  end
+end
+
+-- After a step back of the server's clock an id may be in use. An equal member would be lost, so another is made.
+local function exists(members)
+  for _, score in ipairs(redis.call('ZMSCORE', keys.timeout, unpack(members))) do
+    if score then
+      return true
+    end
+  end
+  return false
+end
+
+-- Tells every client that the head is due at another time than it knows of.
+local function announce(due)
+  redis.call('PUBLISH', keys.channel, string.format('%.0f', due))
+end
+
+-- Puts one value in, announces it when it is the new head, and gives its id and its member.
+local function add(envelope, now_us, value, due)
+  local wrap, member, id = wrapper(envelope, now_us)
+  repeat
+    member, id = wrap(value)
+  until not exists({member})
+  redis.call('ZADD', keys.timeout, due, member)
+  redis.call('RPUSH', keys.envelopes, member)
+  if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
+    announce(due)
+  end
+  return id, member
+end

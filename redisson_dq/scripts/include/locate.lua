@@ -1,0 +1,16 @@
+-- Finds the item a call names. Needs records.lua.
+-- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member; id is nil when nothing is known.
+local function locate(key, id, due)
+  if id == '' then
+    id = redis.call('HGET', keys.records, key)
+    if not id then
+      return nil
+    end
+  end
+  local record = record_of(id)
+  due = record and record.due or tonumber(due)
+  if not due then
+    return nil
+  end
+  return id, due, record, find(id, due)
+end

@@ -1,0 +1,27 @@
+-- One page of what waits, in the order of due times or of offers.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, envelopes, records
+-- ARGV: "due" or "offer", first index, last index
+-- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""
+-- COST: O(log m + s + n), m waiting, s the first index, n the length of the page
+-- INCLUDE: clock, envelope
+local now_us = server_time()
+local members, dues, given = {}, {}, {}
+if ARGV[1] == 'due' then
+  local found = redis.call('ZRANGE', keys.timeout, ARGV[2], ARGV[3], 'WITHSCORES')
+  for i = 1, #found, 2 do
+    members[#members + 1], dues[#dues + 1] = found[i], found[i + 1]
+  end
+else
+  members = redis.call('LRANGE', keys.envelopes, ARGV[2], ARGV[3])
+  for i, member in ipairs(members) do
+    dues[i] = redis.call('ZSCORE', keys.timeout, member) or ''
+  end
+end
+local recorded = redis.call('HLEN', keys.records) > 0
+for i, member in ipairs(members) do
+  local _, id = unwrap(member)
+  local record = recorded and id and redis.call('HGET', keys.records, 'e' .. id)
+  given[i] = record and string.match(record, '^%l %d+ %d+ %d+ i(.*)$') or ''
+end
+return {now_us, members, dues, given}

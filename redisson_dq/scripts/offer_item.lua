@@ -1,0 +1,60 @@
+-- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
+-- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
+-- KEYS: timeout, envelopes, channel, settings, records, forget
+-- ARGV: envelope, due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered
+-- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
+-- COST: O(log m), m waiting; O(m) to replace
+-- INCLUDE: clock, add, envelope, find, records
+local now_us, now_ms, now_ms_up = server_time()
+local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
+local duplicate_ms, remember_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
+
+-- Fails on a wrong type before anything is written.
+redis.call('LLEN', keys.envelopes)
+redis.call('ZCARD', keys.timeout)
+redis.call('HLEN', keys.records)
+sweep(now_ms)
+
+local due, outcome = due_of(word, now_ms_up), 'offered'
+local old = key ~= '' and redis.call('HGET', keys.records, key)
+local record = old and record_of(old)
+local member = record and find(old, record.due)
+local state
+if record then
+  state = member and 'waiting' or fate(old, record, record.due, remember_ms, now_ms)
+  -- A payload is a duplicate for its interval, an id as long as it waits or is remembered.
+  local is_duplicate = state ~= 'unknown'
+  if duplicate_ms > 0 then
+    is_duplicate = is_duplicate and record.duplicate > now_ms
+  end
+  if is_duplicate and on_duplicate ~= 'replace' then
+    local value = member and unwrap(member)
+    return {on_duplicate == 'keep' and 'kept' or 'duplicate', old, record.due, now_us, state, value}
+  end
+  if not is_duplicate then
+    member = nil
+  end
+end
+
+local largest = redis.call('HGET', keys.settings, 'max_size')
+if largest and not member and redis.call('ZCARD', keys.timeout) >= tonumber(largest) then
+  return {'full', '', 0, now_us}
+end
+if member then
+  redis.call('ZREM', keys.timeout, member)
+  redis.call('LREM', keys.envelopes, 1, member)
+  outcome = 'replaced'
+  bury(old, record, record.due, remember_ms, now_ms)
+elseif record then
+  -- The key goes to the new item. What else is known of the old one stays: it may even wait.
+  record.key = ''
+  write(old, record)
+end
+
+local id = add(envelope, now_us, value, due)
+remember(id, {
+  state = 'w', due = due, key = key,
+  latest = lateness ~= '' and due + lateness or 0,
+  duplicate = duplicate_ms > 0 and now_ms + duplicate_ms or 0,
+}, remember_ms, now_ms)
+return {outcome, id, due, now_us}

@@ -1,0 +1,11 @@
+-- Takes the time to live off every key of an object.
+-- Answers to: RExpirable.clearExpire(), since 1.0
+-- KEYS: any
+-- ARGV: none
+-- RETURN: 1 if any key had one, else 0
+-- COST: O(1)
+local done = 0
+for _, key in ipairs(KEYS) do
+  done = math.max(done, redis.call('PERSIST', key))
+end
+return done

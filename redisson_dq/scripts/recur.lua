@@ -1,0 +1,29 @@
+-- Declares a recurring offer, and puts its first occurrence in unless the same declaration stands already.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due
+-- ARGV: envelope, id, definition, value, due of the first occurrence in epoch ms
+-- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
+-- COST: O(log m), m waiting; O(m) to replace
+-- INCLUDE: clock, add, envelope, find
+local now_us = server_time()
+local envelope, id, definition, value, due = unpack(ARGV)
+
+-- Fails on a wrong type before anything is written.
+redis.call('LLEN', keys.envelopes)
+redis.call('ZCARD', keys.timeout)
+local before = redis.call('HMGET', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)
+local due_before = redis.call('ZSCORE', keys.recurring_due, id)
+if due_before and before[1] == definition and before[2] == value then
+  return {'kept', due_before, now_us}
+end
+if due_before then
+  local waits = find(before[3], tonumber(due_before))
+  if waits then
+    redis.call('ZREM', keys.timeout, waits)
+    redis.call('LREM', keys.envelopes, 1, waits)
+  end
+end
+local entry = add(envelope, now_us, value, tonumber(due))
+redis.call('HSET', keys.recurring, 'd' .. id, definition, 'v' .. id, value, 'e' .. id, entry)
+redis.call('ZADD', keys.recurring_due, due, id)
+return {due_before and 'replaced' or 'offered', due, now_us}

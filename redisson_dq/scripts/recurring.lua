@@ -1,0 +1,13 @@
+-- One page of the recurring offers, by the due time of what waits.
+-- Answers to: nothing in Redisson
+-- KEYS: recurring, recurring_due
+-- ARGV: first index, last index
+-- RETURN: of each: id, due of the occurrence that waits, definition, value
+-- COST: O(log r + s + n), r recurring offers, s the first index, n the length of the page
+local rows = {}
+local found = redis.call('ZRANGE', keys.recurring_due, ARGV[1], ARGV[2], 'WITHSCORES')
+for i = 1, #found, 2 do
+  local kept = redis.call('HMGET', keys.recurring, 'd' .. found[i], 'v' .. found[i])
+  rows[#rows + 1] = {found[i], found[i + 1], kept[1], kept[2]}
+end
+return rows

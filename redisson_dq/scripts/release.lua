@@ -1,0 +1,9 @@
+-- Makes room in a bounded queue for values that a blocking command took.
+-- Answers to: the release after RBoundedBlockingQueue.take() and poll(timeout, unit), since 3.5
+-- KEYS: capacity, capacity_channel
+-- ARGV: how many
+-- RETURN: how much room there is now
+-- COST: O(1)
+local room = redis.call('INCRBY', keys.capacity, ARGV[1])
+redis.call('PUBLISH', keys.capacity_channel, room)
+return room

@@ -1,0 +1,51 @@
+-- Takes waiting values out for good: the first that equals one, all that equal one of some, or all that equal none.
+-- Answers to: RDelayedQueue.remove(Object), removeAll(Collection), retainAll(Collection), since 3.10
+-- KEYS: timeout, envelopes, records, forget
+-- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
+-- RETURN: how many were taken out
+-- COST: O(m + n log m), m waiting, n taken out
+-- INCLUDE: clock, envelope, find, records
+local _, now_ms = server_time()
+local which, remember_ms = ARGV[1], tonumber(ARGV[2])
+local named = {}
+for i = 3, #ARGV do
+  named[ARGV[i]] = true
+end
+
+-- Fails on a wrong type before anything is written.
+redis.call('ZCARD', keys.timeout)
+redis.call('ZCARD', keys.forget)
+local recorded = redis.call('HLEN', keys.records) > 0
+
+local places, members, ids = {}, {}, {}
+for start = 0, redis.call('LLEN', keys.envelopes) - 1, 1000 do
+  for i, member in ipairs(redis.call('LRANGE', keys.envelopes, start, start + 999)) do
+    local value, id = unwrap(member)
+    if value and (named[value] ~= nil) == (which ~= 'others') then
+      local n = #members + 1
+      places[n], members[n], ids[n] = start + i - 1, member, id
+      if which == 'first' then
+        break
+      end
+    end
+  end
+  if which == 'first' and #members > 0 then
+    break
+  end
+end
+
+for i, member in ipairs(members) do
+  local due = redis.call('ZSCORE', keys.timeout, member)
+  redis.call('ZREM', keys.timeout, member)
+  bury(ids[i], recorded and record_of(ids[i]), tonumber(due or 0), remember_ms, now_ms)
+end
+-- One pass over the list, however many there are.
+if #members == 1 then
+  redis.call('LREM', keys.envelopes, 1, members[1])
+elseif #members > 1 then
+  for _, place in ipairs(places) do
+    redis.call('LSET', keys.envelopes, place, 'redisson_dq: removed')
+  end
+  redis.call('LREM', keys.envelopes, 0, 'redisson_dq: removed')
+end
+return #members

@@ -1,0 +1,24 @@
+-- Gives every key of an object a new name, all of them or none.
+-- Answers to: RObject.rename(String), renamenx(String), since 1.0
+-- KEYS: any
+-- ARGV: "always", or "if_free": only when no new name is taken
+-- RETURN: 1 if renamed, 0 if a new name is taken, -1 if there is no key to rename
+-- COST: O(1) for each key, and the size of what is replaced
+local count = #KEYS / 2
+local present = {}
+for i = 1, count do
+  if redis.call('EXISTS', KEYS[i]) == 1 then
+    present[#present + 1] = i
+  end
+end
+if #present == 0 then
+  return -1
+end
+if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
+  return 0
+end
+redis.call('DEL', unpack(KEYS, count + 1))
+for _, i in ipairs(present) do
+  redis.call('RENAME', KEYS[i], KEYS[count + i])
+end
+return 1

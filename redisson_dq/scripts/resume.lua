@@ -1,0 +1,12 @@
+-- Ends a pause of delivery and wakes every client.
+-- Answers to: nothing in RDelayedQueue; RReliableQueue.enableOperation is alike
+-- KEYS: channel, settings
+-- ARGV: none
+-- RETURN: 1 if delivery was paused, else 0
+-- COST: O(1)
+local paused = redis.call('HDEL', keys.settings, 'paused')
+if paused == 1 then
+  -- A time that has passed: everybody looks at once, for recurring offers too.
+  redis.call('PUBLISH', keys.channel, 0)
+end
+return paused

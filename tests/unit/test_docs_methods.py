@@ -1,0 +1,140 @@
+"""The page of Redisson's methods is complete and up to date, and its script notices when it is not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import redisson_dq
+from docs.make_methods import JavaMethod, Ours, complaints, java_methods, our_methods, page, signature
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_the_page_is_complete_and_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "make_methods.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_class_is_described() -> None:
+    described = (ROOT / "docs" / "api.md").read_text("utf-8")
+    classes = [name for name in redisson_dq.__all__ if isinstance(getattr(redisson_dq, name), type)]
+    assert [name for name in classes if f".. autoclass:: {name}" not in described] == []
+
+
+class Answering:
+    """Its methods end with the fields."""
+
+    def clear(self) -> None:
+        """Removes everything.
+
+        :Redisson: ``Collection.clear()``
+        :Cost: one round trip
+        :Guarantee: atomic
+        """
+
+    def poll(self) -> None:
+        """Takes the head.
+
+        :Redisson: ``RQueue.poll()``,
+            ``RQueue.poll(int)``
+        :Cost: O(limit); as :meth:`clear`
+        :Guarantee: at most
+            once | never
+        """
+
+    def __len__(self) -> int:
+        """How many.
+
+        :Redisson: none
+        :Cost: O(1)
+        :Guarantee: a moment's truth
+        """
+        return 0
+
+    def _internal(self) -> None:
+        """Nobody's business."""
+
+
+LENGTH = Ours("__len__", (), "O(1)", "a moment's truth")
+CLEAR = Ours("clear", (("Collection", "clear()"),), "one round trip", "atomic")
+POLL = Ours("poll", (("RQueue", "poll()"), ("RQueue", "poll(int)")), "O(limit); as `clear`", "at most once \\| never")
+JAVA = [
+    JavaMethod("RQueue", "clear()", "Collection"),
+    JavaMethod("RQueue", "poll()", "Queue"),
+    JavaMethod("RQueue", "poll(int)", "RQueue"),
+    JavaMethod("RQueue", "stream()", "Collection"),
+]
+
+
+def test_fields_are_read() -> None:
+    assert our_methods(Answering) == ([LENGTH, CLEAR, POLL], [])
+
+
+def test_missing_and_vague_fields_are_noticed() -> None:
+    class Vague:
+        def clear(self) -> None:
+            """Removes everything."""
+
+        def poll(self) -> None:
+            """Takes the head.
+
+            :Redisson: RQueue.poll()
+            :Cost: O(1)
+            :Guarantee: at most once
+            """
+
+    _, wrong = our_methods(Vague)
+    assert wrong == [
+        "Vague.clear: no :Redisson:, :Cost:, :Guarantee:",
+        "Vague.poll: :Redisson: names ``Interface.method(types)``, or says none",
+    ]
+
+
+def test_types_are_short() -> None:
+    poll = ["long", "java.util.concurrent.TimeUnit", "java.lang.String[]"]
+    row = {"interface": "RBlockingQueue", "method": "pollFromAny", "parameters": poll, "declaredIn": "RBlockingQueue"}
+    assert java_methods(['{"regenerate": "mvn"}', json.dumps(row)]) == [
+        JavaMethod("RBlockingQueue", "pollFromAny(long, TimeUnit, String[])", "RBlockingQueue")
+    ]
+
+
+def test_what_was_typed_as_variable_arguments_is_an_array() -> None:
+    assert signature("pollFromAny", ["long", " TimeUnit", " String..."]) == "pollFromAny(long, TimeUnit, String[])"
+
+
+@pytest.mark.parametrize("pattern", ["stream", "stream()", "RQueue.stream", "RQueue.stream()"])
+def test_what_is_answered_or_left_out_is_no_complaint(pattern: str) -> None:
+    assert complaints(JAVA, {"RQueue": [LENGTH, CLEAR, POLL]}, {pattern: "iterate"}) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "left_out", "complaint"),
+    [
+        ([POLL], {"stream": "iterate"}, "clear(): neither answered nor left out (RQueue)"),
+        ([CLEAR, POLL], {"stream": "iterate", "poll(int)": "no"}, "poll(int): left out, but here is poll (RQueue)"),
+        ([CLEAR, POLL], {"stream": "iterate", "peek": "no"}, "peek: left out, but Redisson has no such method"),
+        (
+            [CLEAR, POLL, POLL._replace(answers_to=(("RQueue", "poll(long)"),))],
+            {"stream": "iterate"},
+            "BlockingQueue.poll: Redisson has no RQueue.poll(long)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_a_complaint(ours: list[Ours], left_out: dict[str, str], complaint: str) -> None:
+    assert complaints(JAVA, {"RQueue": ours}, left_out) == [complaint]
+
+
+def test_overloads_share_a_row() -> None:
+    lines = page(JAVA, {"RQueue": [LENGTH, CLEAR, POLL]}).partition("## RQueue, ")[2].splitlines()
+    assert [line for line in lines if line.startswith(("| `", "- "))] == [
+        "| `clear()` | `clear` | one round trip | atomic |",
+        "| `poll()`, `poll(int)` | `poll` | O(limit); as `clear` | at most once \\| never |",
+        "- `stream()`: Python's own `for value in queue` and `list(queue)`.",
+        "| `BlockingQueue` | `__len__` | O(1) | a moment's truth |",
+    ]

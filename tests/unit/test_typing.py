@@ -1,0 +1,72 @@
+"""What mypy and pyright make of the public calls: the types tests/typing/api.py says, and the errors it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+API = ROOT / "tests" / "typing" / "api.py"
+
+# Where a type comes from is not what the comments are about.
+_MODULE = re.compile(r"\b(?:\w+\.)+(?=\w)")
+
+
+def expected(mark: str) -> dict[int, str]:
+    """Line number -> what its comment says behind the mark."""
+    lines = API.read_text("utf-8").splitlines()
+    found = ((number, re.search(mark, line)) for number, line in enumerate(lines, 1))
+    return {number: match[1] for number, match in found if match}
+
+
+REVEALED = expected(r"reveal_type\(.*\)  # (.+)$")
+WRONG = expected(r"# wrong: (.+)$")
+
+
+def plain(type_name: str) -> str:
+    return _MODULE.sub("", type_name).rstrip("?")
+
+
+def test_the_file_says_enough() -> None:
+    assert len(REVEALED) > 55
+    assert len(WRONG) == 8
+
+
+def test_mypy_says_the_same() -> None:
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--show-error-codes", "--no-pretty", str(API)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    said = [re.match(r"tests/typing/api\.py:(\d+): (\w+): (.*)$", line) for line in run.stdout.splitlines()]
+    lines = [(int(match[1]), match[2], match[3]) for match in said if match]
+    revealed = {
+        number: plain(text.removeprefix('Revealed type is "').removesuffix('"'))
+        for number, kind, text in lines
+        if kind == "note" and text.startswith("Revealed type")
+    }
+    assert revealed == REVEALED
+    codes = {number: re.search(r"\[([\w-]+)\]$", text) for number, kind, text in lines if kind == "error"}
+    kinds = {"arg-type": "argument", "call-overload": "overload", "attr-defined": "attribute"}
+    assert {number: kinds[code[1]] for number, code in codes.items() if code} == WRONG, run.stdout
+
+
+def test_pyright_says_the_same_and_has_nothing_against_the_library() -> None:
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", "redisson_dq", str(API)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    found = json.loads(run.stdout)["generalDiagnostics"]
+    here = [one for one in found if Path(one["file"]) == API]
+    revealed = {
+        one["range"]["start"]["line"] + 1: plain(re.findall(r'is "(.*)"', one["message"])[0])
+        for one in here
+        if one["severity"] == "information"
+    }
+    assert revealed == REVEALED
+    kinds = {
+        "reportArgumentType": "argument",
+        "reportCallIssue": "overload",
+        "reportAttributeAccessIssue": "attribute",
+    }
+    errors = {one["range"]["start"]["line"] + 1: kinds[one["rule"]] for one in here if one["severity"] == "error"}
+    assert errors == WRONG
+    assert [one for one in found if one not in here] == []
