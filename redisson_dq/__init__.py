@@ -12,8 +12,9 @@ from . import aio, codecs, errors
 from ._sync.bounded import BoundedBlockingQueue
 from ._sync.client import Client, connect
 from ._sync.delayed import DelayedItem, DelayedQueue
+from ._sync.deque import BlockingDeque
 from ._sync.pipeline import Pipeline, Reply
-from ._sync.ready import BlockingDeque, BlockingQueue
+from ._sync.ready import BlockingQueue
 from .items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
 
 __version__ = "0.1.0"

@@ -26,10 +26,11 @@ __all__ = [
     "AsyncWorker",
     "async_call",
     "async_finish",
+    "async_finish_or_undo",
     "async_sleep",
 ]
 __all__ += ["Callback", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Worker"]
-__all__ += ["call", "finish", "sleep"]
+__all__ += ["call", "finish", "finish_or_undo", "sleep"]
 
 T = TypeVar("T")
 
@@ -54,6 +55,27 @@ def finish(result: T) -> T:
     return result
 
 
+async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, None]]) -> T:
+    """Awaits something that goes on to its end when the caller is cancelled meanwhile, and is undone then."""
+    task = asyncio.ensure_future(work)
+
+    async def undone() -> None:
+        # What failed leaves nothing to undo.
+        with contextlib.suppress(Exception):
+            await undo(await task)
+
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.shield(undone())
+        raise
+
+
+def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
+    """Nothing cancels a thread."""
+    return result
+
+
 #: What the user gives to be called with a value; with asyncio it may be a coroutine function.
 AsyncCallback = Callable[[T], object]
 Callback = Callable[[T], object]
@@ -62,8 +84,15 @@ Callback = Callable[[T], object]
 async def async_call(callback: Callable[[T], object], value: T) -> None:
     """Calls it, and awaits what it gives if that can be awaited."""
     result = callback(value)
-    if inspect.isawaitable(result):
+    if not inspect.isawaitable(result):
+        return
+    try:
         await result
+    except asyncio.CancelledError as error:
+        # Something it awaited was cancelled, and not this task: a failure like any other. (3.10 cannot tell.)
+        if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
+            raise
+        raise RuntimeError("what it awaited was cancelled") from error
 
 
 def call(callback: Callable[[T], object], value: T) -> None:

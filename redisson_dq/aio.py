@@ -9,8 +9,9 @@ async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
 from ._async.bounded import BoundedBlockingQueue
 from ._async.client import Client, connect
 from ._async.delayed import DelayedItem, DelayedQueue
+from ._async.deque import BlockingDeque
 from ._async.pipeline import Pipeline, Reply
-from ._async.ready import BlockingDeque, BlockingQueue
+from ._async.ready import BlockingQueue
 
 __all__ = [
     "BlockingDeque",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from .._pairs import AsyncMutex, AsyncSlot, async_finish
 from .._times import Delay, timeout_seconds
 from ..codecs.base import Codec
-from ..errors import RedissonDQError
+from ..errors import ClosedError, RedissonDQError
 from ..requests.ready import BoundedRequests
 from ..wire.blocking import Move, Source, Taken
 from ..wire.keys import QueueKeys
@@ -34,12 +34,18 @@ class Room:
     def __init__(self, connections: Connections) -> None:
         self._mutex = AsyncMutex()
         self._waiting: dict[str, list[AsyncSlot[None]]] = {}
-        self._subscription = Subscription(connections, self._wake, lambda channel, body: self._wake(channel))
+        self._closed = False
+        self._subscription = Subscription(connections, self.wake, lambda channel, body: self.wake(channel))
 
     async def enter(self, channel: str) -> AsyncSlot[None]:
-        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed."""
+        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
+
+        Raises ClosedError when the client is closed.
+        """
         slot: AsyncSlot[None] = AsyncSlot()
         with self._mutex:
+            if self._closed:
+                raise ClosedError("the client was closed while a value waited for room")
             is_new = channel not in self._waiting
             self._waiting.setdefault(channel, []).append(slot)
         if is_new:
@@ -53,13 +59,16 @@ class Room:
                 self._waiting[channel].remove(slot)
 
     async def aclose(self) -> None:
+        """Ends every wait with ClosedError."""
         with self._mutex:
+            self._closed = True
             channels = list(self._waiting)
         for channel in channels:
-            self._wake(channel)
+            self.wake(channel)
         await self._subscription.aclose()
 
-    def _wake(self, channel: str) -> None:
+    def wake(self, channel: str) -> None:
+        """Lets everybody who waits there look again."""
         with self._mutex:
             waiting = self._waiting.get(channel, [])
             while waiting:
@@ -156,16 +165,17 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return await self._run(self.requests.remove(value, count))
 
     async def _offer_within(self, value: T, timeout: float | None) -> bool:
-        request = self.requests.offer(value)
-        if await self._run(request):
+        # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
+        if await async_finish(self._run(self.requests.offer(value))):
             return True
         deadline = None if timeout is None else time.monotonic() + timeout
-        channel = self.keys.capacity_channel
         while True:
+            # Anew each time, as the queue may be renamed meanwhile.
+            channel, request = self.keys.capacity_channel, self.requests.offer(value)
             # First in line, then another look: a release in between is not missed.
             slot = await self._client._room.enter(channel)
             try:
-                if await self._run(request):
+                if await async_finish(self._run(request)):
                     return True
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
@@ -173,6 +183,10 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 await slot.wait(left)
             finally:
                 self._client._room.leave(channel, slot)
+
+    def _left(self, old: QueueKeys) -> None:
+        super()._left(old)
+        self._client._room.wake(old.capacity_channel)
 
     async def _took(self, source: Source, taken: Taken) -> None:
         stays = isinstance(source, Move) and source.destination == self.keys.ready

@@ -72,7 +72,13 @@ class Connections:
             raise translate(ResponseError("CROSSSLOT"), "a transaction")
         for pool, places in places_of.values():
             sent = [requests[place] for place in places]
-            replies = await (self._transact(sent) if transaction else self._once_many(pool, sent, False))
+            try:
+                replies = await (self._transact(sent) if transaction else self._once_many(pool, sent, False))
+            except RedissonDQError as error:
+                if len(places_of) == 1:
+                    raise
+                # What another node has answered stands, and may be values that exist nowhere else any more.
+                replies = [error] * len(sent)
             for place, request, reply in zip(places, sent, replies, strict=True):
                 outcomes[place] = await self._outcome(request, reply, transaction)
         return outcomes
@@ -130,6 +136,10 @@ class Connections:
                 raise translate(error, "a transaction", sent=True) from error
             lost = translate(error, "a pipeline", sent=True)
             replies += [lost] * (len(commands) - len(replies))
+        except BaseException:
+            # Cancelled or interrupted: as of a single request.
+            await connection.disconnect()
+            raise
         finally:
             await self._give_back(pool, connection)
         if not transaction:
@@ -213,6 +223,10 @@ class Connections:
             raise
         except (RedisError, OSError) as error:
             raise translate(error, _subject(request), sent=True) from error
+        except BaseException:
+            # Cancelled or interrupted: a reply that comes yet would be taken for that of the next request.
+            await connection.disconnect()
+            raise
         finally:
             await self._give_back(pool, connection)
 

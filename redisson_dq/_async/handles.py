@@ -19,7 +19,7 @@ from ..wire.request import Request
 if TYPE_CHECKING:
     from .client import Client
 
-__all__ = ["Handle"]
+__all__ = ["PAGE", "Handle"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -95,7 +95,8 @@ class Handle(Generic[T]):
         """
         if self._open:
             self._open = False
-            await self._client._destroyed(self)
+            await self._client._let_go(self.keys, self.transfer)
+            self._left(self.keys)
 
     async def __aenter__(self: Self) -> Self:
         return self
@@ -324,6 +325,9 @@ class Handle(Generic[T]):
     def _check(self) -> None:
         if not self._open:
             raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
+
+    def _left(self, old: QueueKeys) -> None:
+        """Is told that the handle uses these keys no more."""
 
     async def _run(self, request: Request[U]) -> U:
         self._check()

@@ -257,8 +257,12 @@ class Mover:
             advanced = [await self._advance(task.keys, *come, result.now_us // 1000) for come in result.recurring]
         except ClosedError:
             return
-        except RedissonDQError as error:
-            logger.warning("queue %r: a transfer failed, it will be tried again: %s", task.keys.ready, error)
+        except Exception as error:
+            # Whatever it is: an engine that hears of no end would move nothing any more.
+            unexpected = not isinstance(error, RedissonDQError)
+            logger.warning(
+                "queue %r: a transfer failed, it will be tried again: %s", task.keys.ready, error, exc_info=unexpected
+            )
             await self._connections.refresh()
             self._carry_out(task, task.engine.failed(_now_us()))
             return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from .._pairs import Mutex, Slot, finish
 from .._times import Delay, timeout_seconds
 from ..codecs.base import Codec
-from ..errors import RedissonDQError
+from ..errors import ClosedError, RedissonDQError
 from ..requests.ready import BoundedRequests
 from ..wire.blocking import Move, Source, Taken
 from ..wire.keys import QueueKeys
@@ -36,12 +36,18 @@ class Room:
     def __init__(self, connections: Connections) -> None:
         self._mutex = Mutex()
         self._waiting: dict[str, list[Slot[None]]] = {}
-        self._subscription = Subscription(connections, self._wake, lambda channel, body: self._wake(channel))
+        self._closed = False
+        self._subscription = Subscription(connections, self.wake, lambda channel, body: self.wake(channel))
 
     def enter(self, channel: str) -> Slot[None]:
-        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed."""
+        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
+
+        Raises ClosedError when the client is closed.
+        """
         slot: Slot[None] = Slot()
         with self._mutex:
+            if self._closed:
+                raise ClosedError("the client was closed while a value waited for room")
             is_new = channel not in self._waiting
             self._waiting.setdefault(channel, []).append(slot)
         if is_new:
@@ -55,13 +61,16 @@ class Room:
                 self._waiting[channel].remove(slot)
 
     def close(self) -> None:
+        """Ends every wait with ClosedError."""
         with self._mutex:
+            self._closed = True
             channels = list(self._waiting)
         for channel in channels:
-            self._wake(channel)
+            self.wake(channel)
         self._subscription.close()
 
-    def _wake(self, channel: str) -> None:
+    def wake(self, channel: str) -> None:
+        """Lets everybody who waits there look again."""
         with self._mutex:
             waiting = self._waiting.get(channel, [])
             while waiting:
@@ -158,16 +167,17 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return self._run(self.requests.remove(value, count))
 
     def _offer_within(self, value: T, timeout: float | None) -> bool:
-        request = self.requests.offer(value)
-        if self._run(request):
+        # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
+        if finish(self._run(self.requests.offer(value))):
             return True
         deadline = None if timeout is None else time.monotonic() + timeout
-        channel = self.keys.capacity_channel
         while True:
+            # Anew each time, as the queue may be renamed meanwhile.
+            channel, request = self.keys.capacity_channel, self.requests.offer(value)
             # First in line, then another look: a release in between is not missed.
             slot = self._client._room.enter(channel)
             try:
-                if self._run(request):
+                if finish(self._run(request)):
                     return True
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
@@ -175,6 +185,10 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 slot.wait(left)
             finally:
                 self._client._room.leave(channel, slot)
+
+    def _left(self, old: QueueKeys) -> None:
+        super()._left(old)
+        self._client._room.wake(old.capacity_channel)
 
     def _took(self, source: Source, taken: Taken) -> None:
         stays = isinstance(source, Move) and source.destination == self.keys.ready

@@ -21,10 +21,11 @@ from ..wire.keys import NameMapper, QueueKeys, map_name
 from .bounded import BoundedBlockingQueue, Room
 from .connections import Connections
 from .delayed import DelayedQueue
+from .deque import BlockingDeque
 from .handles import Handle
 from .mover import Mover
 from .pipeline import Pipeline
-from .ready import BlockingDeque, BlockingQueue
+from .ready import BlockingQueue
 from .receiver import Receiver
 from .servers import AnyRedis, servers_of
 
@@ -206,14 +207,15 @@ class Client:
                 self._mover.attach(handle.keys)
         return handle
 
-    def _destroyed(self, handle: Handle[Any]) -> None:
+    def _let_go(self, keys: QueueKeys, transfer: bool) -> None:
+        """Counts one handle of these keys less; with the last one every wait on them ends."""
         unused: list[Receiver] = []
         with self._mutex:
             if self._closed:
                 return
-            if handle.transfer and self._mover is not None:
-                self._mover.detach(handle.keys)
-            key = handle.keys.ready
+            if transfer and self._mover is not None:
+                self._mover.detach(keys)
+            key = keys.ready
             self._handles[key] -= 1
             if not self._handles[key]:
                 del self._handles[key]
@@ -222,10 +224,15 @@ class Client:
             receiver.close()
 
     def _renamed(self, handle: Handle[Any], new_name: str) -> None:
-        """Lets go of the old name and takes the new one, as if the handle had been opened with it."""
-        self._destroyed(handle)
+        """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
+        if not handle._open:
+            return
+        old = handle.keys
         handle.requests.keys, handle.requests.name = self._keys(new_name), new_name
         self._open_handle(handle)
+        handle._left(old)
+        # To its end, or a cancelled caller would leave waits under a name that nothing is under any more.
+        finish(self._let_go(old, handle.transfer))
 
     def _receiver(self, source: Source) -> Receiver:
         with self._mutex:

@@ -355,9 +355,8 @@ class DelayedQueue(Handle[T]):
         check_function(condition, self.name)
         members = self._run(commands.slice_of(self.keys.envelopes))
         found = [unwrap(member)[1] for member in members]
-        values = self.requests.in_place(found, self.keys.envelopes)
-        wanted = [data for data, value in zip(found, values, strict=True) if condition(value)]
-        return self._run(self.requests.remove_bytes(list(dict.fromkeys(wanted)))) if wanted else 0
+        chosen = self.requests.chosen(found, self.keys.envelopes, condition)
+        return self._run(self.requests.remove_bytes(chosen)) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals none of these out for good; True if there was any.
@@ -469,7 +468,7 @@ class DelayedQueue(Handle[T]):
         return self._run(self.requests.overdue())
 
     def pause(self) -> bool:
-        """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is paused.
+        """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is already.
 
         What is ready already can be taken. Redisson's own processes know nothing of it, and deliver.
 

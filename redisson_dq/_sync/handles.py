@@ -21,7 +21,7 @@ from ..wire.request import Request
 if TYPE_CHECKING:
     from .client import Client
 
-__all__ = ["Handle"]
+__all__ = ["PAGE", "Handle"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -97,7 +97,8 @@ class Handle(Generic[T]):
         """
         if self._open:
             self._open = False
-            self._client._destroyed(self)
+            self._client._let_go(self.keys, self.transfer)
+            self._left(self.keys)
 
     def __enter__(self: Self) -> Self:
         return self
@@ -326,6 +327,9 @@ class Handle(Generic[T]):
     def _check(self) -> None:
         if not self._open:
             raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
+
+    def _left(self, old: QueueKeys) -> None:
+        """Is told that the handle uses these keys no more."""
 
     def _run(self, request: Request[U]) -> U:
         self._check()

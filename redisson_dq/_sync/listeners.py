@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._pairs import Callback, Slot, Switch, Worker, call
 from ..errors import ClosedError, RedissonDQError
-from ..wire.blocking import Source
+from ..wire.blocking import Pop
+from ..wire.commands import End
 from .receiver import Receiver
 
 if TYPE_CHECKING:
@@ -19,44 +20,56 @@ __all__ = ["Listener"]
 
 logger = logging.getLogger("redisson_dq")
 
-
 # Between two tries, when Redis refuses the pop or a value cannot be read.
 _PAUSE = 0.5
 
 
 class Listener:
-    """Takes from one receiver until it is stopped, one value after the other."""
+    """Takes from one end of a queue until it is stopped, one value after the other."""
 
-    def __init__(self, queue: BlockingQueue[Any], source: Source, receiver: Receiver, consumer: Callback[Any]) -> None:
+    def __init__(self, queue: BlockingQueue[Any], end: End, consumer: Callback[Any]) -> None:
         self._queue = queue
-        self._source = source
-        self._receiver = receiver
+        self._end: End = end
         self._consumer = consumer
         self._stopped = False
         self._stopping = Switch()
-        self._slot: Slot[Any] | None = None
+        self._wait: tuple[Receiver, Slot[Any]] | None = None
         self._worker = Worker(self._run, f"redisson_dq-listener-{queue.name}")
 
     def stop(self) -> None:
         """Ends the wait, and waits for the consumer to return."""
         self._stopped = True
         self._stopping.on()
-        if self._slot is not None:
-            self._receiver.withdraw(self._slot)
+        self.move()
         self._worker.join()
+
+    def move(self) -> None:
+        """Ends the wait under the name that the queue had when it began."""
+        if self._wait is not None:
+            receiver, slot = self._wait
+            receiver.withdraw(slot)
 
     def _run(self) -> None:
         while True:
-            # The slot first: stop() either finds it, or is seen here.
-            self._slot = Slot()
-            if self._stopped:
-                return
+            source = Pop((self._queue.keys.ready,), self._end)
             try:
-                taken = self._queue._receive(self._source, None, self._slot)
+                receiver: Receiver = self._queue._client._receiver(source)
+                slot: Slot[Any] = Slot()
+                # The slot first: stop() and move() either find it, or are seen here.
+                self._wait = receiver, slot
+                if self._stopped:
+                    return
+                if self._queue.keys.ready != source.key:
+                    continue
+                taken = receiver.receive(None, slot)
                 assert taken is not None
+                self._queue._took(source, taken)
                 values = self._queue._decoded(taken)
             except ClosedError:
-                return
+                if self._queue.keys.ready == source.key:
+                    return
+                # The queue has another name since.
+                continue
             except RedissonDQError as error:
                 logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
                 self._stopping.wait(_PAUSE)

@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
-from .._pairs import Callback, Slot
+from .._pairs import Callback, finish_or_undo
 from .._times import Delay, timeout_seconds
 from ..codecs.base import Codec
-from ..errors import ArgumentError, ClosedError, DecodeError
+from ..errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
 from ..requests.base import check_function
-from ..requests.ready import DequeRequests, QueueRequests, check_end
+from ..requests.ready import QueueRequests, check_end
 from ..wire import commands
 from ..wire.blocking import Move, Pop, Source, Taken
 from ..wire.commands import End
@@ -24,7 +26,9 @@ from .listeners import Listener
 if TYPE_CHECKING:
     from .client import Client
 
-__all__ = ["BlockingDeque", "BlockingQueue"]
+__all__ = ["BlockingQueue"]
+
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
@@ -57,6 +61,8 @@ class BlockingQueue(Handle[T]):
     ) -> None:
         super().__init__(client, requests(keys, name, codec, client._options), transfer)
         self._listeners: dict[int, Listener] = {}
+        # Never given again: who unsubscribes twice ends nobody else's.
+        self._listener_ids = itertools.count(1)
 
     # -- adding ------------------------------------------------------------------------------------------------------
 
@@ -222,10 +228,7 @@ class BlockingQueue(Handle[T]):
         :Cost: O(q), q queues; one command
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
-        while True:
-            found = self._wait_any("first", self._any_of(queue_names), None)
-            if found is not None:
-                return found[1]
+        return self._wait_for("first", *self._any_of(queue_names))
 
     def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and gives it; None when nothing came in time.
@@ -234,7 +237,7 @@ class BlockingQueue(Handle[T]):
 
         :Redisson: ``RQueue.pollLastAndOfferFirstTo(String)``,
             ``RBlockingQueue.pollLastAndOfferFirstTo(String, long, TimeUnit)``
-        :Cost: O(1); one round trip
+        :Cost: O(1); one round trip; a timeout that passes one more, below 0.5 s two
         :Guarantee: atomic: it is in one of the two queues at any time
         """
         return self.move(queue_name, from_end="last", to_end="first", timeout=timeout)
@@ -267,7 +270,7 @@ class BlockingQueue(Handle[T]):
         True
 
         :Redisson: ``RDeque.move(DequeMoveArgs)``, ``RBlockingDeque.move(Duration, DequeMoveArgs)``
-        :Cost: O(1); one round trip
+        :Cost: O(1); one round trip; a timeout that passes one more, below 0.5 s two
         :Guarantee: atomic: it is in one of the two queues at any time
         """
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
@@ -430,9 +433,8 @@ class BlockingQueue(Handle[T]):
         """
         check_function(condition, self.name)
         found = self._run(commands.slice_of(self.keys.ready))
-        values = self.requests.in_place(found, self.keys.ready)
-        wanted = [data for data, value in zip(found, values, strict=True) if condition(value)]
-        return self._run(self.requests.remove_bytes(list(dict.fromkeys(wanted)))) if wanted else 0
+        chosen = self.requests.chosen(found, self.keys.ready, condition)
+        return self._run(self.requests.remove_bytes(chosen)) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
         """Removes every value that equals none of these; True if any was removed.
@@ -535,12 +537,31 @@ class BlockingQueue(Handle[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _receive(self, source: Source, timeout: float | None, slot: Slot[Any] | None = None) -> Taken | None:
+    def _receive(self, source: Source, timeout: float | None) -> Taken | None:
         self._check()
-        taken = self._client._receiver(source).receive(timeout, slot)
+        taken = self._client._receiver(source).receive(timeout)
         if taken is not None:
             self._took(source, taken)
         return taken
+
+    def _pop(self, key: str, end: End) -> Taken | None:
+        """The first look of a short wait, which blocks no connection. Cancelled, it leaves the value where it was."""
+        self._check()
+        data = finish_or_undo(
+            self._connections.run(commands.pop(key, end)), lambda data: self._put_back(key, end, data)
+        )
+        if data is None:
+            return None
+        taken = Taken(key=key, data=data)
+        self._took(Pop((key,), end), taken)
+        return taken
+
+    def _put_back(self, key: str, end: End, data: bytes | None) -> None:
+        if data is not None:
+            try:
+                self._connections.run(commands.put_back(key, end, [data]))
+            except RedissonDQError as error:
+                logger.error("queue %r: a popped value may not be back in Redis: %s; it is %r", key, error, data)
 
     def _took(self, source: Source, taken: Taken) -> None:
         """Is told of what a plain or a blocking command has taken."""
@@ -553,13 +574,23 @@ class BlockingQueue(Handle[T]):
             self._keep(error, self.keys.undecodable)
             return []
 
-    def _wait_for(self, end: End) -> T:
+    def _next(self, end: End, keys: tuple[str, ...], deadline: float | None) -> tuple[str, T] | None:
+        """Waits for a value of the first of the lists that has one: key and value, or None after the deadline."""
+        source = Pop(keys, end)
         while True:
-            taken = self._receive(Pop((self.keys.ready,), end), None)
-            assert taken is not None
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            taken = self._receive(source, left)
+            if taken is None:
+                return None
             values = self._decoded(taken)
             if values:
-                return values[0]
+                return taken.key, values[0]
+
+    def _wait_for(self, end: End, *keys: str) -> T:
+        """A value of this queue's list, or of others, as long as it takes."""
+        found = self._next(end, keys or (self.keys.ready,), None)
+        assert found is not None
+        return found[1]
 
     def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         if limit is not None:
@@ -568,17 +599,15 @@ class BlockingQueue(Handle[T]):
             return self._take(self.requests.poll_many(end, limit))
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
         deadline = time.monotonic() + seconds
+        if not seconds:
+            return self._take(self.requests.poll_one(end))
         if seconds < _SHORT_WAIT:
-            value = self._take(self.requests.poll_one(end))
-            if value is not None or not seconds:
-                return value
-        while True:
-            taken = self._receive(Pop((self.keys.ready,), end), max(0.0, deadline - time.monotonic()))
-            if taken is None:
-                return None
-            values = self._decoded(taken)
+            taken = self._pop(self.keys.ready, end)
+            values = [] if taken is None else self._decoded(taken)
             if values:
                 return values[0]
+        found = self._next(end, (self.keys.ready,), deadline)
+        return None if found is None else found[1]
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
         """Raw name -> name, this queue's first."""
@@ -590,325 +619,22 @@ class BlockingQueue(Handle[T]):
         deadline = time.monotonic() + seconds
         if seconds < _SHORT_WAIT:
             for key, name in names.items():
-                self._check()
-                data = self._connections.run(commands.pop(key, end))
-                if data is not None:
-                    taken = Taken(key=key, data=data)
-                    self._took(Pop((key,), end), taken)
-                    values = self._decoded(taken)
-                    if values:
-                        return name, values[0]
+                taken = self._pop(key, end)
+                values = [] if taken is None else self._decoded(taken)
+                if values:
+                    return name, values[0]
         if not seconds:
             return None
-        return self._wait_any(end, names, deadline)
+        found = self._next(end, tuple(names), deadline)
+        return None if found is None else (names[found[0]], found[1])
 
-    def _wait_any(self, end: End, names: dict[str, str], deadline: float | None) -> tuple[str, T] | None:
-        while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            taken = self._receive(Pop(tuple(names), end), left)
-            if taken is None:
-                return None
-            values = self._decoded(taken)
-            if values:
-                return names[taken.key], values[0]
+    def _left(self, old: QueueKeys) -> None:
+        for listener in list(self._listeners.values()):
+            listener.move()
 
     def _subscribe(self, end: End, consumer: Callback[T]) -> int:
         self._check()
-        source = Pop((self.keys.ready,), end)
-        listener = Listener(self, source, self._client._receiver(source), check_function(consumer, self.name))
-        self._listeners[id(listener)] = listener
-        return id(listener)
-
-
-class BlockingDeque(BlockingQueue[T]):
-    """A queue that is used at both ends. Made by ``client.blocking_deque(name)``.
-
-    ``take()``, ``poll()``, ``peek()`` are those of the first end, ``add()``, ``offer()``, ``put()`` of the last.
-    """
-
-    requests: DequeRequests[T]
-
-    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
-        super().__init__(client, keys, name, codec, transfer, DequeRequests)
-
-    # -- adding ------------------------------------------------------------------------------------------------------
-
-    def add_first(self, *values: T) -> int:
-        """Puts values in front, one after the other, so that the last one given is the head; gives the new size.
-
-        :Redisson: ``RDeque.addFirst(Object)``, ``RDeque.addFirst(Object...)``
-        :Cost: O(k), k values; one round trip
-        :Guarantee: atomic; never sent twice
-        """
-        return self._run(self.requests.add_first(*values))
-
-    def add_last(self, *values: T) -> int:
-        """Puts values at the end in their order; gives the new size.
-
-        :Redisson: ``RDeque.addLast(Object)``, ``RDeque.addLast(Object...)``
-        :Cost: O(k), k values; one round trip
-        :Guarantee: atomic; never sent twice
-        """
-        return self._run(self.requests.add_last(*values))
-
-    def add_first_if_exists(self, *values: T) -> int:
-        """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
-
-        :Redisson: ``RDeque.addFirstIfExists(Object...)``
-        :Cost: O(k), k values; one round trip
-        :Guarantee: atomic; never sent twice
-        """
-        return self._run(self.requests.add_first_if_exists(*values))
-
-    def add_last_if_exists(self, *values: T) -> int:
-        """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
-
-        :Redisson: ``RDeque.addLastIfExists(Object...)``
-        :Cost: O(k), k values; one round trip
-        :Guarantee: atomic; never sent twice
-        """
-        return self._run(self.requests.add_last_if_exists(*values))
-
-    def offer_first(self, value: T) -> bool:
-        """Puts a value in front. Always True.
-
-        :Redisson: ``RDeque.offerFirst(Object)``, ``RBlockingDeque.offerFirst(Object, long, TimeUnit)``
-        :Cost: O(1); one round trip
-        :Guarantee: never sent twice; may be in when no reply came
-        """
-        return self._run(self.requests.offer_first(value))
-
-    def offer_last(self, value: T) -> bool:
-        """Puts a value at the end. Always True.
-
-        :Redisson: ``RDeque.offerLast(Object)``, ``RBlockingDeque.offerLast(Object, long, TimeUnit)``
-        :Cost: O(1); one round trip
-        :Guarantee: never sent twice; may be in when no reply came
-        """
-        return self._run(self.requests.offer_last(value))
-
-    def put_first(self, value: T) -> None:
-        """Puts a value in front.
-
-        :Redisson: ``RBlockingDeque.putFirst(Object)``
-        :Cost: O(1); one round trip
-        :Guarantee: never sent twice; may be in when no reply came
-        """
-        self._run(self.requests.add_first(value))
-
-    def put_last(self, value: T) -> None:
-        """Puts a value at the end.
-
-        :Redisson: ``RBlockingDeque.putLast(Object)``
-        :Cost: O(1); one round trip
-        :Guarantee: never sent twice; may be in when no reply came
-        """
-        self._run(self.requests.add_last(value))
-
-    def push(self, value: T) -> None:
-        """Puts a value in front.
-
-        :Redisson: ``RDeque.push(Object)``
-        :Cost: O(1); one round trip
-        :Guarantee: never sent twice; may be in when no reply came
-        """
-        self._run(self.requests.add_first(value))
-
-    # -- taking ------------------------------------------------------------------------------------------------------
-
-    def take_first(self) -> T:
-        """Same as :meth:`take`.
-
-        :Redisson: ``RBlockingDeque.takeFirst()``
-        :Cost: O(1); one command
-        :Guarantee: at most once; nothing is lost by cancelling or closing
-        """
-        return self._wait_for("first")
-
-    def take_last(self) -> T:
-        """Waits for a value and takes the last one. Like :meth:`take`.
-
-        :Redisson: ``RBlockingDeque.takeLast()``
-        :Cost: O(1); one command
-        :Guarantee: at most once; nothing is lost by cancelling or closing
-        """
-        return self._wait_for("last")
-
-    @overload
-    def poll_first(self) -> T | None: ...
-
-    @overload
-    def poll_first(self, *, timeout: Delay) -> T | None: ...
-
-    @overload
-    def poll_first(self, limit: int) -> list[T]: ...
-
-    def poll_first(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
-        """Same as :meth:`poll`.
-
-        :Redisson: ``RDeque.pollFirst()``, ``RDeque.pollFirst(int)``, ``RBlockingDeque.pollFirst(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
-        """
-        return self._poll("first", limit, timeout)
-
-    @overload
-    def poll_last(self) -> T | None: ...
-
-    @overload
-    def poll_last(self, *, timeout: Delay) -> T | None: ...
-
-    @overload
-    def poll_last(self, limit: int) -> list[T]: ...
-
-    def poll_last(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
-        """Like :meth:`poll`, at the last end: the last value comes first.
-
-        :Redisson: ``RDeque.pollLast()``, ``RDeque.pollLast(int)``, ``RBlockingDeque.pollLast(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
-        """
-        return self._poll("last", limit, timeout)
-
-    def poll_first_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
-        """Same as :meth:`poll_from_any`.
-
-        :Redisson: ``RBlockingDeque.pollFirstFromAny(long, TimeUnit, String...)``
-        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
-        """
-        return self.poll_from_any(*queue_names, timeout=timeout)
-
-    def poll_last_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
-        """Like :meth:`poll_from_any`, at the last end.
-
-        :Redisson: ``RBlockingDeque.pollLastFromAny(long, TimeUnit, String...)``
-        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
-        """
-        found = self._poll_any("last", queue_names, timeout)
-        return None if found is None else found[1]
-
-    def pop(self) -> T:
-        """Takes the first value. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RDeque.pop()``
-        :Cost: O(1); one round trip
-        :Guarantee: at most once
-        """
-        return self.remove_head()
-
-    def remove_first(self) -> T:
-        """Takes the first value. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RDeque.removeFirst()``
-        :Cost: O(1); one round trip
-        :Guarantee: at most once
-        """
-        return self.remove_head()
-
-    def remove_last(self) -> T:
-        """Takes the last value. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RDeque.removeLast()``
-        :Cost: O(1); one round trip
-        :Guarantee: at most once
-        """
-        return self.requests.there(self._take(self.requests.poll_last()))
-
-    # -- looking -----------------------------------------------------------------------------------------------------
-
-    def peek_first(self) -> T | None:
-        """The first value, not taken, or None.
-
-        :Redisson: ``RDeque.peekFirst()``
-        :Cost: O(1); one round trip
-        :Guarantee: reads only
-        """
-        return self._run(self.requests.peek_first())
-
-    def peek_last(self) -> T | None:
-        """The last value, not taken, or None.
-
-        :Redisson: ``RDeque.peekLast()``
-        :Cost: O(1); one round trip
-        :Guarantee: reads only
-        """
-        return self._run(self.requests.peek_last())
-
-    def get_first(self) -> T:
-        """The first value, not taken. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RDeque.getFirst()``
-        :Cost: O(1); one round trip
-        :Guarantee: reads only
-        """
-        return self._run(self.requests.get_first())
-
-    def get_last(self) -> T:
-        """The last value, not taken. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RDeque.getLast()``
-        :Cost: O(1); one round trip
-        :Guarantee: reads only
-        """
-        return self._run(self.requests.get_last())
-
-    def descending(self) -> Iterator[T]:
-        """Every value from the last to the first, none taken, read page by page like an iteration.
-
-        :Redisson: ``RDeque.descendingIterator()``
-        :Cost: O(n); one round trip for 100 values
-        :Guarantee: reads only
-        """
-        stop = -1
-        while page := self.range(stop - PAGE + 1, stop):
-            for value in reversed(page):
-                yield value
-            stop -= len(page)
-
-    def __reversed__(self) -> Iterator[T]:
-        """Same as :meth:`descending`."""
-        return self.descending()
-
-    # -- removing ----------------------------------------------------------------------------------------------------
-
-    def remove_first_occurrence(self, value: T) -> bool:
-        """Removes the first value with equal bytes; False when there is none.
-
-        :Redisson: ``RDeque.removeFirstOccurrence(Object)``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        return self._run(self.requests.remove_first_occurrence(value))
-
-    def remove_last_occurrence(self, value: T) -> bool:
-        """Removes the last value with equal bytes; False when there is none.
-
-        :Redisson: ``RDeque.removeLastOccurrence(Object)``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        return self._run(self.requests.remove_last_occurrence(value))
-
-    # -- listening ---------------------------------------------------------------------------------------------------
-
-    def subscribe_on_first_elements(self, consumer: Callback[T]) -> int:
-        """Same as :meth:`subscribe_on_elements`.
-
-        :Redisson: ``RBlockingDeque.subscribeOnFirstElements(Consumer)``,
-            ``RBlockingDeque.subscribeOnFirstElements(Function)``
-        :Cost: one command for each value
-        :Guarantee: at most once
-        """
-        return self._subscribe("first", consumer)
-
-    def subscribe_on_last_elements(self, consumer: Callback[T]) -> int:
-        """Like :meth:`subscribe_on_elements`, at the last end.
-
-        :Redisson: ``RBlockingDeque.subscribeOnLastElements(Consumer)``,
-            ``RBlockingDeque.subscribeOnLastElements(Function)``
-        :Cost: one command for each value
-        :Guarantee: at most once
-        """
-        return self._subscribe("last", consumer)
+        listener = Listener(self, end, check_function(consumer, self.name))
+        listener_id = next(self._listener_ids)
+        self._listeners[listener_id] = listener
+        return listener_id

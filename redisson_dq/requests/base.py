@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -16,7 +16,7 @@ from ..wire import commands
 from ..wire.keys import QueueKeys, map_name
 from ..wire.request import Request
 
-__all__ = ["ObjectRequests", "check_count", "check_function", "check_index"]
+__all__ = ["ObjectRequests", "check_count", "check_function", "check_index", "nothing"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -42,6 +42,10 @@ class ObjectRequests(Generic[T]):
         """The keys of ours that go where the object goes."""
         return ()
 
+    def woken(self, keys: QueueKeys) -> str:
+        """The channel on which clients learn that there is something new, or nothing."""
+        return ""
+
     # -- the object --------------------------------------------------------------------------------------------------
 
     def delete(self) -> Request[bool]:
@@ -60,11 +64,13 @@ class ObjectRequests(Generic[T]):
         return calls.memory(self._main_types())
 
     def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
-        request = calls.rename(self._pairs(new_name), "if_free" if if_free else "always")
+        channel = self.woken(self.keys_of(new_name))
+        request = calls.rename(self._pairs(new_name), "if_free" if if_free else "always", channel)
         return request.then(self._renamed)
 
     def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
-        return calls.copy(self._pairs(destination), "replace" if replace else "if_free")
+        channel = self.woken(self.keys_of(destination))
+        return calls.copy(self._pairs(destination), "replace" if replace else "if_free", channel)
 
     def dump(self) -> Request[bytes | None]:
         return calls.dump(self._types(self._all_keys())).then(_framed)
@@ -75,7 +81,7 @@ class ObjectRequests(Generic[T]):
         ttl_ms = 0 if ttl is None else span_ms(ttl, self.name, "a time to live")
         types = self._types(keys)
         types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
-        return calls.restore(types, "replace" if replace else "if_free", ttl_ms, dumps)
+        return calls.restore(types, "replace" if replace else "if_free", ttl_ms, self.woken(self.keys), dumps)
 
     # -- its time to live --------------------------------------------------------------------------------------------
 
@@ -138,6 +144,11 @@ class ObjectRequests(Generic[T]):
             error.kept_in = kept_in
             raise error
         return values
+
+    def chosen(self, found: list[bytes], kept_in: str, condition: Callable[[T], bool]) -> list[bytes]:
+        """The distinct bytes of the values that the condition is true for. Raises like :meth:`in_place`."""
+        values = self.in_place(found, kept_in)
+        return list(dict.fromkeys(data for data, value in zip(found, values, strict=True) if condition(value)))
 
     def _decode(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
         """The values that could be read, and the error that stands for all the others."""
@@ -253,3 +264,7 @@ def check_index(value: object, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ArgumentError(f"queue {name!r}: an index is an int, not {value!r}")
     return value
+
+
+def nothing(result: object) -> None:
+    """Leaves out a result that tells nothing."""

@@ -21,7 +21,7 @@ from ..wire import commands
 from ..wire.envelope import Quarantined, unwrap
 from ..wire.keys import QueueKeys
 from ..wire.request import Request, Word
-from .base import ObjectRequests, check_count, check_index
+from .base import ObjectRequests, check_count, check_index, nothing
 
 __all__ = ["By", "DelayedRequests", "OnDuplicate", "WaitingItem", "warn_of_quarantine"]
 
@@ -74,17 +74,17 @@ class WaitingItem(Generic[T]):
         passed_us = (time.monotonic_ns() - self._read_ns) // 1000
         return timedelta(microseconds=self.due_ms * 1000 - self._now_us - passed_us)
 
+    @property
+    def value(self) -> T:
+        """The value. Raises DecodeError (with the bytes, which stay in Redis) when the codec cannot read it."""
+        return self._decode(self.data)
+
     def moved(self, due_ms: int, now_us: int) -> WaitingItem[T]:
         """The same item with another due time, told just now."""
         read_ns = time.monotonic_ns()
         return attrs.evolve(
             self, due_ms=due_ms, now_us=now_us, read_ns=read_ns, target=attrs.evolve(self.target, due_ms=due_ms)
         )
-
-    @property
-    def value(self) -> T:
-        """The value. Raises DecodeError (with the bytes, which stay in Redis) when the codec cannot read it."""
-        return self._decode(self.data)
 
 
 class DelayedRequests(ObjectRequests[T]):
@@ -96,6 +96,9 @@ class DelayedRequests(ObjectRequests[T]):
 
     def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
         return (keys.records, keys.forget, keys.settings, keys.recurring, keys.recurring_due)
+
+    def woken(self, keys: QueueKeys) -> str:
+        return keys.channel
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -136,7 +139,7 @@ class DelayedRequests(ObjectRequests[T]):
     def offer_all(self, values_and_delays: Iterable[tuple[T, Delay]]) -> list[Request[int]]:
         """One request for each batch. Everything is checked and encoded before the first one is given."""
         words = (self._words_of(pair) for pair in values_and_delays)
-        return [self._offer_batch(batch) for batch in list(_batches(words))]
+        return [self._offer_batch(batch) for batch in _batches(words)]
 
     def _offer_batch(self, batch: list[Word]) -> Request[int]:
         return calls.offer(self.keys, self.options.envelope, batch).then(lambda added: self._room(added).count)
@@ -270,7 +273,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     def clear(self) -> Request[None]:
         # What is to be forgotten stays: without its record, an item is one that was taken out.
-        return commands.delete((*self.main_keys(self.keys), self.keys.records)).then(lambda count: None)
+        return commands.delete((*self.main_keys(self.keys), self.keys.records)).then(nothing)
 
     # -- single items ------------------------------------------------------------------------------------------------
 
@@ -345,9 +348,9 @@ class DelayedRequests(ObjectRequests[T]):
 
     def set_max_size(self, size: int | None) -> Request[None]:
         if size is None:
-            return commands.unset_field(self.keys.settings, "max_size").then(lambda was: None)
+            return commands.unset_field(self.keys.settings, "max_size").then(nothing)
         count = check_count(size, self.name, "a size")
-        return commands.set_field(self.keys.settings, "max_size", count).then(lambda was: None)
+        return commands.set_field(self.keys.settings, "max_size", count).then(nothing)
 
     def max_size(self) -> Request[int | None]:
         return commands.get_field(self.keys.settings, "max_size")

@@ -11,7 +11,7 @@ from ..wire import commands
 from ..wire.commands import End
 from ..wire.keys import QueueKeys
 from ..wire.request import Request
-from .base import ObjectRequests, check_count, check_index
+from .base import ObjectRequests, check_count, check_index, nothing
 
 __all__ = ["BoundedRequests", "DequeRequests", "QueueRequests", "check_end"]
 
@@ -39,7 +39,7 @@ class QueueRequests(ObjectRequests[T]):
         return self.add(value)
 
     def put(self, value: T) -> Request[None]:
-        return self.add(value).then(_nothing)
+        return self.add(value).then(nothing)
 
     # -- taking ------------------------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class QueueRequests(ObjectRequests[T]):
         return commands.trim(self.keys.ready, check_index(start, self.name), check_index(stop, self.name))
 
     def clear(self) -> Request[None]:
-        return commands.delete((self.keys.ready,)).then(_nothing)
+        return commands.delete((self.keys.ready,)).then(nothing)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -236,16 +236,12 @@ class BoundedRequests(QueueRequests[T]):
     def offer(self, value: T) -> Request[bool]:
         return calls.offer_bounded(self.keys, [self.encode(value)]).then(self._offered)
 
-    def put(self, value: T) -> Request[None]:
-        return self.add(value).then(_nothing)
-
     def poll_one(self, end: End) -> Request[T | None]:
         return self.poll_many(end, 1).then(lambda values: values[0] if values else None)
 
     def poll_many(self, end: End, limit: int) -> Request[list[T]]:
-        count = check_count(limit, self.name)
-        taken: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (count,), list)
-        return taken.then(self.popped)
+        request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
+        return request.then(self.popped, keep_in=self.keys.undecodable)
 
     def move_bytes(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         return calls.move_bounded(self.keys, destination, from_end, to_end)
@@ -263,10 +259,10 @@ class BoundedRequests(QueueRequests[T]):
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self.name), check_index(stop, self.name)
-        return calls.take_bounded(self.keys, "trim", indexes, int).then(_nothing)
+        return calls.take_bounded(self.keys, "trim", indexes, int).then(nothing)
 
     def clear(self) -> Request[None]:
-        return calls.take_bounded(self.keys, "clear", (), int).then(_nothing)
+        return calls.take_bounded(self.keys, "clear", (), int).then(nothing)
 
     def _offered(self, outcome: int) -> bool:
         if outcome < 0:
@@ -289,10 +285,6 @@ def check_end(end: object, name: str) -> End:
     if end == "last":
         return "last"
     raise ArgumentError(f"queue {name!r}: an end is 'first' or 'last', not {end!r}")
-
-
-def _nothing(result: object) -> None:
-    return None
 
 
 def _place(found: int | None) -> int:

@@ -118,9 +118,9 @@ class RecurringRow:
 
 @attrs.frozen(kw_only=True)
 class Target:
-    """The item a call names: by the caller's id, or by the entry's id and the due time it had when it was offered.
+    """The item a call names: by the caller's id, or by the entry's id and a due time.
 
-    With both, it is that entry, and the id tells its other due time.
+    That is the due time it was offered with, or any later one: a record tells where a rescheduled entry is.
     """
 
     given_id: str | None = None
@@ -143,11 +143,9 @@ def _prepared(name: str, keys: QueueKeys) -> tuple[Script, tuple[Word, ...], dic
     return script, (len(key_names), *key_names), types
 
 
-def _call(
-    name: str, keys: QueueKeys, args: Iterable[Word], parse: Callable[[Any], T], keep_in: str | None = None
-) -> Request[T]:
+def _call(name: str, keys: QueueKeys, args: Iterable[Word], parse: Callable[[Any], T]) -> Request[T]:
     script, head, types = _prepared(name, keys)
-    return Request(script=script, words=(*head, *args), types=types, parse=parse, keep_in=keep_in)
+    return Request(script=script, words=(*head, *args), types=types, parse=parse)
 
 
 def _call_to(
@@ -155,9 +153,9 @@ def _call_to(
 ) -> Request[T]:
     """A script that also takes the ready list of another queue."""
     script = load(name)
-    names = [destination if key == "destination" else getattr(keys, key) for key in script.keys]
-    types = {name: keys.type_of(name) for name in names if name not in keys.channels}
-    return Request(script=script, words=(len(names), *names, *args), types=types, parse=parse)
+    key_names = [destination if key == "destination" else getattr(keys, key) for key in script.keys]
+    types = {key: keys.type_of(key) for key in key_names if key not in keys.channels}
+    return Request(script=script, words=(len(key_names), *key_names, *args), types=types, parse=parse)
 
 
 def _call_on(name: str, types: dict[str, str], args: Iterable[Word], parse: Callable[[Any], T]) -> Request[T]:
@@ -223,7 +221,9 @@ def _transferred(reply: list[Any]) -> Transferred:
         set_aside=set_aside,
         expired=expired,
         now_us=now_us,
-        recurring=tuple((name.decode(), definition.decode(), int(due)) for name, definition, due in rows),
+        recurring=tuple(
+            (name.decode(), definition.decode(errors="replace"), int(due)) for name, definition, due in rows
+        ),
         next_ms=whole_ms(head[0]) if head else None,
     )
 
@@ -367,8 +367,8 @@ def offer_bounded(keys: QueueKeys, values: Sequence[bytes]) -> Request[int]:
 
 
 def take_bounded(keys: QueueKeys, how: str, args: Sequence[Word], parse: Callable[[Any], T]) -> Request[T]:
-    """``how`` is "poll", "remove", "retain", "trim" or "clear"."""
-    return _call("take_bounded", keys, (how, *args), parse, keep_in=keys.undecodable if how == "poll" else None)
+    """``how`` is "poll", "remove", "retain", "trim" or "clear"; gives the values that were polled, else a number."""
+    return _call("take_bounded", keys, (how, *args), parse)
 
 
 def move_bounded(keys: QueueKeys, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
@@ -377,7 +377,7 @@ def move_bounded(keys: QueueKeys, destination: str, from_end: End, to_end: End) 
 
 
 def release(keys: QueueKeys, count: int) -> Request[int]:
-    """How much room there is now."""
+    """How much room there is now; a negative ``count`` takes room for a value that goes back."""
     return _call("release", keys, (count,), int)
 
 
@@ -400,18 +400,18 @@ def time_to_live(types: dict[str, str]) -> Request[tuple[int, int]]:
 
 
 def memory(types: dict[str, str]) -> Request[int]:
-    """Bytes."""
+    """How many bytes of memory the keys take."""
     return _call_on("memory", types, (), int)
 
 
-def rename(types: dict[str, str], when: str) -> Request[int]:
+def rename(types: dict[str, str], when: str, channel: str) -> Request[int]:
     """``types`` has the old keys, then as many new ones. 1 if renamed, 0 if a name is taken, -1 if nothing is there."""
-    return _call_on("rename", types, (when,), int)
+    return _call_on("rename", types, (when, channel), int)
 
 
-def copy(types: dict[str, str], when: str) -> Request[bool]:
+def copy(types: dict[str, str], when: str, channel: str) -> Request[bool]:
     """``types`` has the old keys, then as many new ones."""
-    return _call_on("copy", types, (when,), bool)
+    return _call_on("copy", types, (when, channel), bool)
 
 
 def dump(types: dict[str, str]) -> Request[list[bytes]]:
@@ -419,6 +419,6 @@ def dump(types: dict[str, str]) -> Request[list[bytes]]:
     return _call_on("dump", types, (), list)
 
 
-def restore(types: dict[str, str], when: str, ttl_ms: int, dumps: Sequence[bytes]) -> Request[bool]:
+def restore(types: dict[str, str], when: str, ttl_ms: int, channel: str, dumps: Sequence[bytes]) -> Request[bool]:
     """``types`` has the keys, then as many names that are used meanwhile."""
-    return _call_on("restore", types, (when, ttl_ms, *dumps), bool)
+    return _call_on("restore", types, (when, ttl_ms, channel, *dumps), bool)

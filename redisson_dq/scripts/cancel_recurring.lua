@@ -10,7 +10,8 @@ local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
   return 0
 end
-local member = find(redis.call('HGET', keys.recurring, 'e' .. id), tonumber(due))
+local entry = redis.call('HGET', keys.recurring, 'e' .. id)
+local member = entry and find(entry, tonumber(due))
 if member then
   redis.call('LREM', keys.envelopes, 1, member)
   redis.call('ZREM', keys.timeout, member)

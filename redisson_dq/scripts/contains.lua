@@ -1,9 +1,9 @@
--- Which of some values wait, by their bytes.
+-- Whether each of some values waits, by their bytes.
 -- Answers to: RDelayedQueue.contains(Object), containsAll(Collection), since 3.10
 -- KEYS: envelopes
 -- ARGV: the values
 -- RETURN: 1 if all of them do, else 0
--- COST: O(m), m waiting
+-- COST: O(m + k), m waiting, k values
 -- INCLUDE: envelope
 local missing, left = {}, 0
 for _, value in ipairs(ARGV) do

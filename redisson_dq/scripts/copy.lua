@@ -1,7 +1,7 @@
 -- Copies every key of an object, all of them or none.
 -- Answers to: RObject.copy(String), copyAndReplace(String), since 3.18
 -- KEYS: any
--- ARGV: "if_free": only when no new name is taken, or "replace"
+-- ARGV: "if_free": only when no new name is taken, or "replace"; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if copied, else 0
 -- COST: O(n), n the size of the object
 local count = #KEYS / 2
@@ -15,5 +15,9 @@ elseif redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
 end
 for i = 1, count do
   redis.call('COPY', KEYS[i], KEYS[count + i])
+end
+-- A time that has passed: everybody looks at once.
+if ARGV[2] ~= '' then
+  redis.call('PUBLISH', ARGV[2], 0)
 end
 return 1

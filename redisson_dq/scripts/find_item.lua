@@ -2,7 +2,7 @@
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, records
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or "")
--- RETURN: the server's time in epoch us; when it waits: its member, due, and the caller's id or ""
+-- RETURN: the server's time in epoch us; when it waits: its member, due, and key ("i" and the id of the caller's, "h" and the payload's hash, or "")
 -- COST: O(log m), m waiting
 -- INCLUDE: clock, envelope, find, records, locate
 local now_us = server_time()

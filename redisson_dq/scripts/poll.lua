@@ -4,7 +4,7 @@
 -- ARGV: how many to take at most
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: envelope
+-- INCLUDE: envelope, taken
 
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
@@ -17,17 +17,11 @@ while #values < tonumber(ARGV[1]) do
   if not member then
     break
   end
-  local value, id = unwrap(member)
+  local value = taken(member, recorded)
   if value then
     values[#values + 1] = value
-    local record = recorded and redis.call('HGET', keys.records, 'e' .. id)
-    if record then
-      redis.call('HSET', keys.records, 'e' .. id, 'd' .. string.sub(record, 2))
-    end
   else
-    redis.call('RPUSH', keys.quarantine, (redis.call('ZSCORE', keys.timeout, member) or '') .. ' ' .. member)
     aside = aside + 1
   end
-  redis.call('ZREM', keys.timeout, member)
 end
 return {values, aside}

@@ -4,12 +4,12 @@
 -- ARGV: none
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting
--- INCLUDE: envelope
+-- INCLUDE: envelope, taken
 
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
-redis.call('HLEN', keys.records)
+local recorded = redis.call('HLEN', keys.records) > 0
 redis.call('LLEN', keys.destination)
 
 local aside = 0
@@ -18,19 +18,10 @@ while true do
   if not member then
     return {aside}
   end
-  local value, id = unwrap(member)
+  local value = taken(member, recorded)
   if value then
-    local record = redis.call('HGET', keys.records, 'e' .. id)
-    if record then
-      redis.call('HSET', keys.records, 'e' .. id, 'd' .. string.sub(record, 2))
-    end
     redis.call('LPUSH', keys.destination, value)
-  else
-    redis.call('RPUSH', keys.quarantine, (redis.call('ZSCORE', keys.timeout, member) or '') .. ' ' .. member)
-    aside = aside + 1
-  end
-  redis.call('ZREM', keys.timeout, member)
-  if value then
     return {aside, value}
   end
+  aside = aside + 1
 end

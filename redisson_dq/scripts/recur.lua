@@ -16,7 +16,7 @@ local due_before = redis.call('ZSCORE', keys.recurring_due, id)
 if due_before and before[1] == definition and before[2] == value then
   return {'kept', due_before, now_us}
 end
-if due_before then
+if due_before and before[3] then
   local waits = find(before[3], tonumber(due_before))
   if waits then
     redis.call('ZREM', keys.timeout, waits)

@@ -1,7 +1,7 @@
 -- Makes room in a bounded queue for values that a blocking command took.
 -- Answers to: the release after RBoundedBlockingQueue.take() and poll(timeout, unit), since 3.5
 -- KEYS: capacity, capacity_channel
--- ARGV: how many
+-- ARGV: how many; below zero when a value goes back
 -- RETURN: how much room there is now
 -- COST: O(1)
 local room = redis.call('INCRBY', keys.capacity, ARGV[1])

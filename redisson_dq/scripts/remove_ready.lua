@@ -3,26 +3,12 @@
 -- KEYS: ready
 -- ARGV: "all" or "others", the values
 -- RETURN: how many were taken out
--- COST: O(n k), n ready, k distinct values to take out
-local taken = 0
-if ARGV[1] == 'all' then
-  for i = 2, #ARGV do
-    taken = taken + redis.call('LREM', keys.ready, 0, ARGV[i])
-  end
-  return taken
-end
-local kept = {}
-for i = 2, #ARGV do
-  kept[ARGV[i]] = true
-end
+-- COST: O(n), n ready; O(n k) to take k values out
+-- INCLUDE: values
 local size = redis.call('LLEN', keys.ready)
--- Turned round once: what stays goes to the end, in its order.
-for _ = 1, size do
-  local value = redis.call('LPOP', keys.ready)
-  if kept[value] then
-    redis.call('RPUSH', keys.ready, value)
-  else
-    taken = taken + 1
-  end
+if ARGV[1] == 'all' then
+  remove_values()
+else
+  retain_values()
 end
-return taken
+return size - redis.call('LLEN', keys.ready)

@@ -1,7 +1,7 @@
 -- Gives every key of an object a new name, all of them or none.
 -- Answers to: RObject.rename(String), renamenx(String), since 1.0
 -- KEYS: any
--- ARGV: "always", or "if_free": only when no new name is taken
+-- ARGV: "always", or "if_free": only when no new name is taken; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if renamed, 0 if a new name is taken, -1 if there is no key to rename
 -- COST: O(1) for each key, and the size of what is replaced
 local count = #KEYS / 2
@@ -20,5 +20,9 @@ end
 redis.call('DEL', unpack(KEYS, count + 1))
 for _, i in ipairs(present) do
   redis.call('RENAME', KEYS[i], KEYS[count + i])
+end
+-- A time that has passed: everybody looks at once.
+if ARGV[2] ~= '' then
+  redis.call('PUBLISH', ARGV[2], 0)
 end
 return 1

@@ -1,7 +1,7 @@
 -- Makes every key of an object from its serialized content, all of them or none.
 -- Answers to: RObject.restore(byte[]), restoreAndReplace(byte[]), since 3.2
 -- KEYS: any
--- ARGV: "if_free": only when no name is taken, or "replace"; time to live in ms (0: none); what dump gave for each key
+-- ARGV: "if_free": only when no name is taken, or "replace"; time to live in ms (0: none); the channel on which clients are woken (or ""); what dump gave for each key
 -- RETURN: 1 if restored, 0 if a name is taken
 -- COST: O(n), n the size of the object
 local count = #KEYS / 2
@@ -10,8 +10,8 @@ if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 the
 end
 -- First under other names (the second half of KEYS), as content that Redis cannot read must not cost what is there.
 for i = 1, count do
-  if ARGV[i + 2] ~= '' then
-    local made = redis.pcall('RESTORE', KEYS[count + i], ARGV[2], ARGV[i + 2], 'REPLACE')
+  if ARGV[i + 3] ~= '' then
+    local made = redis.pcall('RESTORE', KEYS[count + i], ARGV[2], ARGV[i + 3], 'REPLACE')
     if made.err then
       redis.call('DEL', unpack(KEYS, count + 1))
       return made
@@ -20,8 +20,12 @@ for i = 1, count do
 end
 redis.call('DEL', unpack(KEYS, 1, count))
 for i = 1, count do
-  if ARGV[i + 2] ~= '' then
+  if ARGV[i + 3] ~= '' then
     redis.call('RENAME', KEYS[count + i], KEYS[i])
   end
+end
+-- A time that has passed: everybody looks at once.
+if ARGV[3] ~= '' then
+  redis.call('PUBLISH', ARGV[3], 0)
 end
 return 1

@@ -3,7 +3,8 @@
 -- KEYS: ready, capacity, capacity_channel
 -- ARGV: "poll" and how many at most; "remove" and values; "retain" and values; "trim", first and last index; "clear"
 -- RETURN: the values that were polled, else how many were taken out
--- COST: O(n), n taken; O(n k) to remove k values out of n
+-- COST: O(k), k taken by poll, trim or clear; O(n), n ready, to retain; O(n k) to remove k values
+-- INCLUDE: values
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
 -- Fails on a wrong type before anything is written.
 if redis.call('GET', keys.capacity) then
@@ -13,20 +14,9 @@ local polled
 if how == 'poll' then
   polled = redis.call('LPOP', keys.ready, ARGV[2]) or {}
 elseif how == 'remove' then
-  for i = 2, #ARGV do
-    redis.call('LREM', keys.ready, 0, ARGV[i])
-  end
+  remove_values()
 elseif how == 'retain' then
-  local kept = {}
-  for i = 2, #ARGV do
-    kept[ARGV[i]] = true
-  end
-  for _ = 1, size do
-    local value = redis.call('LPOP', keys.ready)
-    if kept[value] then
-      redis.call('RPUSH', keys.ready, value)
-    end
-  end
+  retain_values()
 elseif how == 'trim' then
   redis.call('LTRIM', keys.ready, ARGV[2], ARGV[3])
 else

@@ -46,7 +46,9 @@ if #due > 0 then
   if #late > 0 then
     redis.call('RPUSH', keys.expired, unpack(late))
     redis.call('LTRIM', keys.expired, -1000, -1)
-    redis.call('HINCRBY', keys.settings, 'expired', #late)
+    -- HINCRBY would fail on what is no number, after the values above were written.
+    local before = tonumber(redis.call('HGET', keys.settings, 'expired') or 0) or 0
+    redis.call('HSET', keys.settings, 'expired', string.format('%.0f', before + #late))
   end
   redis.call('ZREM', keys.timeout, unpack(due))
 end
@@ -57,9 +59,15 @@ if special then
   sweep(now_ms)
   local come = redis.call('ZRANGEBYSCORE', keys.recurring_due, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, ARGV[1])
   for i = 1, #come, 2 do
-    recurring[#recurring + 1] = come[i]
-    recurring[#recurring + 1] = redis.call('HGET', keys.recurring, 'd' .. come[i])
-    recurring[#recurring + 1] = come[i + 1]
+    local id, definition = come[i], redis.call('HGET', keys.recurring, 'd' .. come[i])
+    if definition and redis.call('HEXISTS', keys.recurring, 'v' .. id) == 1 then
+      recurring[#recurring + 1] = id
+      recurring[#recurring + 1] = definition
+      recurring[#recurring + 1] = come[i + 1]
+    else
+      -- Redis evicted the hash, or somebody deleted it: nothing can follow from what is left.
+      redis.call('ZREM', keys.recurring_due, id)
+    end
   end
   -- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
   local upcoming = redis.call(

@@ -10,6 +10,7 @@ from .keys import QueueKeys
 from .request import Request
 
 __all__ = [
+    "SIDES",
     "End",
     "add",
     "add_if_exists",
@@ -25,7 +26,6 @@ __all__ = [
     "peek",
     "ping",
     "pop",
-    "SIDES",
     "pop_many",
     "put_back",
     "remove",
@@ -34,6 +34,7 @@ __all__ = [
     "slice_of",
     "trim",
     "unset_field",
+    "whole_ms",
 ]
 
 #: The end of a list that values are taken from.
@@ -47,6 +48,10 @@ _PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 def _as_is(reply: Any) -> Any:
     return reply
+
+
+def _nothing(reply: Any) -> None:
+    return None
 
 
 def ping() -> Request[Any]:
@@ -115,13 +120,9 @@ def move(source: str, destination: str, from_end: End, to_end: End) -> Request[b
     return Request(words=words, types={source: "list", destination: "list"}, parse=_as_is)
 
 
-def _nothing(reply: Any) -> None:
-    return None
-
-
 def keep_undecodable(key: str, values: list[bytes]) -> Request[int]:
     """Puts values that were taken, and that no codec could read, into the list ``key``."""
-    return Request(words=("RPUSH", key, *values), types={key: "list"}, parse=int)
+    return add(key, "last", values)
 
 
 # -- any number of keys of any type ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 from redisson_dq.codecs import Codec, LongCodec, StringCodec
 from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, WrongTypeError
+from redisson_dq.items import Outcome
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
@@ -219,3 +220,41 @@ def test_values_of_every_length(admin: Any, queue: Any, delayed: Any) -> None:
     values = ["", "x", "é" * 100, "y" * 70_000, "z" * 3_000_000]
     delayed.offer_all([(value, 0.01 * i) for i, value in enumerate(values)])
     assert [queue.take() for _ in values] == values
+
+
+@pytest.mark.parametrize("record", [b"", b"garbage", b"w 5 5", b"w -5 0 0 ione", b"w " + b"9" * 400 + b" 0 0 ione"])
+def test_a_broken_record_holds_up_nothing(admin: Any, queue: Any, producer: Any, record: bytes) -> None:
+    item = producer.offer("a", delay=0.2, id="one")
+    producer.offer("b", delay=0.25)
+    entry = admin.hget(KEYS.records, "ione")
+    admin.hset(KEYS.records, b"e" + entry, record)
+    assert [queue.take(), queue.take()] == ["a", "b"]
+    assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 0
+    assert item.cancel() in (Outcome.DELIVERED, Outcome.UNKNOWN)
+    assert producer.offer("c", delay=60, id="one", on_duplicate="replace").outcome
+    assert producer.cancel("one") is Outcome.CANCELLED
+
+
+def test_a_broken_count_of_expired_items_delivers_nothing_twice(admin: Any, client: Any, producer: Any) -> None:
+    producer.pause()
+    producer.offer("late", delay=0, expires=0)
+    producer.offer("a", delay=0)
+    admin.hset(KEYS.settings, "expired", "garbage")
+    before = admin.time()
+    eventually(lambda: admin.time() > (before[0], before[1] + 5000))
+    queue = client.blocking_queue("orders")
+    producer.resume()
+    assert queue.take() == "a"
+    producer.offer("b", delay=0.2)
+    assert queue.take() == "b"
+    assert producer.expired_count() == 1
+    assert queue.is_empty()
+
+
+@pytest.mark.parametrize("score", [2**42 + 0.25, "inf"])
+def test_an_item_whose_score_is_no_whole_number_can_be_removed(admin: Any, producer: Any, score: Any) -> None:
+    member = wrap(Envelope.CURRENT, ID, b"a")
+    admin.zadd(KEYS.timeout, {member: score})
+    admin.rpush(KEYS.envelopes, member)
+    assert producer.remove("a") is True
+    assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 0

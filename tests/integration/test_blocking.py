@@ -22,6 +22,7 @@ from redisson_dq.errors import ClosedError, RedisConnectionError
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
+from tests.integration.conftest import KEYS
 from tests.proxy import Proxy
 
 
@@ -196,6 +197,37 @@ def test_a_cancelled_take_loses_nothing(flavour: AsyncioFlavour, admin: Any, que
         return got
 
     conserved(admin, flavour.run(takes()), 150)
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+@pytest.mark.parametrize("call", ["poll", "poll_from_any"])
+@pytest.mark.parametrize("kind", ["blocking_queue", "bounded_blocking_queue"])
+def test_a_cancelled_short_wait_loses_nothing(
+    flavour: AsyncioFlavour, admin: Any, client: Any, call: str, kind: str
+) -> None:
+    queue = getattr(client.inner, kind)("orders", transfer=False)
+
+    async def polls() -> list[str]:
+        chance = random.Random(5)
+        if kind == "bounded_blocking_queue":
+            await queue.try_set_capacity(300)
+        await queue.add_all([f"v{i:03}" for i in range(300)])
+        got = []
+        for _ in range(200):
+            task = asyncio.create_task(getattr(queue, call)(timeout=0.2))
+            for _ in range(chance.randrange(1, 12)):
+                await asyncio.sleep(0)
+            await asyncio.sleep(chance.choice((0, 0.0001, 0.0002)))
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                got.append(await task)
+        return got
+
+    got = flavour.run(polls())
+    assert 0 < len(got) < 200
+    conserved(admin, got, 300)
+    if kind == "bounded_blocking_queue":
+        eventually(lambda: int(admin.get(KEYS.capacity)) == len(got))
 
 
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)

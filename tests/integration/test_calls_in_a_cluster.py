@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import CrossSlotError, WrongTypeError
+from redisson_dq.errors import CrossSlotError, RedisConnectionError, WrongTypeError
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
@@ -112,6 +112,28 @@ def test_a_pipeline_over_many_nodes(flavour: Flavour, empty_cluster: Cluster, no
             pipe.execute()
         del replies[1]
         assert all(reply.result for reply in replies)
+
+
+def test_a_pipeline_of_which_one_node_is_gone(flavour: Flavour) -> None:
+    """What the others answered is there, polled values above all."""
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3)
+        with flavour.cluster(cluster.url, codec=StringCodec()) as client:
+            for name in NAMES:
+                queue_for(client, "queue", name).add(name)
+            pipe = client.pipeline()
+            replies = {name: pipe.add(queue_for(client, "queue", name).requests.poll()) for name in NAMES}
+            owners = {name: cluster.owner(name) for name in NAMES}
+            gone = next(owner for owner in owners.values() if owner != owners[NAMES[0]])
+            cluster.servers[gone].stop()
+            with pytest.raises(RedisConnectionError):
+                pipe.execute()
+            for name, reply in replies.items():
+                if owners[name] == gone:
+                    with pytest.raises(RedisConnectionError):
+                        reply.result  # noqa: B018
+                else:
+                    assert reply.result == name
 
 
 @pytest.mark.parametrize("second", ["another node", "another slot"])

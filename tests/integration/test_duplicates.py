@@ -15,7 +15,7 @@ from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.test_items import of_server, wait_until
+from tests.integration.server import of_server, wait_until
 from tests.interop.sides import HOUR, take
 
 #: Ids are text of any kind.

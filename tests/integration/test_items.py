@@ -18,18 +18,8 @@ from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.interop.sides import HOUR, server_ms, take
-
-
-def of_server(admin: Any, ahead_ms: float = 0) -> datetime:
-    """The server's clock, or so much later."""
-    return datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=server_ms(admin) + ahead_ms)
-
-
-def wait_until(admin: Any, moment: datetime) -> None:
-    """Until that time has passed on the server's clock."""
-    eventually(lambda: of_server(admin) > moment + timedelta(milliseconds=1))
-
+from tests.integration.server import of_server, wait_until
+from tests.interop.sides import HOUR, take
 
 # -- handles -----------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,24 +12,23 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ServerSettingError
 from redisson_dq.wire.envelope import Envelope, wrap
-from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.interop.sides import HOUR, scripts_run, server_ms
 
-HOUR = 3600.0
-KEYS = QueueKeys.of("orders")
+KEYSPACE_CHANNEL = f"__keyspace@0__:{KEYS.timeout}"
 
 
 @pytest.fixture
-def events(admin: Any) -> Any:
+def events(admin: Any) -> Iterator[Any]:
     admin.config_set("notify-keyspace-events", "Kzg")
     yield admin
     admin.config_set("notify-keyspace-events", "")
 
 
 def due_in(admin: Any, ms: int) -> int:
-    seconds, microseconds = admin.time()
-    return int(seconds * 1000 + microseconds // 1000 + ms)
+    return int(server_ms(admin)) + ms
 
 
 def member(number: int) -> bytes:
@@ -36,9 +36,8 @@ def member(number: int) -> bytes:
 
 
 def watches(admin: Any) -> bool:
-    """Whether a client is subscribed to both channels, and its first transfer is over."""
-    channels = {KEYS.channel, f"__keyspace@0__:{KEYS.timeout}"}
-    return all(count == 1 for _, count in admin.pubsub_numsub(*channels))
+    """Whether a client is subscribed to both channels."""
+    return all(count == 1 for _, count in admin.pubsub_numsub(KEYS.channel, KEYSPACE_CHANNEL))
 
 
 def test_an_entry_that_nobody_announced_is_delivered(flavour: Flavour, url: str, events: Any) -> None:
@@ -62,13 +61,15 @@ def test_an_entry_that_nobody_announced_is_delivered(flavour: Flavour, url: str,
 
 
 def test_without_the_option_it_waits_for_the_probe(flavour: Flavour, url: str, events: Any) -> None:
+    before = scripts_run(events)
     with flavour.connect(url, codec=StringCodec(), probe_interval=HOUR) as client:
         queue = client.blocking_queue("orders")
-        eventually(lambda: events.pubsub_numsub(KEYS.channel)[0][1] == 1)
+        # The first transfer would find the entry.
+        eventually(lambda: scripts_run(events) > before)
         events.rpush(KEYS.envelopes, member(1))
         events.zadd(KEYS.timeout, {member(1): due_in(events, 0)})
         assert queue.poll(timeout=0.6) is None
-        assert dict(events.pubsub_numsub(f"__keyspace@0__:{KEYS.timeout}")).popitem()[1] == 0
+        assert events.pubsub_numsub(KEYSPACE_CHANNEL)[0][1] == 0
 
 
 def test_a_storm_of_events_leads_to_fewer_looks(flavour: Flavour, url: str, events: Any) -> None:
@@ -90,14 +91,14 @@ def test_a_queue_that_is_closed_is_not_watched_any_more(flavour: Flavour, url: s
         queue = client.blocking_queue("orders")
         eventually(lambda: watches(events))
         queue.destroy()
-        eventually(lambda: not any(count for _, count in events.pubsub_numsub(f"__keyspace@0__:{KEYS.timeout}")))
+        eventually(lambda: events.pubsub_numsub(KEYSPACE_CHANNEL)[0][1] == 0)
         assert client.blocking_queue("orders").is_empty()
 
 
 def test_another_database_has_other_events(flavour: Flavour, url: str, events: Any) -> None:
     with flavour.connect(url.removesuffix("/0") + "/3", wakeups="keyspace") as client:
         client.blocking_queue("orders")
-        eventually(lambda: dict(events.pubsub_numsub(f"__keyspace@3__:{KEYS.timeout}")).popitem()[1] == 1)
+        eventually(lambda: events.pubsub_numsub(f"__keyspace@3__:{KEYS.timeout}")[0][1] == 1)
 
 
 @pytest.mark.parametrize("flags", ["", "Ez", "Kl"])

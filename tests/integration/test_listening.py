@@ -112,6 +112,20 @@ def test_unsubscribing_ends_the_wait_and_takes_nothing(admin: redis.Redis, queue
     assert seen == []
 
 
+def test_who_unsubscribes_twice_ends_nobody_elses_subscription(queue: Any) -> None:
+    seen: list[str] = []
+    ended = []
+    for _ in range(20):
+        ended.append(queue.subscribe_on_elements(seen.append))
+        queue.unsubscribe(ended[-1])
+    last = queue.subscribe_on_elements(seen.append)
+    for listener in ended:
+        queue.unsubscribe(listener)
+    queue.add("a")
+    eventually(lambda: seen == ["a"])
+    assert len({*ended, last}) == 21
+
+
 @pytest.fixture
 def impatient_threads() -> Iterator[None]:
     """Threads that take turns at almost every instruction, and so meet in unlikely places."""
@@ -270,3 +284,67 @@ def test_elements_end_with_the_handle(admin: redis.Redis, queue: Any, threads: T
     eventually(lambda: not admin.exists(KEYS.ready) and waiting(admin)())
     queue.destroy()
     assert met.result(PATIENCE) == ["a"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_subscription_goes_along_when_the_queue_is_renamed(
+    flavour: Flavour, client: Any, queue: Any, alone: bool
+) -> None:
+    other = None if alone else client.blocking_queue("orders")
+    gate = Gate(flavour)
+    queue.subscribe_on_elements(gate.consumer)
+    queue.add_all(["a", "b"])
+    eventually(lambda: gate.entered == ["a"])
+    queue.rename("renamed")
+    gate.open()
+    eventually(lambda: gate.left == ["a", "b"])
+    # Now one that waits while there is something to rename.
+    delayed = client.delayed_queue("renamed", transfer=False)
+    delayed.offer("c", delay=60)
+    assert delayed.poll_last_and_offer_first_to("renamed") == "c"
+    eventually(lambda: gate.left == ["a", "b", "c"])
+    if other is not None:
+        other.add("old name")
+        assert other.take() == "old name"
+    queue.destroy()
+    assert gate.left == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_rename_that_is_cancelled_at_any_moment(flavour: AsyncioFlavour, client: Any) -> None:
+    async def rename(number: int) -> None:
+        handle = client.inner.blocking_queue(f"old{number}", transfer=False)
+        await handle.add("a")
+        # The receiver and its connection stay for a while, and have to end.
+        assert await handle.poll(timeout=PATIENCE) == "a"
+        await handle.add("b")
+        renaming = asyncio.ensure_future(handle.rename(f"new{number}"))
+        for _ in range(number):
+            await asyncio.sleep(0)
+        renaming.cancel()
+        await asyncio.wait((renaming,))
+        taken = asyncio.ensure_future(handle.poll_from_any_with_name("none", timeout=0))
+        assert await taken in [None, (handle.name, "b")]
+        await handle.destroy()
+
+    for number in range(40):
+        flavour.run(rename(number))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a task of 3.10 cannot tell who was cancelled")
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_consumer_that_awaits_what_was_cancelled_does_not_end_the_subscription(
+    queue: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[str] = []
+
+    async def consume(value: str) -> None:
+        seen.append(value)
+        cancelled = asyncio.ensure_future(asyncio.sleep(PATIENCE))
+        cancelled.cancel()
+        await cancelled
+
+    queue.subscribe_on_elements(consume)
+    queue.add_all(["a", "b"])
+    eventually(lambda: caplog.text.count("a listener's consumer failed") == 2)
+    assert seen == ["a", "b"]

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import OfferOutcome, Outcome
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.test_items import of_server, wait_until
+from tests.integration.server import announced, of_server, wait_until
 from tests.interop.sides import HOUR, NO_PROBE, server_ms, take
-
-
-@contextmanager
-def announced(admin: redis.Redis, channel: str = KEYS.channel) -> Iterator[Callable[[], list[int]]]:
-    """The due times that clients are told of: with nothing else in the queue, those of the occurrences."""
-    dues: list[int] = []
-    over = threading.Event()
-    with admin.pubsub(ignore_subscribe_messages=True) as pubsub:
-        pubsub.subscribe(channel)
-        eventually(lambda: pubsub.get_message(timeout=0.1) is None and pubsub.subscribed)
-
-        def read() -> None:
-            while not over.is_set():
-                if message := pubsub.get_message(timeout=0.05):
-                    dues.append(int(message["data"]))
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        try:
-            yield lambda: list(dues)
-        finally:
-            over.set()
-            reader.join(PATIENCE)
 
 
 @pytest.fixture
@@ -223,6 +197,39 @@ def test_a_definition_of_a_later_release_holds_up_nothing(admin: Any, woken: Any
     assert "version 2" in caplog.text
 
 
+def test_a_definition_that_was_evicted_holds_up_nothing(admin: Any, woken: Any, caplog: Any) -> None:
+    delayed, queue = woken.delayed_queue("orders"), woken.blocking_queue("orders")
+    delayed.offer_recurring("a", "tick", every=0.1)
+    admin.delete(KEYS.recurring)
+    assert delayed.recurring() == []
+    assert take(queue) == "a"
+    delayed.offer("b", delay=0.05)
+    assert take(queue) == "b"
+    eventually(lambda: admin.keys() == [])
+    assert caplog.text == ""
+
+
+def test_a_row_that_nobody_can_read_does_not_end_the_delivery(admin: Any, woken: Any, caplog: Any) -> None:
+    admin.hset(KEYS.recurring, mapping={b"d\xff": "no JSON", b"v\xff": "value"})
+    admin.zadd(KEYS.recurring_due, {b"\xff": 1})
+    delayed, queue = woken.delayed_queue("orders"), woken.blocking_queue("orders")
+    for value in ("a", "b"):
+        delayed.offer(value, delay=0)
+        assert take(queue) == value
+    assert "UnicodeDecodeError" in caplog.text
+
+
+def test_a_declaration_after_the_one_before_was_evicted(admin: Any, producer: Any) -> None:
+    producer.offer_recurring("a", "tick", every=HOUR)
+    admin.delete(KEYS.recurring)
+    assert producer.offer_recurring("a", "tick", every=HOUR) is OfferOutcome.REPLACED
+    assert [offer.id for offer in producer.recurring()] == ["tick"]
+    assert producer.size() == 2, "what waited cannot be found any more"
+    admin.delete(KEYS.recurring)
+    assert producer.cancel_recurring("tick")
+    assert not producer.cancel_recurring("tick")
+
+
 # -- nobody there ------------------------------------------------------------------------------------------------------
 
 
@@ -270,3 +277,30 @@ def test_it_survives_every_client_and_clear(flavour: Flavour, url: str) -> None:
             delayed.clear()
             assert [take(queue), take(queue)] == ["a", "a"]
             assert delayed.offer_recurring("a", "tick", every=0.05) is OfferOutcome.KEPT
+
+
+@pytest.mark.parametrize("field", ["d", "v", "e"])
+def test_a_recurring_offer_whose_fields_are_gone_holds_up_nothing(
+    admin: Any, woken: Any, producer: Any, field: str
+) -> None:
+    """As after an eviction."""
+    queue = woken.blocking_queue("orders")
+    producer.offer_recurring("lost", "lost", every=HOUR)
+    producer.offer_recurring("a", "tick", every=0.1)
+    admin.hdel(KEYS.recurring, f"{field}lost")
+    assert {offer.id for offer in producer.recurring()} == {"tick", *(["lost"] if field == "e" else [])}
+    admin.zadd(KEYS.recurring_due, {"lost": 5})
+    for _ in range(3):
+        assert take(queue) == "a"
+    assert producer.offer_recurring("again", "lost", every=HOUR)
+    assert producer.cancel_recurring("lost") is True
+
+
+def test_a_definition_that_is_no_text_holds_up_nothing(admin: Any, woken: Any, producer: Any) -> None:
+    queue = woken.blocking_queue("orders")
+    producer.offer_recurring("lost", "lost", every=HOUR)
+    admin.hset(KEYS.recurring, "dlost", b"\xff")
+    admin.zadd(KEYS.recurring_due, {"lost": 5})
+    producer.offer("a", delay=0.1)
+    producer.offer("b", delay=0.4)
+    assert [take(queue), take(queue)] == ["a", "b"]

@@ -14,7 +14,7 @@ from redisson_dq.items import OfferOutcome, Outcome
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.test_items import of_server, wait_until
+from tests.integration.server import of_server, wait_until
 from tests.interop.sides import HOUR, NO_PROBE, Taker, take
 
 

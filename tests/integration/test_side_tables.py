@@ -14,7 +14,7 @@ from redisson_dq.items import Outcome
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.test_items import wait_until
+from tests.integration.server import wait_until
 from tests.interop.sides import HOUR, take
 
 WEEK_MS = 7 * 86_400_000

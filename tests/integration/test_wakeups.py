@@ -221,3 +221,21 @@ def test_a_minute_of_waiting_costs_at_most_four_commands() -> None:
 def _until_closed(queue: Any) -> None:
     with pytest.raises(Exception, match="closed"):
         queue.take()
+
+
+@pytest.mark.parametrize("how", ["rename", "rename_if_free", "copy", "copy_and_replace", "restore", "replace"])
+def test_what_comes_under_another_name_is_delivered_in_time(flavour: Flavour, admin: Any, url: str, how: str) -> None:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=86_400) as client:
+        queue = client.blocking_queue("target")
+        target = client.delayed_queue("target")
+        eventually(lambda: admin.pubsub_numsub(target.keys.channel)[0][1] == 1)
+        # The answer to a first message: from here on its transfer task rests.
+        target.offer("first", delay=0)
+        assert queue.take() == "first"
+        source = client.delayed_queue("orders", transfer=False)
+        source.offer("a", delay=0.3)
+        if how.startswith("re") and "name" not in how:
+            (target.restore if how == "restore" else target.restore_and_replace)(source.dump())
+        else:
+            getattr(source, how)("target")
+        assert queue.poll(timeout=PATIENCE) == "a"

@@ -7,7 +7,7 @@ A call is written as it would be in either language; ``QUEUE`` in a name stands 
 
 A :class:`Twins` has one queue for Java and one for Python, on one Redis, and runs such pairs::
 
-    twins = Twins(JavaSide(java, "deque", name_a), PythonSide(flavour, handle, name_b), look)
+    twins = Twins(JavaSide(java, "deque", name_a), PythonSide(handle, name_b), look)
     twins.run(same(redisson.pollFirst(), here.poll_first()))       # asserts: equal results, equal state
     twins.run(both(redisson.pollFirst(), here.poll_first(), "a"))    # and that it is this result
     twins.run(differs("why", redisson.addFirst("a"), None, here.add_first("a"), 1))   # each its own result, equal state
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, final
@@ -39,7 +39,6 @@ from typing import Any, final
 import redis
 
 from redisson_dq.errors import QueueEmptyError, QueueFullError, RedisReplyError, RedissonDQError
-from tests.flavours import AsyncioFlavour, Bridged, Flavour
 from tests.interop.java_args import JavaArg
 from tests.interop.sides import Java
 from tests.peer import PeerError
@@ -160,33 +159,18 @@ class JavaSide:
 class PythonSide:
     """A handle of this library, of either flavour."""
 
-    def __init__(self, flavour: Flavour, handle: Any, name: str) -> None:
+    def __init__(self, handle: Any, name: str) -> None:
         self.name = name
-        self._flavour = flavour
         self._handle = handle
 
     def run(self, call: Call) -> Any:
         args = [_placed(arg, self.name) for arg in call.args]
         kwargs = {key: _placed(value, self.name) for key, value in call.kwargs.items()}
         try:
-            return _plain(self._listed(self._method(call.method)(*args, **kwargs)), self.name)
+            result = getattr(self._handle, call.method)(*args, **kwargs)
+            return _plain(list(result) if isinstance(result, Iterator) else result, self.name)
         except RedissonDQError as error:
             return Failed(type(error).__name__)
-
-    def _method(self, name: str) -> Callable[..., Any]:
-        if name == "__iter__" and isinstance(self._handle, Bridged):
-            return self._handle.inner.__aiter__  # type: ignore[no-any-return]
-        return getattr(self._handle, name)  # type: ignore[no-any-return]
-
-    def _listed(self, result: Any) -> Any:
-        if isinstance(result, AsyncIterator):
-
-            async def collect() -> list[Any]:
-                return [value async for value in result]
-
-            assert isinstance(self._flavour, AsyncioFlavour)
-            return self._flavour.run(collect())
-        return list(result) if isinstance(result, Iterator) else result
 
 
 class Twins:

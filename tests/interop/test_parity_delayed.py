@@ -135,15 +135,13 @@ def offers(*given: Any) -> list[Step]:
 class Stage:
     """Two empty queues, one for each language, and what plays steps on both."""
 
-    def __init__(
-        self, java: OpenJava, flavour: Flavour, client: Any, look: redis.Redis, url: str, queue: str, **options: Any
-    ) -> None:
+    def __init__(self, java: OpenJava, client: Any, look: redis.Redis, url: str, queue: str, **options: Any) -> None:
         self.java = java(url, queue=f"{queue}-j", **options)
         self.delayed = client.delayed_queue(f"{queue}-p", transfer=False)
         self.ready = client.blocking_queue(f"{queue}-p", transfer=False)
         self.twins = Twins(
             JavaSide(self.java, "delayed", f"{queue}-j"),
-            PythonSide(flavour, self.delayed, f"{queue}-p"),
+            PythonSide(self.delayed, f"{queue}-p"),
             look,
             content=contents_since(int(server_ms(look))),
         )
@@ -349,7 +347,7 @@ def test_the_same_calls_do_the_same(
 ) -> None:
     version, envelope = version_and_envelope
     with flavour.connect(redis7.url, envelope=envelope, name_mapper=prefix or None, remember=0) as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue, version=version, prefix=prefix)
+        stage = Stage(java, client, look, redis7.url, queue, version=version, prefix=prefix)
         stage.play(SEQUENCES[name])
 
 
@@ -513,7 +511,7 @@ def test_where_they_differ(
 ) -> None:
     row = DIFFERENCES[name]
     with flavour.connect(redis7.url, remember=0) as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue)
+        stage = Stage(java, client, look, redis7.url, queue)
         stage.java.ready("add", value="r")
         stage.ready.add("r")
         stage.play([Offer("a", 2), Offer("b", 1), Offer("a", 3), *row.given, row.pair])
@@ -524,7 +522,7 @@ def test_redisson_does_not_map_the_name_that_poll_last_offers_to(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str
 ) -> None:
     with flavour.connect(redis7.url, name_mapper="shop:", remember=0) as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue, prefix="shop:")
+        stage = Stage(java, client, look, redis7.url, queue, prefix="shop:")
         stage.play(offers("a"))
         stage.twins.run(
             differs(
@@ -544,7 +542,7 @@ def test_dumps_and_restores(
 ) -> None:
     """Redisson's act on the ready list, like those of a queue; ours on what waits."""
     with flavour.connect(redis7.url, remember=0) as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue)
+        stage = Stage(java, client, look, redis7.url, queue)
         assert stage.java.invoke("delayed", "dump") is None
         assert stage.delayed.dump() is None
         stage.play(offers("a", NESTED, "a"))
@@ -588,7 +586,7 @@ def test_remove_if_takes_what_an_iterator_of_java_removes(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str
 ) -> None:
     with flavour.connect(redis7.url, remember=0) as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue)
+        stage = Stage(java, client, look, redis7.url, queue)
         stage.play(offers("a", "b", "a", NESTED))
         # What Collection.removeIf(value -> value.equals("a")) does of its iterator.
         for index in (0, 1):
@@ -602,7 +600,7 @@ def test_names_codecs_and_ends_of_handles(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str
 ) -> None:
     with flavour.connect(redis7.url, name_mapper="shop:") as client:
-        stage = Stage(java, flavour, client, look, redis7.url, queue, prefix="shop:")
+        stage = Stage(java, client, look, redis7.url, queue, prefix="shop:")
         assert [stage.java.invoke("delayed", "getName"), stage.delayed.name] == [f"{queue}-j", f"{queue}-p"]
         assert stage.java.invoke("delayed", "getCodec") == "org.redisson.codec.Kryo5Codec"
         assert isinstance(stage.delayed.codec, Kryo5Codec)
@@ -818,7 +816,7 @@ def test_whoever_makes_the_calls(redis7: EmbeddedServer, look: redis.Redis, java
             ready = tuple(client.blocking_queue(name, transfer=False) for name in names)
             for kind, made in (("delayed", handles[flavour.name]), ("blocking_queue", ready)):
                 sides[flavour.name, kind] = tuple(
-                    PythonSide(flavour, handle, name) for handle, name in zip(made, names, strict=True)
+                    PythonSide(handle, name) for handle, name in zip(made, names, strict=True)
                 )
         run_state_machine_as_test(
             lambda: TwoQueues(look, Performers(names, sides, handles), drawn),  # type: ignore[arg-type] # any factory

@@ -84,7 +84,6 @@ class Scene:
         self.names = naming.name.format(f"{number}-a"), naming.name.format(f"{number}-b")
         self.prefix = naming.prefix
         self.admin = admin
-        self.flavour = flavour
         options: dict[str, Any] = {"name_mapper": naming.prefix} if naming.prefix else {}
         self.client = flavour.connect(url, **options)
         self._java = {name: Java(peer, url, name, prefix=naming.prefix) for name in self.names}
@@ -94,7 +93,7 @@ class Scene:
         """Java on A and Python on B, or the other way round: missing queues, bounded ones with their capacity."""
         a, b = reversed(self.names) if crossed else self.names
         handle = getattr(self.client, KINDS[kind])(b)
-        made = Twins(JavaSide(self._java[a], kind, a), PythonSide(self.flavour, handle, b), self.admin)
+        made = Twins(JavaSide(self._java[a], kind, a), PythonSide(handle, b), self.admin)
         if kind == "bounded" and not crossed:
             made.run(same(redisson.trySetCapacity(int_(capacity)), here.try_set_capacity(capacity)))
         return made

@@ -20,7 +20,7 @@ from redisson_dq.items import Outcome
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
-from tests.integration.test_recurring import announced
+from tests.integration.server import announced
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import HOUR, NO_PROBE, Java, Taker, waiting
 from tests.peer import VERSIONS

@@ -13,7 +13,7 @@ from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.interop.conftest import OpenJava
-from tests.interop.sides import HOUR, NO_PROBE, Taker, server_ms
+from tests.interop.sides import HOUR, NO_PROBE, Taker, open_delayed, server_ms
 
 HOUR_MS = int(HOUR * 1000)
 
@@ -25,11 +25,6 @@ def _somebody_waits(admin: redis.Redis, queue: str) -> bool:
     channel = QueueKeys.of(queue).channel
     subscribed = dict(admin.pubsub_numsub(channel))[channel.encode()]
     return bool(subscribed == 1 and admin.info("clients")["blocked_clients"] == 1)
-
-
-def _scripts_run(admin: redis.Redis) -> int:
-    rows = [row for name, row in admin.info("commandstats").items() if name in ("cmdstat_eval", "cmdstat_evalsha")]
-    return sum(row["calls"] - row["failed_calls"] for row in rows)
 
 
 def test_a_head_offered_by_java_wakes_python(
@@ -68,9 +63,7 @@ def test_a_head_offered_by_python_wakes_java(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, offer: Offer, delay_ms: int
 ) -> None:
     consumer = java(redis7.url)
-    scripts_run = _scripts_run(look)
-    consumer.call("open_delayed")
-    eventually(lambda: _scripts_run(look) > scripts_run)
+    open_delayed(consumer, look)
     consumer.offer("far", HOUR_MS)
     taking = consumer.taking(1)
     eventually(lambda: _somebody_waits(look, queue))

@@ -14,24 +14,12 @@ from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.interop.conftest import OpenJava
-from tests.interop.sides import HOUR, NO_PROBE, Taker, entries, server_ms
+from tests.interop.sides import HOUR, NO_PROBE, Taker, entries, open_delayed, server_ms
 from tests.peer import VERSIONS
 
 HOUR_MS = int(HOUR * 1000)
 
 VERSION_AND_ENVELOPE = [(VERSIONS[0], "current"), (VERSIONS[-1], "legacy")]
-
-
-def _scripts_run(admin: redis.Redis) -> int:
-    rows = [row for name, row in admin.info("commandstats").items() if name in ("cmdstat_eval", "cmdstat_evalsha")]
-    return sum(row["calls"] - row["failed_calls"] for row in rows)
-
-
-def _open_delayed(client: Any, admin: redis.Redis) -> None:
-    """Returns when its first transfer is over: a message that overtakes the reply of that is lost to Redisson."""
-    scripts_run = _scripts_run(admin)
-    client.call("open_delayed")
-    eventually(lambda: _scripts_run(admin) > scripts_run)
 
 
 @pytest.mark.parametrize(("version", "envelope"), VERSION_AND_ENVELOPE)
@@ -195,7 +183,7 @@ def test_a_new_head_wakes_java(
     args: tuple[Any, ...],
 ) -> None:
     consumer = java(redis7.url)
-    _open_delayed(consumer, look)
+    open_delayed(consumer, look)
     with flavour.connect(redis7.url) as client:
         delayed = client.delayed_queue(queue, transfer=False)
         delayed.offer("far", HOUR)
@@ -217,7 +205,7 @@ def test_a_resume_wakes_java(
     consumer = java(redis7.url)
     with flavour.connect(redis7.url) as client:
         delayed = client.delayed_queue(queue, transfer=False)
-        _open_delayed(consumer, look)
+        open_delayed(consumer, look)
         delayed.pause()
         taking = consumer.taking(2)
         delayed.offer("during the pause", 0.05)

@@ -11,7 +11,7 @@ local function compare(a, b)
   return 0
 end
 
--- The member with this id among those due at this time, or nil. Ties are sorted by bytes, so k of them take log k looks.
+-- The member with this id among those due at this time, or nil. Ties are sorted by bytes: k of them take log k looks.
 local function find(id, due)
   local score = string.format('%.0f', due)
   local first = redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. score)

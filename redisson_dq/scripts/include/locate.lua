@@ -1,5 +1,7 @@
 -- Finds the item a call names. Needs records.lua.
--- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member; id is nil when nothing is known.
+
+-- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member: no id when
+-- nothing is known of it, no member when it does not wait.
 local function locate(key, id, due)
   if id == '' then
     id = redis.call('HGET', keys.records, key)

@@ -15,6 +15,10 @@ local function record_of(id)
     return nil
   end
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
+  if not state then
+    -- Not one of ours: it must hold up neither delivery nor a call.
+    return nil
+  end
   return {
     state = state, due = tonumber(due), latest = tonumber(latest), duplicate = tonumber(duplicate), key = key,
   }
@@ -22,6 +26,8 @@ end
 
 -- Both keys go a week after the last time that matters, should no script of ours run any more.
 local function forget_at(id, at, now_ms)
+  -- Another writer's score may be no whole number, or infinite, and PEXPIRE takes neither.
+  at = math.min(math.ceil(at), 2 ^ 53)
   redis.call('ZADD', keys.forget, at, id)
   for _, key in ipairs({keys.records, keys.forget}) do
     if redis.call('PTTL', key) < at - now_ms + WEEK then

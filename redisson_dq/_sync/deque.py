@@ -1,0 +1,317 @@
+# Generated from redisson_dq/_async/deque.py by .ci/unasync.py. Do not edit: edit that file and run it.
+
+"""A ready queue that is used at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar, overload
+
+from .._pairs import Callback
+from .._times import Delay
+from ..codecs.base import Codec
+from ..requests.ready import DequeRequests
+from ..wire.keys import QueueKeys
+from .handles import PAGE
+from .ready import BlockingQueue
+
+if TYPE_CHECKING:
+    from .client import Client
+
+__all__ = ["BlockingDeque"]
+
+T = TypeVar("T")
+
+
+class BlockingDeque(BlockingQueue[T]):
+    """A queue that is used at both ends. Made by ``client.blocking_deque(name)``.
+
+    ``take()``, ``poll()``, ``peek()`` are those of the first end, ``add()``, ``offer()``, ``put()`` of the last.
+    """
+
+    requests: DequeRequests[T]
+
+    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
+        super().__init__(client, keys, name, codec, transfer, DequeRequests)
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    def add_first(self, *values: T) -> int:
+        """Puts values in front, one after the other, so that the last one given is the head; gives the new size.
+
+        :Redisson: ``RDeque.addFirst(Object)``, ``RDeque.addFirst(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return self._run(self.requests.add_first(*values))
+
+    def add_last(self, *values: T) -> int:
+        """Puts values at the end in their order; gives the new size.
+
+        :Redisson: ``RDeque.addLast(Object)``, ``RDeque.addLast(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return self._run(self.requests.add_last(*values))
+
+    def add_first_if_exists(self, *values: T) -> int:
+        """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
+
+        :Redisson: ``RDeque.addFirstIfExists(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return self._run(self.requests.add_first_if_exists(*values))
+
+    def add_last_if_exists(self, *values: T) -> int:
+        """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
+
+        :Redisson: ``RDeque.addLastIfExists(Object...)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return self._run(self.requests.add_last_if_exists(*values))
+
+    def offer_first(self, value: T) -> bool:
+        """Puts a value in front. Always True.
+
+        :Redisson: ``RDeque.offerFirst(Object)``, ``RBlockingDeque.offerFirst(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return self._run(self.requests.offer_first(value))
+
+    def offer_last(self, value: T) -> bool:
+        """Puts a value at the end. Always True.
+
+        :Redisson: ``RDeque.offerLast(Object)``, ``RBlockingDeque.offerLast(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return self._run(self.requests.offer_last(value))
+
+    def put_first(self, value: T) -> None:
+        """Puts a value in front.
+
+        :Redisson: ``RBlockingDeque.putFirst(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        self._run(self.requests.add_first(value))
+
+    def put_last(self, value: T) -> None:
+        """Puts a value at the end.
+
+        :Redisson: ``RBlockingDeque.putLast(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        self._run(self.requests.add_last(value))
+
+    def push(self, value: T) -> None:
+        """Puts a value in front.
+
+        :Redisson: ``RDeque.push(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        self._run(self.requests.add_first(value))
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    def take_first(self) -> T:
+        """Same as :meth:`take`.
+
+        :Redisson: ``RBlockingDeque.takeFirst()``
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return self._wait_for("first")
+
+    def take_last(self) -> T:
+        """Waits for a value and takes the last one. Like :meth:`take`.
+
+        :Redisson: ``RBlockingDeque.takeLast()``
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return self._wait_for("last")
+
+    @overload
+    def poll_first(self) -> T | None: ...
+
+    @overload
+    def poll_first(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    def poll_first(self, limit: int) -> list[T]: ...
+
+    def poll_first(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Same as :meth:`poll`.
+
+        :Redisson: ``RDeque.pollFirst()``, ``RDeque.pollFirst(int)``, ``RBlockingDeque.pollFirst(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return self._poll("first", limit, timeout)
+
+    @overload
+    def poll_last(self) -> T | None: ...
+
+    @overload
+    def poll_last(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    def poll_last(self, limit: int) -> list[T]: ...
+
+    def poll_last(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Like :meth:`poll`, at the last end: the last value comes first.
+
+        :Redisson: ``RDeque.pollLast()``, ``RDeque.pollLast(int)``, ``RBlockingDeque.pollLast(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return self._poll("last", limit, timeout)
+
+    def poll_first_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Same as :meth:`poll_from_any`.
+
+        :Redisson: ``RBlockingDeque.pollFirstFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return self.poll_from_any(*queue_names, timeout=timeout)
+
+    def poll_last_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Like :meth:`poll_from_any`, at the last end.
+
+        :Redisson: ``RBlockingDeque.pollLastFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q more for a timeout below 0.5 s
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        found = self._poll_any("last", queue_names, timeout)
+        return None if found is None else found[1]
+
+    def pop(self) -> T:
+        """Takes the first value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.pop()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self.remove_head()
+
+    def remove_first(self) -> T:
+        """Takes the first value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.removeFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self.remove_head()
+
+    def remove_last(self) -> T:
+        """Takes the last value. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.removeLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self.requests.there(self._take(self.requests.poll_last()))
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def peek_first(self) -> T | None:
+        """The first value, not taken, or None.
+
+        :Redisson: ``RDeque.peekFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return self._run(self.requests.peek_first())
+
+    def peek_last(self) -> T | None:
+        """The last value, not taken, or None.
+
+        :Redisson: ``RDeque.peekLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return self._run(self.requests.peek_last())
+
+    def get_first(self) -> T:
+        """The first value, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.getFirst()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return self._run(self.requests.get_first())
+
+    def get_last(self) -> T:
+        """The last value, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RDeque.getLast()``
+        :Cost: O(1); one round trip
+        :Guarantee: reads only
+        """
+        return self._run(self.requests.get_last())
+
+    def descending(self) -> Iterator[T]:
+        """Every value from the last to the first, none taken, read page by page like an iteration.
+
+        :Redisson: ``RDeque.descendingIterator()``
+        :Cost: O(n); one round trip for 100 values
+        :Guarantee: reads only
+        """
+        stop = -1
+        while page := self.range(stop - PAGE + 1, stop):
+            for value in reversed(page):
+                yield value
+            stop -= len(page)
+
+    def __reversed__(self) -> Iterator[T]:
+        """Same as :meth:`descending`."""
+        return self.descending()
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    def remove_first_occurrence(self, value: T) -> bool:
+        """Removes the first value with equal bytes; False when there is none.
+
+        :Redisson: ``RDeque.removeFirstOccurrence(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return self._run(self.requests.remove_first_occurrence(value))
+
+    def remove_last_occurrence(self, value: T) -> bool:
+        """Removes the last value with equal bytes; False when there is none.
+
+        :Redisson: ``RDeque.removeLastOccurrence(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return self._run(self.requests.remove_last_occurrence(value))
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    def subscribe_on_first_elements(self, consumer: Callback[T]) -> int:
+        """Same as :meth:`subscribe_on_elements`.
+
+        :Redisson: ``RBlockingDeque.subscribeOnFirstElements(Consumer)``,
+            ``RBlockingDeque.subscribeOnFirstElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("first", consumer)
+
+    def subscribe_on_last_elements(self, consumer: Callback[T]) -> int:
+        """Like :meth:`subscribe_on_elements`, at the last end.
+
+        :Redisson: ``RBlockingDeque.subscribeOnLastElements(Consumer)``,
+            ``RBlockingDeque.subscribeOnLastElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("last", consumer)

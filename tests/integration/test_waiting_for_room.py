@@ -1,0 +1,80 @@
+"""Callers that wait for room in a bounded queue, and what ends their wait."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ClosedError
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import AsyncioFlavour, Flavour
+
+CHANNEL = QueueKeys.of("bounded").capacity_channel
+
+
+@pytest.mark.parametrize("end", ["client", "handle"])
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
+def test_an_end_ends_the_wait(
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str, end: str, timeout: float | None
+) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        bounded = client.bounded_blocking_queue("bounded", transfer=False)
+        bounded.try_set_capacity(1)
+        bounded.put("a")
+        waiting = threads.submit(*((bounded.put, "b") if timeout is None else (bounded.offer, "b", timeout)))
+        eventually(lambda: admin.pubsub_numsub(CHANNEL)[0][1] == 1)
+        (client.close if end == "client" else bounded.destroy)()
+        with pytest.raises(ClosedError):
+            waiting.result(PATIENCE)
+        assert admin.lrange("bounded", 0, -1) == [b"a"]
+
+
+def test_another_handle_keeps_waiting_when_one_is_destroyed(
+    threads: ThreadPoolExecutor, admin: Any, client: Any
+) -> None:
+    bounded, other = client.bounded_blocking_queue("bounded"), client.bounded_blocking_queue("bounded")
+    bounded.try_set_capacity(1)
+    bounded.put("a")
+    waiting = threads.submit(other.put, "b")
+    eventually(lambda: admin.pubsub_numsub(CHANNEL)[0][1] == 1)
+    bounded.destroy()
+    assert other.poll() == "a"
+    waiting.result(PATIENCE)
+    assert other.poll() == "b"
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_put_that_is_cancelled_at_any_moment_ends(flavour: AsyncioFlavour, url: str) -> None:
+    async def puts(steps: int, client: Any) -> None:
+        bounded = client.bounded_blocking_queue(f"bounded{steps}", transfer=False)
+        await bounded.try_set_capacity(1)
+        await bounded.put("a")
+        tasks = [asyncio.create_task(bounded.put(value)) for value in "bcde"]
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        _, left = await asyncio.wait(tasks, timeout=PATIENCE)
+        assert not left
+
+    for steps in range(60):
+        # Connections that are yet to be made are part of it.
+        with flavour.connect(url, codec=StringCodec()) as client:
+            flavour.run(puts(steps, client.inner))
+
+
+def test_a_wait_goes_along_when_the_queue_is_renamed(threads: ThreadPoolExecutor, admin: Any, client: Any) -> None:
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    bounded.try_set_capacity(1)
+    bounded.put("a")
+    waiting = threads.submit(bounded.put, "b")
+    eventually(lambda: admin.pubsub_numsub(CHANNEL)[0][1] == 1)
+    bounded.rename("renamed")
+    assert bounded.poll() == "a"
+    waiting.result(PATIENCE)
+    assert admin.lrange("renamed", 0, -1) == [b"b"]
