@@ -480,6 +480,8 @@ class BlockingQueue(Handle[T]):
     async def unsubscribe(self, listener_id: int) -> None:
         """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
 
+        A consumer may end its own subscription, but not by a task or thread that it waits for.
+
         :Redisson: ``RBlockingQueue.unsubscribe(int)``
         :Cost: one round trip when its wait has to end
         :Guarantee: nothing is lost

@@ -42,16 +42,17 @@ class Client:
     copied, and of a Sentinel or a cluster its knowledge of who is where is used; commands go over connections of our
     own, and it is never closed. Nothing is sent before the first call.
 
-    ``codec`` (default Kryo5Codec, as in Redisson), ``envelope`` (``"current"``, or ``"legacy"`` when a Redisson up to
-    3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
-    NameMapper) hold for every queue; a queue may have another codec. ``probe_interval`` is how often, in seconds, the
-    client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items
-    one script call moves. ``undecodable`` says what a call does that takes a value which the codec cannot read: its
-    bytes are kept in Redis in any case, then ``"raise"`` raises DecodeError and ``"skip"`` logs a warning and goes on
-    with the next value. ``remember`` is for how many seconds after its due time (or its delivery) an item's outcome
-    is remembered: what ``cancel`` can tell of it, and that its id was used; 0 for not at all. ``wakeups="keyspace"``
-    listens to the server's keyspace events beside the channel, for writers that add entries without announcing them;
-    :meth:`open` raises ServerSettingError when the server does not send them.
+    ``codec`` (default Kryo5Codec, as in Redisson), ``envelope`` (``"current"``, or ``"legacy"`` when a Redisson up
+    to 3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
+    NameMapper) hold for every queue; a queue may have another codec. ``probe_interval`` is how often, in seconds,
+    the client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items one
+    script call moves at most; it moves fewer where that would keep Redis busy for long. ``undecodable`` says what a
+    call does that takes a value which the codec cannot read: its bytes are kept in Redis in any case, then
+    ``"raise"`` raises DecodeError and ``"skip"`` logs a warning and goes on with the next value. ``remember`` is
+    for how many seconds after its due time (or its delivery) an item's outcome is remembered: what ``cancel`` can
+    tell of it, and that its id was used; 0 for not at all. ``wakeups="keyspace"`` listens to the server's keyspace
+    events beside the channel, for writers that add entries without announcing them; :meth:`open` raises
+    ServerSettingError when the server does not send them.
 
     Answers to ``Redisson.create(config)``.
     """
@@ -64,7 +65,7 @@ class Client:
         envelope: Envelope | str = Envelope.CURRENT,
         name_mapper: NameMapper | None = None,
         probe_interval: float = 30.0,
-        transfer_batch: int = 100,
+        transfer_batch: int = 5000,
         undecodable: str = "raise",
         remember: float = 600.0,
         wakeups: str = "channel",
@@ -251,7 +252,7 @@ def connect(
     envelope: Envelope | str = Envelope.CURRENT,
     name_mapper: NameMapper | None = None,
     probe_interval: float = 30.0,
-    transfer_batch: int = 100,
+    transfer_batch: int = 5000,
     undecodable: str = "raise",
     remember: float = 600.0,
     wakeups: str = "channel",

@@ -3,7 +3,7 @@
 The asyncio and the threaded handles send these one at a time, a pipeline sends many at once.
 """
 
-from .delayed import DelayedRequests
+from .delayed import DelayedRequests, WaitingItem
 from .ready import BoundedRequests, DequeRequests, QueueRequests
 
-__all__ = ["BoundedRequests", "DelayedRequests", "DequeRequests", "QueueRequests"]
+__all__ = ["BoundedRequests", "DelayedRequests", "DequeRequests", "QueueRequests", "WaitingItem"]

@@ -16,5 +16,5 @@ elseif not member then
 end
 redis.call('LREM', keys.envelopes, 1, member)
 redis.call('ZREM', keys.timeout, member)
-bury(id, record, due, remember_ms, now_ms)
+live_until(bury(id, record, due, remember_ms, now_ms), now_ms)
 return 'cancelled'

@@ -9,8 +9,8 @@ local now_us, _, now_ms_up = server_time()
 
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.envelopes)
-local largest = redis.call('HGET', keys.settings, 'max_size')
-if largest and redis.call('ZCARD', keys.timeout) + (#ARGV - 1) / 2 > tonumber(largest) then
+local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
+if largest and redis.call('ZCARD', keys.timeout) + (#ARGV - 1) / 2 > largest then
   return {0, '', 0, now_us}
 end
 

@@ -36,15 +36,15 @@ if record then
   end
 end
 
-local largest = redis.call('HGET', keys.settings, 'max_size')
-if largest and not member and redis.call('ZCARD', keys.timeout) >= tonumber(largest) then
+local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
+if largest and not member and redis.call('ZCARD', keys.timeout) >= largest then
   return {'full', '', 0, now_us}
 end
 if member then
   redis.call('ZREM', keys.timeout, member)
   redis.call('LREM', keys.envelopes, 1, member)
   outcome = 'replaced'
-  bury(old, record, record.due, remember_ms, now_ms)
+  live_until(bury(old, record, record.due, remember_ms, now_ms), now_ms)
 elseif record then
   -- The key goes to the new item. What else is known of the old one stays: it may even wait.
   record.key = ''

@@ -4,7 +4,7 @@
 -- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out
--- INCLUDE: clock, envelope, find, records
+-- INCLUDE: clock, envelope, find, records, erase
 local _, now_ms = server_time()
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local named = {}
@@ -17,8 +17,9 @@ redis.call('ZCARD', keys.timeout)
 redis.call('ZCARD', keys.forget)
 local recorded = redis.call('HLEN', keys.records) > 0
 
-local places, members, ids = {}, {}, {}
-for start = 0, redis.call('LLEN', keys.envelopes) - 1, 1000 do
+local places, members, ids, others = {}, {}, {}, {}
+local size = redis.call('LLEN', keys.envelopes)
+for start = 0, size - 1, 1000 do
   for i, member in ipairs(redis.call('LRANGE', keys.envelopes, start, start + 999)) do
     local value, id = unwrap(member)
     if value and (named[value] ~= nil) == (which ~= 'others') then
@@ -27,6 +28,8 @@ for start = 0, redis.call('LLEN', keys.envelopes) - 1, 1000 do
       if which == 'first' then
         break
       end
+    else
+      others[#others + 1] = member
     end
   end
   if which == 'first' and #members > 0 then
@@ -34,18 +37,21 @@ for start = 0, redis.call('LLEN', keys.envelopes) - 1, 1000 do
   end
 end
 
+local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)
   redis.call('ZREM', keys.timeout, member)
-  bury(ids[i], recorded and record_of(ids[i]), tonumber(due or 0), remember_ms, now_ms)
+  local at = bury(ids[i], recorded and record_of(ids[i]), tonumber(due or 0), remember_ms, now_ms)
+  last = math.max(last, at)
 end
--- One pass over the list, however many there are.
-if #members == 1 then
-  redis.call('LREM', keys.envelopes, 1, members[1])
-elseif #members > 1 then
-  for _, place in ipairs(places) do
-    redis.call('LSET', keys.envelopes, place, 'redisson_dq: removed')
+live_until(last, now_ms)
+if which ~= 'first' and #others < #members then
+  -- Few stay: they are put in anew.
+  redis.call('DEL', keys.envelopes)
+  for start = 1, #others, 1000 do
+    redis.call('RPUSH', keys.envelopes, unpack(others, start, math.min(start + 999, #others)))
   end
-  redis.call('LREM', keys.envelopes, 0, 'redisson_dq: removed')
+else
+  cut(places, {})
 end
 return #members

@@ -3,8 +3,42 @@
 -- KEYS: ready, timeout, envelopes, quarantine, settings, records, forget, expired, recurring, recurring_due
 -- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered
 -- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...; when there is something to do next, or nil
--- COST: O(n (log m + p)), n moved, m waiting, p the place of an entry in the envelope list (0 in offer order)
--- INCLUDE: clock, envelope, find, records
+-- COST: O(n log m), n moved, m waiting, in offer order; in any other order O(n log m + m), and few are moved where m is large
+-- INCLUDE: clock, envelope, find, records, erase
+
+-- What one call may take, in us: 10 ms up to 25,000 waiting, more where only a look at all of them gets on, at most 100 ms.
+local function budget(size)
+  return math.max(10000, math.min(100000, 0.4 * size))
+end
+
+-- What is due, as much of it as one call may move.
+local function due_now(now_ms, most)
+  local count = math.min(most, redis.call('ZCOUNT', keys.timeout, '-inf', now_ms))
+  if count > 100 then
+    local first = redis.call('ZRANGE', keys.timeout, 0, 0)[1]
+    local size = redis.call('LLEN', keys.envelopes)
+    if redis.call('LINDEX', keys.envelopes, 0) == first then
+      count = math.min(count, 1000)
+    else
+      for _, tried in ipairs({5000, 2000, 1000, 500, 200, 100}) do
+        local fits = math.min(count, tried)
+        if 6 * fits + cost_of_erasing(fits, size) <= budget(size) or tried == 100 then
+          count = fits
+          break
+        end
+      end
+    end
+  end
+  return redis.call('ZRANGEBYSCORE', keys.timeout, '-inf', now_ms, 'LIMIT', 0, count)
+end
+
+-- Lua's stack holds some thousand values.
+local function in_parts(command, key, values)
+  for start = 1, #values, 1000 do
+    redis.call(command, key, unpack(values, start, math.min(start + 999, #values)))
+  end
+end
+
 local now_us, now_ms = server_time()
 local remember_ms = tonumber(ARGV[2])
 local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
@@ -12,7 +46,7 @@ if special and redis.call('HGET', keys.settings, 'paused') then
   return {0, 0, 0, now_us, {}}
 end
 
-local due = redis.call('ZRANGEBYSCORE', keys.timeout, '-inf', now_ms, 'LIMIT', 0, ARGV[1])
+local due = due_now(now_ms, tonumber(ARGV[1]))
 local values, aside, late = {}, {}, {}
 
 if #due > 0 then
@@ -35,22 +69,19 @@ if #due > 0 then
     if record then
       remember(id, record, remember_ms, now_ms)
     end
-    redis.call('LREM', keys.envelopes, 1, member)
   end
-  if #values > 0 then
-    redis.call('RPUSH', keys.ready, unpack(values))
-  end
-  if #aside > 0 then
-    redis.call('RPUSH', keys.quarantine, unpack(aside))
-  end
+  -- First what needs memory, as that is what Redis may refuse.
+  in_parts('RPUSH', keys.ready, values)
+  in_parts('RPUSH', keys.quarantine, aside)
   if #late > 0 then
-    redis.call('RPUSH', keys.expired, unpack(late))
+    in_parts('RPUSH', keys.expired, late)
     redis.call('LTRIM', keys.expired, -1000, -1)
     -- HINCRBY would fail on what is no number, after the values above were written.
     local before = tonumber(redis.call('HGET', keys.settings, 'expired') or 0) or 0
     redis.call('HSET', keys.settings, 'expired', string.format('%.0f', before + #late))
   end
-  redis.call('ZREM', keys.timeout, unpack(due))
+  erase(due, now_us)
+  in_parts('ZREM', keys.timeout, due)
 end
 
 local recurring = {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.codecs import Codec, LongCodec, StringCodec
-from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, WrongTypeError
+from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, RedisReplyError, WrongTypeError
 from redisson_dq.items import Outcome
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import eventually
@@ -258,3 +258,13 @@ def test_an_item_whose_score_is_no_whole_number_can_be_removed(admin: Any, produ
     admin.rpush(KEYS.envelopes, member)
     assert producer.remove("a") is True
     assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 0
+
+
+def test_a_largest_size_that_is_no_number_limits_nothing(admin: Any, producer: Any) -> None:
+    admin.hset(KEYS.settings, "max_size", "many")
+    producer.offer("a", delay=60)
+    producer.offer("b", delay=60, id="b")
+    assert producer.offer_all([("c", 60)]) == 1
+    assert producer.size() == 3
+    with pytest.raises(RedisReplyError, match="holds no number but b'many'"):
+        producer.max_size()

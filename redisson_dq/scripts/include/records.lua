@@ -25,15 +25,20 @@ local function record_of(id)
 end
 
 -- Both keys go a week after the last time that matters, should no script of ours run any more.
-local function forget_at(id, at, now_ms)
-  -- Another writer's score may be no whole number, or infinite, and PEXPIRE takes neither.
-  at = math.min(math.ceil(at), 2 ^ 53)
-  redis.call('ZADD', keys.forget, at, id)
+local function live_until(at, now_ms)
   for _, key in ipairs({keys.records, keys.forget}) do
     if redis.call('PTTL', key) < at - now_ms + WEEK then
       redis.call('PEXPIRE', key, at - now_ms + WEEK)
     end
   end
+end
+
+-- Gives the time, for live_until.
+local function forget_at(id, at)
+  -- Another writer's score may be no whole number, or infinite, and PEXPIRE takes neither.
+  at = math.min(math.ceil(at), 2 ^ 53)
+  redis.call('ZADD', keys.forget, at, id)
+  return at
 end
 
 -- The key is no argument of string.format, which would end it at its first NUL.
@@ -47,7 +52,8 @@ local function remember(id, record, remember_ms, now_ms)
   if record.key ~= '' then
     redis.call('HSET', keys.records, record.key, id)
   end
-  forget_at(id, math.max(record.due, record.latest, record.duplicate, now_ms) + remember_ms, now_ms)
+  local last = math.max(record.due, record.latest, record.duplicate, now_ms)
+  live_until(forget_at(id, last + remember_ms), now_ms)
 end
 
 local function drop(id, record)
@@ -58,14 +64,12 @@ local function drop(id, record)
   redis.call('ZREM', keys.forget, id)
 end
 
--- Notes that an item was taken out, so that nobody is told later that it was delivered.
+-- Notes that an item was taken out, so that nobody is told later that it was delivered. Gives the time, for live_until.
 local function bury(id, record, due, remember_ms, now_ms)
   if record then
     drop(id, record)
   end
-  if remember_ms > 0 then
-    forget_at(id, math.max(due, now_ms) + remember_ms, now_ms)
-  end
+  return remember_ms > 0 and forget_at(id, math.max(due, now_ms) + remember_ms) or 0
 end
 
 -- Drops a few records whose time is over. One of an overdue item that still waits is looked at again in a minute.
@@ -75,7 +79,7 @@ local function sweep(now_ms)
     if not record then
       redis.call('ZREM', keys.forget, id)
     elseif find(id, record.due) then
-      forget_at(id, now_ms + 60000, now_ms)
+      forget_at(id, now_ms + 60000)
     else
       drop(id, record)
     end

@@ -1,0 +1,89 @@
+"""Taking entries out of the middle of the envelope list: every way leaves what taking them out one by one would."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import pytest
+
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.envelope import Envelope, wrap
+from tests.integration.conftest import KEYS
+
+WAYS = ("each", "search", "scan")
+
+
+def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
+    """Runs the part of transfer.lua that erases, on its own; ``way`` instead of the one that its costs choose."""
+    source = load("transfer").source
+    whole = source[: source.index("-- Moves values")]
+    if way is not None:
+        assert whole.count("local _, way = cost_of_erasing(left, size)") == 1
+        whole = whole.replace("local _, way = cost_of_erasing(left, size)", f"local way = '{way}'")
+    keys = [getattr(KEYS, key) for key in load("transfer").keys]
+    now_us = time.time_ns() // 1000
+    admin.eval(f"{whole}\nerase(ARGV, {now_us})\nreturn 0", len(keys), *keys, *members)
+
+
+def mixed(seed: int, count: int, java_share: float) -> list[bytes]:
+    """Entries in offer order: ours with growing ids, Java's with random ones between them, in both formats."""
+    draw = random.Random(seed)
+    us = time.time_ns() // 1000 - 10_000_000
+    members = []
+    for number in range(count):
+        us += draw.choice((0, 0, 1, 5000))
+        ours = (us << 12 | number % 4096).to_bytes(8, "big")
+        java = draw.randbytes(8)
+        format_ = draw.choice((Envelope.CURRENT, Envelope.LEGACY))
+        members.append(wrap(format_, java if draw.random() < java_share else ours, b"%d" % (number % 7)))
+    return members
+
+
+@pytest.mark.parametrize("way", [*WAYS, None])
+@pytest.mark.parametrize("java_share", [0.0, 0.3, 0.95, 1.0])
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 300, 3000])
+def test_what_is_named_is_gone_and_the_rest_keeps_its_order(
+    admin: Any, way: str | None, java_share: float, count: int
+) -> None:
+    for seed in range(6):
+        members = list(dict.fromkeys(mixed(seed, count, java_share)))
+        draw = random.Random(seed)
+        gone = draw.sample(members, draw.choice((1, len(members), (len(members) + 1) // 2, min(5, len(members)))))
+        admin.rpush(KEYS.envelopes, *members)
+        erase(admin, gone, way)
+        assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in members if member not in set(gone)]
+        admin.delete(KEYS.envelopes)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_entries_that_are_not_in_the_list_cost_nothing_else(admin: Any, way: str) -> None:
+    members = mixed(1, 500, 0.5)
+    absent = mixed(2, 50, 0.5)
+    admin.rpush(KEYS.envelopes, *members[:400], b"", b"junk", b"more junk", *members[400:])
+    erase(admin, [*absent, *members[100:150], b"junk"], way)
+    left = [*members[:100], *members[150:400], b"", b"more junk", *members[400:]]
+    assert admin.lrange(KEYS.envelopes, 0, -1) == left
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ids_out_of_order_are_found_all_the_same(admin: Any, way: str) -> None:
+    """As after a step back of the server's clock."""
+    members = mixed(3, 1000, 0.0)
+    stepped = members[600:] + members[:600]
+    admin.rpush(KEYS.envelopes, *stepped)
+    gone = stepped[::7]
+    erase(admin, gone, way)
+    assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in stepped if member not in set(gone)]
+
+
+def test_what_stands_at_the_front_is_cut_off_without_a_look_at_the_rest(admin: Any) -> None:
+    members = mixed(4, 2000, 0.5)
+    admin.rpush(KEYS.envelopes, *members)
+    admin.config_resetstat()
+    erase(admin, members[:900])
+    assert admin.lrange(KEYS.envelopes, 0, -1) == members[900:]
+    stats = admin.info("commandstats")
+    assert "cmdstat_lrem" not in stats
+    assert stats["cmdstat_ltrim"]["calls"] == 1
