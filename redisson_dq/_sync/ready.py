@@ -636,6 +636,8 @@ class BlockingQueue(Handle[T]):
 
     def _subscribe(self, end: End, consumer: Callback[T]) -> int:
         self._check()
+        # The one its worker will ask for; a client that is closed refuses it here.
+        self._client._receiver(Pop((self.keys.ready,), end))
         listener = Listener(self, end, check_function(consumer, self.name))
         listener_id = next(self._listener_ids)
         self._listeners[listener_id] = listener

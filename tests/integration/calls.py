@@ -362,7 +362,7 @@ _TAKES = {
 def _bounded(row: Call) -> Call:
     if row.name in _OFFERS and not row.local:
         return attrs.evolve(row, missing=RedisReplyError, keys=("ready", "capacity"), writes=False)
-    if row.name in _TAKES and not row.waits and not row.other:
+    if row.name in _TAKES and row.way != "timeout" and not row.waits and not row.other:
         return attrs.evolve(row, keys=("ready", "capacity", *row.keys[1:]))
     return row
 
