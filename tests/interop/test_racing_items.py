@@ -26,7 +26,7 @@ from tests.interop.sides import HOUR, NO_PROBE, Java, Taker, waiting
 from tests.peer import VERSIONS
 
 PROCESSES = 8
-ITEMS = 1000
+ITEMS = 600
 
 
 class Race:
