@@ -331,7 +331,6 @@ def test_a_rename_that_is_cancelled_at_any_moment(flavour: AsyncioFlavour, clien
         flavour.run(rename(number))
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="a task of 3.10 cannot tell who was cancelled")
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
 def test_a_consumer_that_awaits_what_was_cancelled_does_not_end_the_subscription(
     queue: Any, caplog: pytest.LogCaptureFixture
@@ -346,5 +345,10 @@ def test_a_consumer_that_awaits_what_was_cancelled_does_not_end_the_subscription
 
     queue.subscribe_on_elements(consume)
     queue.add_all(["a", "b"])
-    eventually(lambda: caplog.text.count("a listener's consumer failed") == 2)
-    assert seen == ["a", "b"]
+    if sys.version_info >= (3, 11):
+        eventually(lambda: caplog.text.count("a listener's consumer failed") == 2)
+        assert seen == ["a", "b"]
+    else:
+        # A task of 3.10 cannot tell who was cancelled, so the subscription ends; what it has not taken stays.
+        eventually(lambda: seen == ["a"])
+        assert queue.poll(timeout=PATIENCE) == "b"
