@@ -599,16 +599,9 @@ class BlockingQueue(Handle[T]):
             if timeout is not None:
                 raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
             return await self._take(self.requests.poll_many(end, limit))
-        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
-        deadline = time.monotonic() + seconds
-        if not seconds:
+        if timeout is None or not timeout_seconds(timeout, self.name):
             return await self._take(self.requests.poll_one(end))
-        if seconds < _SHORT_WAIT:
-            taken = await self._pop(self.keys.ready, end)
-            values = [] if taken is None else await self._decoded(taken)
-            if values:
-                return values[0]
-        found = await self._next(end, (self.keys.ready,), deadline)
+        found = await self._poll_any(end, (), timeout)
         return None if found is None else found[1]
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:

@@ -4,6 +4,7 @@
 -- ARGV: the values
 -- RETURN: 1 if added, 0 if there is no room, -1 if the capacity was never set
 -- COST: O(n), n values
+-- INCLUDE: parts
 local room = redis.call('GET', keys.capacity)
 if not room then
   return -1
@@ -12,7 +13,5 @@ elseif tonumber(room) < #ARGV then
 end
 redis.call('LLEN', keys.ready)
 redis.call('DECRBY', keys.capacity, #ARGV)
-for start = 1, #ARGV, 1000 do
-  redis.call('RPUSH', keys.ready, unpack(ARGV, start, math.min(start + 999, #ARGV)))
-end
+in_parts('RPUSH', keys.ready, ARGV)
 return 1

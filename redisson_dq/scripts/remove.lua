@@ -4,7 +4,7 @@
 -- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out
--- INCLUDE: clock, envelope, find, records, erase
+-- INCLUDE: clock, envelope, find, records, erase, parts
 local _, now_ms = server_time()
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local named = {}
@@ -48,9 +48,7 @@ live_until(last, now_ms)
 if which ~= 'first' and #others < #members then
   -- Few stay: they are put in anew.
   redis.call('DEL', keys.envelopes)
-  for start = 1, #others, 1000 do
-    redis.call('RPUSH', keys.envelopes, unpack(others, start, math.min(start + 999, #others)))
-  end
+  in_parts('RPUSH', keys.envelopes, others)
 else
   cut(places, {})
 end

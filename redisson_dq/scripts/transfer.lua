@@ -4,7 +4,7 @@
 -- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered
 -- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...; when there is something to do next, or nil
 -- COST: O(n log m), n moved, m waiting, in offer order; in any other order O(n log m + m), and few are moved where m is large
--- INCLUDE: clock, envelope, find, records, erase
+-- INCLUDE: clock, envelope, find, records, erase, parts
 
 -- What one call may take, in us: 10 ms up to 25,000 waiting, more where only a look at all of them gets on, at most 100 ms.
 local function budget(size)
@@ -30,13 +30,6 @@ local function due_now(now_ms, most)
     end
   end
   return redis.call('ZRANGEBYSCORE', keys.timeout, '-inf', now_ms, 'LIMIT', 0, count)
-end
-
--- Lua's stack holds some thousand values.
-local function in_parts(command, key, values)
-  for start = 1, #values, 1000 do
-    redis.call(command, key, unpack(values, start, math.min(start + 999, #values)))
-  end
 end
 
 local now_us, now_ms = server_time()
