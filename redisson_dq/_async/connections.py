@@ -18,9 +18,10 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from .._pairs import AsyncSemaphore, async_sleep
+from .._pairs import AsyncSemaphore, async_finish, async_sleep
 from .._redis import async_hang_up, connection_factory, translate
-from ..errors import ClosedError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
+from ..errors import ClosedError, DecodeError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
+from ..wire import commands
 from ..wire.request import Request
 from .servers import ClusterServers, Servers
 
@@ -120,13 +121,13 @@ class Connections:
 
     async def _exchange_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
         connection = await self._connection(pool)
-        commands = list(_packed(requests))
+        packed = list(_packed(requests))
         if transaction:
-            commands = [("MULTI",), *commands, ("EXEC",)]
+            packed = [("MULTI",), *packed, ("EXEC",)]
         replies: list[Any] = []
         try:
-            await connection.send_packed_command([pack_command(words) for words in commands], check_health=False)
-            while len(replies) < len(commands):
+            await connection.send_packed_command([pack_command(words) for words in packed], check_health=False)
+            while len(replies) < len(packed):
                 try:
                     replies.append(await connection.read_response(disable_decoding=True))
                 except ResponseError as error:
@@ -135,7 +136,7 @@ class Connections:
             if transaction:
                 raise translate(error, "a transaction", sent=True) from error
             lost = translate(error, "a pipeline", sent=True)
-            replies += [lost] * (len(commands) - len(replies))
+            replies += [lost] * (len(packed) - len(replies))
         except BaseException:
             # Cancelled or interrupted: as of a single request.
             await connection.disconnect()
@@ -150,6 +151,18 @@ class Connections:
             reasons = [*(reply for reply in replies[1:-1] if isinstance(reply, ResponseError)), done]
             return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in replies[1:-1]]
         return list(done)
+
+    async def keep_aside(self, error: DecodeError, key: str) -> None:
+        """Puts what could not be decoded, and exists nowhere else any more, into the list ``key``.
+
+        Raises the error itself when Redis does not take it.
+        """
+        try:
+            # A cancelled caller has nobody to give the bytes to, so they are put away in any case.
+            await async_finish(self.run(commands.keep_undecodable(key, error.undecodable)))
+        except RedissonDQError as failure:
+            raise error from failure
+        error.kept_in = key
 
     async def check_keyspace_events(self) -> None:
         """Raises ServerSettingError unless the server publishes keyspace events of sorted sets. One round trip.

@@ -20,9 +20,10 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from .._pairs import Semaphore, sleep
+from .._pairs import Semaphore, finish, sleep
 from .._redis import connection_factory, hang_up, translate
-from ..errors import ClosedError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
+from ..errors import ClosedError, DecodeError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
+from ..wire import commands
 from ..wire.request import Request
 from .servers import ClusterServers, Servers
 
@@ -122,13 +123,13 @@ class Connections:
 
     def _exchange_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
         connection = self._connection(pool)
-        commands = list(_packed(requests))
+        packed = list(_packed(requests))
         if transaction:
-            commands = [("MULTI",), *commands, ("EXEC",)]
+            packed = [("MULTI",), *packed, ("EXEC",)]
         replies: list[Any] = []
         try:
-            connection.send_packed_command([pack_command(words) for words in commands], check_health=False)
-            while len(replies) < len(commands):
+            connection.send_packed_command([pack_command(words) for words in packed], check_health=False)
+            while len(replies) < len(packed):
                 try:
                     replies.append(connection.read_response(disable_decoding=True))
                 except ResponseError as error:
@@ -137,7 +138,7 @@ class Connections:
             if transaction:
                 raise translate(error, "a transaction", sent=True) from error
             lost = translate(error, "a pipeline", sent=True)
-            replies += [lost] * (len(commands) - len(replies))
+            replies += [lost] * (len(packed) - len(replies))
         except BaseException:
             # Cancelled or interrupted: as of a single request.
             connection.disconnect()
@@ -152,6 +153,18 @@ class Connections:
             reasons = [*(reply for reply in replies[1:-1] if isinstance(reply, ResponseError)), done]
             return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in replies[1:-1]]
         return list(done)
+
+    def keep_aside(self, error: DecodeError, key: str) -> None:
+        """Puts what could not be decoded, and exists nowhere else any more, into the list ``key``.
+
+        Raises the error itself when Redis does not take it.
+        """
+        try:
+            # A cancelled caller has nobody to give the bytes to, so they are put away in any case.
+            finish(self.run(commands.keep_undecodable(key, error.undecodable)))
+        except RedissonDQError as failure:
+            raise error from failure
+        error.kept_in = key
 
     def check_keyspace_events(self) -> None:
         """Raises ServerSettingError unless the server publishes keyspace events of sorted sets. One round trip.

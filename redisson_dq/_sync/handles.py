@@ -9,12 +9,10 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._pairs import finish
 from .._times import Delay
 from ..codecs.base import Codec
-from ..errors import ClosedError, DecodeError, RedissonDQError
+from ..errors import ClosedError, DecodeError
 from ..requests.base import ObjectRequests
-from ..wire import commands
 from ..wire.keys import QueueKeys
 from ..wire.request import Request
 
@@ -354,12 +352,7 @@ class Handle(Generic[T]):
 
     def _keep(self, error: DecodeError, key: str) -> None:
         """Raises the error, or logs it where the client is told to skip what cannot be read."""
-        try:
-            # A cancelled caller has nobody to give the bytes to, so they are put away in any case.
-            finish(self._connections.run(commands.keep_undecodable(key, error.undecodable)))
-        except RedissonDQError as failure:
-            raise error from failure
-        error.kept_in = key
+        self._connections.keep_aside(error, key)
         if self._client._options.undecodable != "skip":
             raise error
         logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)

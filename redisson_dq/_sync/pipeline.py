@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from .._pairs import finish
 from ..errors import ArgumentError, DecodeError, RedissonDQError
-from ..wire import commands
 from ..wire.request import Request
 from .connections import Connections
 
@@ -84,7 +83,9 @@ class Pipeline:
         outcomes = self._connections.run_many(requests, transaction=self._transaction)
         for reply, outcome in zip(replies, outcomes, strict=True):
             if isinstance(outcome, DecodeError) and reply.request.keep_in is not None:
-                self._keep(outcome, reply.request.keep_in)
+                # Its reply tells of the error, whether the bytes could be kept or not.
+                with contextlib.suppress(DecodeError):
+                    self._connections.keep_aside(outcome, reply.request.keep_in)
             reply._fill(outcome)
         return [reply.result for reply in replies]
 
@@ -96,10 +97,3 @@ class Pipeline:
     ) -> None:
         if kind is None and self._replies:
             self.execute()
-
-    def _keep(self, error: DecodeError, key: str) -> None:
-        try:
-            finish(self._connections.run(commands.keep_undecodable(key, error.undecodable)))
-            error.kept_in = key
-        except RedissonDQError as failure:
-            error.__cause__ = failure
