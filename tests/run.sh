@@ -34,4 +34,5 @@ step "ruff format" ruff format --check .
 step "mypy" mypy
 step "generated code" python .ci/unasync.py --check
 step "docs" python -m sphinx -EW -q -c docs . build/docs
-step "pytest" python -m pytest "$@"
+# Most tests wait, some compute: three processes, each with servers and JVMs of its own, keep two cores busy.
+step "pytest" python -m pytest -n 3 --dist loadfile "$@"

@@ -30,12 +30,16 @@ from redisson_dq.codecs import StringCodec
 async def asyncio_main():
     async with redisson_dq.aio.connect(url, codec=StringCodec(), probe_interval=3600) as client:
         queue = client.blocking_queue("orders")
+        print("open", flush=True)
+        sys.stdin.readline()
         await client.delayed_queue(queue).offer("skewed", delay=0.5)
         print(json.dumps([time.time(), [await queue.take() for _ in range(2)]]))
 
 def sync_main():
     with redisson_dq.connect(url, codec=StringCodec(), probe_interval=3600) as client:
         queue = client.blocking_queue("orders")
+        print("open", flush=True)
+        sys.stdin.readline()
         client.delayed_queue(queue).offer("skewed", delay=0.5)
         print(json.dumps([time.time(), [queue.take() for _ in range(2)]]))
 
@@ -45,16 +49,19 @@ asyncio.run(asyncio_main()) if flavour == "asyncio" else sync_main()
 
 @pytest.mark.parametrize("minutes", [-7, 7])
 def test_a_client_with_a_wrong_clock(flavour: Flavour, admin: Any, url: str, producer: Any, minutes: int) -> None:
-    seconds, microseconds = admin.time()
-    before_ms = seconds * 1000 + microseconds // 1000
-    producer.offer("right", delay=1.5)
     process = subprocess.Popen(
         [sys.executable, "-c", SKEWED, url, flavour.name, str(minutes)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),
         text=True,
     )
-    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    seconds, microseconds = admin.time()
+    before_ms = seconds * 1000 + microseconds // 1000
+    producer.offer("right", delay=2)
+    output, _ = process.communicate("\n", timeout=PATIENCE)
     seconds, microseconds = admin.time()
     after_ms = seconds * 1000 + microseconds // 1000
     its_time, values = json.loads(output)
