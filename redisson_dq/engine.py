@@ -3,7 +3,7 @@
 Theory of operation. A queue's due items are moved by a script. Somebody has to run it when the next item falls
 due, and nobody may ask in between. The driver feeds what happened into an :class:`Engine` and carries out the
 actions it gives back; it owns the connection, the subscription and the timer, and the engine owns nothing
-but four fields.
+but a few fields.
 
 * The subscription was confirmed: what was announced before is unknown, so transfer.
 * A message announced a new head: arm the timer for it, unless it is armed for something earlier.
@@ -11,6 +11,12 @@ but four fields.
 * The transfer answered: it tells the server's time and the next due time, so arm the timer for that, or transfer
   again at once when more is due, or rest when nothing waits.
 * The transfer failed: try again after a pause that grows.
+
+Among several processes one is the mover of a queue; the transfer's answer says who. The others are its reserve: they
+wait a little longer than the due time, and the mover, which publishes the next due time after each transfer, is
+always first as long as it lives. So an announcement that is later than what a reserve is armed for means that the
+item was moved; the timer is left as it is, since it is cheaper to look once when it fires than to arm it anew for every
+message.
 
 Time comes in as an argument, in microseconds of any clock that never steps (``now_us``). Due times are
 epoch milliseconds **of the server's clock**; the engine learns how the two relate from each transfer's answer,
@@ -27,7 +33,7 @@ from typing import Final
 
 import attrs
 
-__all__ = ["TRANSITIONS", "Action", "Do", "Engine", "Event", "State"]
+__all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Event", "Role", "State"]
 
 
 class State(enum.Enum):
@@ -54,7 +60,19 @@ class Event(enum.Enum):
     EMPTY = "transferred: nothing waits"
     FAILED = "transfer failed"
     FIRED = "timer fired"
+    SPARED = "timer fired: moved by the mover"
     CLOSE = "closed"
+
+
+class Role(enum.Enum):
+    """Who moves a queue's due items, as a transfer's answer tells it."""
+
+    ALONE = "alone"
+    """No other client listens."""
+    MOVER = "mover"
+    """Others listen, and step in if this one does not move."""
+    RESERVE = "reserve"
+    """Another process moves."""
 
 
 class Do(enum.Enum):
@@ -106,12 +124,13 @@ TRANSITIONS: Final[dict[tuple[State, Event], _Row]] = {
     (State.MOVING_AGAIN, Event.EMPTY): _MOVE,
     (State.MOVING_AGAIN, Event.FAILED): (State.PAUSING, (Do.ARM,)),
     (State.MOVING_AGAIN, Event.CLOSE): _CLOSE,
-    # A later announcement never moves the timer back: at worst it fires once for nothing.
+    # A later announcement does not move the timer back: at worst it fires once for nothing.
     (State.ARMED, Event.SUBSCRIBED): _MOVE,
     (State.ARMED, Event.DUE): _MOVE,
     (State.ARMED, Event.SOONER): _ARM,
     (State.ARMED, Event.LATER): _stay(State.ARMED),
     (State.ARMED, Event.FIRED): _MOVE,
+    (State.ARMED, Event.SPARED): _ARM,
     (State.ARMED, Event.CLOSE): _CLOSE,
     (State.RESTING, Event.SUBSCRIBED): _MOVE,
     (State.RESTING, Event.DUE): _MOVE,
@@ -138,14 +157,29 @@ _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
 
+#: How long after the due time a reserve steps in; one that is given another figure steps in before or after others.
+RESERVE_US: Final = 30_000
+# Where a round trip takes long, the mover's message does as well.
+_LONGEST_ROUND_TRIP_US: Final = 500_000
+
 
 class Engine:
-    """Decides for one queue. Not thread-safe: its driver calls it from one place."""
+    """Decides for one queue. Not thread-safe: its driver calls it from one place.
 
-    def __init__(self) -> None:
+    ``reserve_us`` is how long it waits beyond a due time while another process is the mover.
+    """
+
+    def __init__(self, reserve_us: int = RESERVE_US) -> None:
         self.state = State.DETACHED
+        self.role = Role.ALONE
+        #: Whether it ever was the mover among others.
+        self.led = False
+        self._reserve_us = reserve_us
+        self._patience_us = 0
         self._noted_ms: int | None = None
         self._armed_us: int | None = None
+        # When a reserve's timer should fire, should it fire before that.
+        self._spared_us: int | None = None
         self._ahead_us: int | None = None
         self._failures = 0
 
@@ -160,20 +194,31 @@ class Engine:
             return ()
         if self._ahead_us is None:
             return self._step(Event.DUE)
+        self._spared_us = None
         wait_us = self._until(due_ms, now_us)
         if wait_us <= 0:
             return self._step(Event.DUE)
         if self._armed_us is not None and now_us + wait_us >= self._armed_us:
+            if self.role is Role.RESERVE:
+                self._spared_us = now_us + wait_us
             return self._step(Event.LATER)
         return self._step(Event.SOONER, now_us, wait_us)
 
-    def transferred(self, next_ms: int | None, server_now_us: int, sent_us: int, now_us: int) -> tuple[Action, ...]:
+    def transferred(
+        self, next_ms: int | None, role: Role, server_now_us: int, sent_us: int, now_us: int
+    ) -> tuple[Action, ...]:
         """The transfer sent at ``sent_us`` answered at ``now_us``.
 
         ``next_ms`` is the next due time, or None when nothing waits; ``server_now_us`` the server's epoch time
         when it ran, taken to be half way between the two.
         """
         self._failures = 0
+        self.role = role
+        self.led = self.led or role is Role.MOVER
+        self._spared_us = None
+        self._patience_us = 0
+        if role is Role.RESERVE:
+            self._patience_us = self._reserve_us + min(now_us - sent_us, _LONGEST_ROUND_TRIP_US)
         self._ahead_us = server_now_us - (sent_us + now_us) // 2
         known = [due for due in (next_ms, self._noted_ms) if due is not None]
         self._noted_ms = None
@@ -191,8 +236,11 @@ class Engine:
         self._noted_ms = None
         return self._step(Event.FAILED, now_us, pause_us)
 
-    def fired(self) -> tuple[Action, ...]:
+    def fired(self, now_us: int) -> tuple[Action, ...]:
         """The timer fired."""
+        spared_us, self._spared_us = self._spared_us, None
+        if self.state is State.ARMED and spared_us is not None and spared_us > now_us:
+            return self._step(Event.SPARED, now_us, spared_us - now_us)
         return self._step(Event.FIRED)
 
     def close(self) -> tuple[Action, ...]:
@@ -201,12 +249,15 @@ class Engine:
 
     def _until(self, due_ms: int, now_us: int) -> int:
         assert self._ahead_us is not None
-        return due_ms * 1000 - self._ahead_us - now_us
+        until_us = due_ms * 1000 - self._ahead_us - now_us
+        return max(0, until_us) + self._patience_us if self.role is Role.RESERVE else until_us
 
     def _step(self, event: Event, now_us: int = 0, wait_us: int = 0) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, event]
         if self.state is State.ARMED and wait_us > _LONG_WAIT_US:
-            wait_us = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US)
+            if self.role is not Role.RESERVE:
+                wait_us -= wait_us // _DRIFT_SHARE
+            wait_us = min(wait_us, _LONGEST_WAIT_US)
         if Do.ARM in to_do:
             self._armed_us = now_us + wait_us
         elif self.state is not State.ARMED:

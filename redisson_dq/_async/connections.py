@@ -49,6 +49,11 @@ class Connections:
         """The number of the database that the keys are in."""
         return self._servers.database
 
+    @property
+    def is_cluster(self) -> bool:
+        """Whether keys live on several nodes."""
+        return isinstance(self._servers, ClusterServers)
+
     async def run(self, request: Request[T]) -> T:
         """One round trip (two when the server does not know the script yet).
 

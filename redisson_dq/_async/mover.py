@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import random
+import secrets
 import time
 from typing import Union
 
@@ -10,7 +12,7 @@ import attrs
 
 from .._options import Options
 from .._pairs import AsyncInbox, AsyncWorker
-from ..engine import Action, Do, Engine, State
+from ..engine import RESERVE_US, Action, Do, Engine, Role, State
 from ..errors import ArgumentError, ClosedError, RedisConnectionError, RedissonDQError
 from ..recurrence import Recurrence
 from ..requests.delayed import warn_of_quarantine
@@ -37,8 +39,11 @@ _ADDING = frozenset(
     | {b"rename_to", b"restore", b"copy_to", b"move_to"}
 )
 
-# How long close() waits for the answer of a transfer that is under way.
+# How long close() waits for the answer of a transfer that is under way, and for handing its queues over.
 _LAST_ANSWER = 2.0
+
+# Processes in reserve step in one after the other, so that the first of them is the next mover: within so many us.
+_STAGGER_US = 15_000
 
 
 @attrs.define
@@ -46,8 +51,8 @@ class _Task:
     """One queue's transfer task."""
 
     keys: QueueKeys
+    engine: Engine
     handles: int = 0
-    engine: Engine = attrs.field(factory=Engine)
     #: Whether a look at the head is on its way to the worker already.
     looking: bool = False
 
@@ -117,6 +122,9 @@ class Mover:
         self._connections = connections
         self._options = options
         self._probe_us = int(options.probe_interval * 1_000_000)
+        # By what the scripts know this client among others that move the same queue.
+        self._id = secrets.token_hex(8)
+        self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         self._timer = Timer()
         self._inbox: AsyncInbox[_Event | _Stop] = AsyncInbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
@@ -173,6 +181,7 @@ class Mover:
             event = await self._inbox.get()
             # What was put in before _Stop does not hold up close().
             if self._closing or isinstance(event, _Stop):
+                await self._hand_over(list(self._tasks.values()))
                 return
             try:
                 await self._handle(event)
@@ -205,7 +214,7 @@ class Mover:
             if event.task.engine.state is not State.CLOSED:
                 await self._look(event.task)
         elif isinstance(event, _Fired):
-            self._carry_out(event.task, event.task.engine.fired())
+            self._carry_out(event.task, event.task.engine.fired(_now_us()))
         elif event.task.engine.state is not State.CLOSED:
             await self._transfer(event.task)
 
@@ -225,7 +234,7 @@ class Mover:
         if task is None:
             if not self._tasks:
                 self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
-            task = self._tasks[keys.channel] = _Task(keys)
+            task = self._tasks[keys.channel] = _Task(keys, Engine(self._reserve_us))
             await self._subscription.add(keys.channel)
             if self._options.wakeups == "keyspace":
                 self._watched[self._keyspace_channel(keys)] = task
@@ -241,18 +250,34 @@ class Mover:
             if not self._tasks:
                 self._timer.disarm(_PROBE)
             await self._subscription.remove(keys.channel)
+            await self._hand_over([task])
             if self._watched.pop(self._keyspace_channel(keys), None) is not None:
                 await self._subscription.remove(self._keyspace_channel(keys))
 
     def _keyspace_channel(self, keys: QueueKeys) -> str:
         return f"__keyspace@{self._connections.database}__:{keys.timeout}"
 
+    async def _hand_over(self, tasks: list[_Task]) -> None:
+        """Lets others go on at once with the queues that this client is the mover of. One round trip, if any."""
+        requests = [calls.hand_over(task.keys, self._id) for task in tasks if task.engine.led]
+        if requests:
+            try:
+                await self._connections.run_many(requests, transaction=False)
+            except RedissonDQError as error:
+                # They step in on their own, a little later.
+                logger.debug("cannot hand %d queues over: %s", len(requests), error)
+
     async def _transfer(self, task: _Task) -> None:
+        request = calls.transfer(
+            task.keys,
+            self._options.transfer_batch,
+            self._options.remember_ms,
+            self._id,
+            cluster=self._connections.is_cluster,
+        )
         sent_us = _now_us()
         try:
-            result = await self._connections.run(
-                calls.transfer(task.keys, self._options.transfer_batch, self._options.remember_ms)
-            )
+            result = await self._connections.run(request)
             read_us = _now_us()
             advanced = [await self._advance(task.keys, *come, result.now_us // 1000) for come in result.recurring]
         except ClosedError:
@@ -278,7 +303,7 @@ class Mover:
         if len(advanced) == self._options.transfer_batch and any(advanced):
             # There may be more of them than one reply tells of.
             next_ms = result.now_us // 1000
-        self._carry_out(task, task.engine.transferred(next_ms, result.now_us, sent_us, read_us))
+        self._carry_out(task, task.engine.transferred(next_ms, Role(result.role), result.now_us, sent_us, read_us))
 
     async def _advance(self, keys: QueueKeys, name: str, definition: str, come_ms: int, now_ms: int) -> bool:
         """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.

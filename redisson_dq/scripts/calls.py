@@ -30,6 +30,7 @@ __all__ = [
     "dump",
     "expire",
     "find_item",
+    "hand_over",
     "items",
     "memory",
     "move_bounded",
@@ -62,6 +63,7 @@ T = TypeVar("T")
 class Transferred:
     """What one transfer did. Times are the server's: ``now_us`` in epoch us, ``next_ms`` in epoch ms.
 
+    ``role`` says who moves the queue from now on: "alone", "mover" or "reserve", see ``scripts/include/mover.lua``.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
     """
 
@@ -69,6 +71,7 @@ class Transferred:
     set_aside: int
     expired: int
     now_us: int
+    role: str
     recurring: tuple[tuple[str, str, int], ...]
     next_ms: int | None
 
@@ -207,25 +210,31 @@ def _offered_item(reply: list[Any]) -> Added:
     )
 
 
-def transfer(keys: QueueKeys, limit: int, remember_ms: int) -> Request[Transferred]:
-    """Moves at most ``limit`` values that are due. Safe to repeat."""
-    return _call("transfer", keys, (limit, remember_ms), _transferred)
+def transfer(keys: QueueKeys, limit: int, remember_ms: int, caller: str, *, cluster: bool) -> Request[Transferred]:
+    """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat."""
+    return _call("transfer", keys, (limit, remember_ms, caller, "cluster" if cluster else "one"), _transferred)
 
 
 def _transferred(reply: list[Any]) -> Transferred:
     # Redis ends an array at its first nil: no head, no last element.
-    moved, set_aside, expired, now_us, come, *head = reply
+    moved, set_aside, expired, now_us, role, come, *head = reply
     rows = zip(come[::3], come[1::3], come[2::3], strict=True)
     return Transferred(
         moved=moved,
         set_aside=set_aside,
         expired=expired,
         now_us=now_us,
+        role=role.decode(),
         recurring=tuple(
             (name.decode(), definition.decode(errors="replace"), int(due)) for name, definition, due in rows
         ),
         next_ms=whole_ms(head[0]) if head else None,
     )
+
+
+def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
+    """Whether the caller was the mover. Another client goes on."""
+    return _call("hand_over", keys, (caller,), bool)
 
 
 def poll(keys: QueueKeys, limit: int) -> Request[tuple[list[bytes], int]]:

@@ -1,10 +1,10 @@
 -- Moves values that are due to the ready list, in due order, and tells when the next one is.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
--- KEYS: ready, timeout, envelopes, quarantine, settings, records, forget, expired, recurring, recurring_due
--- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered
--- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...; when there is something to do next, or nil
+-- KEYS: ready, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due
+-- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster"
+-- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; when there is something to do next, or nil
 -- COST: O(n log m), n moved, m waiting, in offer order; in any other order O(n log m + m), and few are moved where m is large
--- INCLUDE: clock, envelope, find, records, erase, parts
+-- INCLUDE: clock, envelope, find, records, erase, parts, mover
 
 -- What one call may take, in us: 15 ms up to 100,000 waiting, more where a look at all of them gets on faster.
 local function budget(size)
@@ -36,7 +36,13 @@ local now_us, now_ms = server_time()
 local remember_ms = tonumber(ARGV[2])
 local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
 if special and redis.call('HGET', keys.settings, 'paused') then
-  return {0, 0, 0, now_us, {}}
+  return {0, 0, 0, now_us, 'alone', {}}
+end
+
+local head = next_of(special, '-inf')
+local role, announced_us = role_of(ARGV[3], ARGV[4] == 'cluster', head, now_us)
+if role == 'reserve' then
+  return {0, 0, 0, now_us, role, {}, head}
 end
 
 local due = due_now(now_ms, tonumber(ARGV[1]))
@@ -78,7 +84,6 @@ if #due > 0 then
 end
 
 local recurring = {}
-local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
 if special then
   sweep(now_ms)
   local come = redis.call('ZRANGEBYSCORE', keys.recurring_due, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, ARGV[1])
@@ -93,11 +98,10 @@ if special then
       redis.call('ZREM', keys.recurring_due, id)
     end
   end
-  -- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
-  local upcoming = redis.call(
-    'ZRANGEBYSCORE', keys.recurring_due, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  if upcoming and (not next or tonumber(upcoming) < tonumber(next)) then
-    next = upcoming
-  end
 end
-return {#values, #aside, #late, now_us, recurring, next}
+-- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
+local next = next_of(special, string.format('(%.0f', now_ms))
+if role == 'mover' then
+  lead(ARGV[3], next, now_us, announced_us)
+end
+return {#values, #aside, #late, now_us, role, recurring, next}

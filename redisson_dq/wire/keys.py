@@ -48,6 +48,7 @@ _PREFIXES = {
     "settings": ("redisson_dq_settings", "hash"),
     "recurring": ("redisson_dq_recurring", "hash"),
     "recurring_due": ("redisson_dq_recurring_due", "zset"),
+    "mover": ("redisson_dq_mover", "string"),
 }
 
 
@@ -68,6 +69,7 @@ class QueueKeys:
     ``records``, ``forget``       what is remembered of single items, and until when (``scripts/include/records.lua``)
     ``settings``                  whether delivery is paused, the largest size, how many items expired
     ``recurring(_due)``           the recurring offers, and when the occurrence that waits now is due
+    ``mover``                     which of several clients moves the queue, for a minute after its last transfer
     ============================  ==================================================================================
     """
 
@@ -85,6 +87,7 @@ class QueueKeys:
     settings: str
     recurring: str
     recurring_due: str
+    mover: str
 
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:

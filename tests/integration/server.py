@@ -14,6 +14,8 @@ from tests.conftest import PATIENCE, eventually
 from tests.integration.conftest import KEYS
 from tests.interop.sides import server_ms
 
+_HALF_A_DAY_MS = 43_200_000
+
 __all__ = ["announced", "of_server", "wait_until"]
 
 
@@ -29,7 +31,10 @@ def wait_until(admin: Any, moment: datetime) -> None:
 
 @contextmanager
 def announced(admin: redis.Redis, channel: str = KEYS.channel) -> Iterator[Callable[[], list[int]]]:
-    """The due times that clients are told of: with nothing else in the queue, those of the occurrences."""
+    """The due times that clients are told of: with nothing else in the queue, those of the occurrences.
+
+    Each of them once, as the mover tells of the next one again; and not what it tells when nothing waits.
+    """
     dues: list[int] = []
     over = threading.Event()
     with admin.pubsub(ignore_subscribe_messages=True) as pubsub:
@@ -39,7 +44,9 @@ def announced(admin: redis.Redis, channel: str = KEYS.channel) -> Iterator[Calla
         def read() -> None:
             while not over.is_set():
                 if message := pubsub.get_message(timeout=0.05):
-                    dues.append(int(message["data"]))
+                    due_ms = int(message["data"])
+                    if due_ms not in dues and due_ms < server_ms(admin) + _HALF_A_DAY_MS:
+                        dues.append(due_ms)
 
         reader = threading.Thread(target=read)
         reader.start()

@@ -116,7 +116,6 @@ def test_occurrences_are_on_the_grid(admin: Any, woken: Any) -> None:
     come = [due for due in dues() if due <= last]
     assert come[0] == start_ms
     assert [due % 100 for due in dues()] == [37] * len(dues())
-    assert len(set(come)) == len(come)
     # The cancel may have come just before the last one's transfer.
     assert taken in (len(come), len(come) - 1)
     assert delayed.is_empty()

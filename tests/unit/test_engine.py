@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redisson_dq.engine import TRANSITIONS, Action, Do, Engine, Event, State
+from redisson_dq.engine import RESERVE_US, TRANSITIONS, Action, Do, Engine, Event, Role, State
 
 SECOND = 1_000_000
 # The server's clock is this far ahead of the engine's: epoch time against a clock that starts at zero.
@@ -21,9 +21,9 @@ def arm(delay_us: int) -> tuple[Action, ...]:
     return (Action(Do.ARM, delay_us),)
 
 
-def transferred(engine: Engine, next_ms: int | None, now_us: int) -> tuple[Action, ...]:
+def transferred(engine: Engine, next_ms: int | None, now_us: int, role: Role = Role.ALONE) -> tuple[Action, ...]:
     """A transfer that took no time at all, so the two clocks are EPOCH_US apart exactly."""
-    return engine.transferred(next_ms, EPOCH_US + now_us, now_us, now_us)
+    return engine.transferred(next_ms, role, EPOCH_US + now_us, now_us, now_us)
 
 
 def resting() -> Engine:
@@ -33,10 +33,10 @@ def resting() -> Engine:
     return engine
 
 
-def armed(due_in_us: int) -> Engine:
+def armed(due_in_us: int, role: Role = Role.ALONE) -> Engine:
     engine = Engine()
     engine.subscribed()
-    transferred(engine, EPOCH_MS + due_in_us // 1000, 0)
+    transferred(engine, EPOCH_MS + due_in_us // 1000, 0, role)
     return engine
 
 
@@ -56,7 +56,7 @@ def test_the_timer_is_armed_for_the_time_that_remains_on_the_servers_clock() -> 
     engine = Engine()
     engine.subscribed()
     # Sent at 1.0 s, answered at 1.4 s: the script ran at about 1.2 s, and then it was EPOCH on the server.
-    assert engine.transferred(EPOCH_MS + 2000, EPOCH_US, SECOND, 1_400_000) == arm(1_800_000)
+    assert engine.transferred(EPOCH_MS + 2000, Role.ALONE, EPOCH_US, SECOND, 1_400_000) == arm(1_800_000)
     assert engine.state is State.ARMED
 
 
@@ -99,20 +99,20 @@ def test_an_announcement_wakes_a_resting_queue() -> None:
 
 def test_an_announcement_during_a_transfer_is_weighed_against_its_answer() -> None:
     engine = armed(5 * SECOND)
-    engine.fired()
+    engine.fired(0)
     assert engine.announced(EPOCH_MS + 7000, 5 * SECOND) == ()
     assert transferred(engine, EPOCH_MS + 9000, 5 * SECOND) == arm(2 * SECOND)
-    engine.fired()
+    engine.fired(0)
     engine.announced(EPOCH_MS + 20_000, 7 * SECOND)
     assert transferred(engine, EPOCH_MS + 9000, 7 * SECOND) == arm(2 * SECOND)
-    engine.fired()
+    engine.fired(0)
     engine.announced(EPOCH_MS + 9000, 9 * SECOND)
     assert transferred(engine, None, 9 * SECOND) == TRANSFER
 
 
 def test_a_noted_announcement_counts_once() -> None:
     engine = armed(SECOND)
-    engine.fired()
+    engine.fired(0)
     engine.announced(EPOCH_MS + 1000, SECOND)
     assert transferred(engine, None, SECOND) == TRANSFER
     assert transferred(engine, None, SECOND) == DISARM
@@ -120,7 +120,7 @@ def test_a_noted_announcement_counts_once() -> None:
 
 def test_a_subscription_confirmed_during_a_transfer_leads_to_another_one() -> None:
     engine = armed(SECOND)
-    engine.fired()
+    engine.fired(0)
     assert engine.subscribed() == ()
     assert engine.state is State.MOVING_AGAIN
     assert transferred(engine, EPOCH_MS + 60_000, SECOND) == TRANSFER
@@ -129,15 +129,15 @@ def test_a_subscription_confirmed_during_a_transfer_leads_to_another_one() -> No
 
 def test_the_timer_leads_to_a_transfer() -> None:
     engine = armed(SECOND)
-    assert engine.fired() == TRANSFER
+    assert engine.fired(0) == TRANSFER
     assert engine.state is State.MOVING
 
 
 def test_a_stale_timer_is_ignored() -> None:
-    assert resting().fired() == ()
+    assert resting().fired(0) == ()
     moving = armed(SECOND)
-    moving.fired()
-    assert moving.fired() == ()
+    moving.fired(0)
+    assert moving.fired(0) == ()
 
 
 def test_a_failed_transfer_is_tried_again_after_a_growing_pause() -> None:
@@ -148,16 +148,16 @@ def test_a_failed_transfer_is_tried_again_after_a_growing_pause() -> None:
         (action,) = engine.failed(0)
         pauses.append(action.delay_us)
         assert engine.state is State.PAUSING
-        assert engine.fired() == TRANSFER
+        assert engine.fired(0) == TRANSFER
     assert pauses == [100_000, 200_000, 400_000, 800_000, 1_600_000, 3_200_000, 5_000_000, 5_000_000, 5_000_000]
     transferred(engine, EPOCH_MS + 1000, 0)
-    engine.fired()
+    engine.fired(0)
     assert engine.failed(0) == arm(100_000), "an answer ends the growth"
 
 
 def test_announcements_do_not_cut_a_pause_short_and_a_new_subscription_does() -> None:
     engine = armed(SECOND)
-    engine.fired()
+    engine.fired(0)
     engine.failed(SECOND)
     for due_ms in (EPOCH_MS, EPOCH_MS + 1050, EPOCH_MS + 99_000):
         assert engine.announced(due_ms, SECOND) == ()
@@ -183,10 +183,67 @@ def test_a_long_wait_ends_early_and_is_armed_again_for_the_rest(days: float) -> 
         assert action.delay_us <= 86_400 * SECOND, "a datetime or a lock could not hold more"
         now_us += action.delay_us
         rounds += 1
-        engine.fired()
+        engine.fired(0)
         (action,) = transferred(engine, EPOCH_MS + due_us // 1000, now_us)
     assert now_us + action.delay_us == due_us
     assert rounds <= 4 + days * 1.01, "a wait ends early a few times, not for ever"
+
+
+@pytest.mark.parametrize("role", [Role.ALONE, Role.MOVER])
+def test_whoever_moves_is_exact(role: Role) -> None:
+    assert armed(5 * SECOND, role).announced(EPOCH_MS + 2000, SECOND) == arm(SECOND)
+    assert armed(5 * SECOND, role).announced(EPOCH_MS, SECOND) == TRANSFER
+
+
+def test_a_reserve_waits_longer_than_the_due_time() -> None:
+    engine = armed(5 * SECOND, Role.RESERVE)
+    assert engine.announced(EPOCH_MS + 2000, SECOND) == arm(SECOND + RESERVE_US)
+    assert engine.fired(2 * SECOND + RESERVE_US) == TRANSFER
+
+
+def test_a_reserve_leaves_what_is_due_to_the_mover_for_a_while() -> None:
+    engine = armed(5 * SECOND, Role.RESERVE)
+    assert engine.announced(0, SECOND) == arm(RESERVE_US)
+    engine.fired(SECOND + RESERVE_US)
+    assert transferred(engine, EPOCH_MS, 2 * SECOND, Role.RESERVE) == arm(RESERVE_US)
+    assert engine.state is State.ARMED
+
+
+def test_a_reserve_that_was_told_of_a_later_head_fires_for_that_one() -> None:
+    engine = armed(SECOND, Role.RESERVE)
+    assert engine.announced(EPOCH_MS + 5000, SECOND) == ()
+    assert engine.announced(EPOCH_MS + 4000, SECOND) == (), "the last one counts"
+    assert engine.fired(SECOND + RESERVE_US) == arm(3 * SECOND)
+    assert engine.fired(4 * SECOND + RESERVE_US) == TRANSFER
+
+
+def test_a_reserve_that_was_told_of_a_later_and_then_of_a_sooner_head_takes_the_sooner() -> None:
+    engine = armed(2 * SECOND, Role.RESERVE)
+    engine.announced(EPOCH_MS + 5000, 0)
+    assert engine.announced(EPOCH_MS + 1000, 0) == arm(SECOND + RESERVE_US)
+    assert engine.fired(SECOND + RESERVE_US) == TRANSFER
+
+
+def test_a_reserve_waits_a_round_trip_longer_as_the_movers_message_takes_one_too() -> None:
+    engine = Engine()
+    engine.subscribed()
+    answer = engine.transferred(EPOCH_MS + 1000, Role.RESERVE, EPOCH_US, 0, 80_000)
+    assert answer == arm(SECOND - 40_000 + RESERVE_US + 80_000)
+
+
+def test_a_reserve_that_finds_something_overdue_is_the_mover_from_then_on() -> None:
+    engine = armed(SECOND, Role.RESERVE)
+    engine.fired(SECOND + RESERVE_US)
+    assert transferred(engine, EPOCH_MS + 3000, 2 * SECOND, Role.MOVER) == arm(SECOND)
+    engine.fired(3 * SECOND)
+    assert transferred(engine, EPOCH_MS + 3000, 3 * SECOND, Role.MOVER) == TRANSFER
+
+
+def test_a_long_wait_of_a_reserve_ends_once() -> None:
+    assert armed(3600 * SECOND, Role.RESERVE).state is State.ARMED
+    engine = Engine()
+    engine.subscribed()
+    assert transferred(engine, EPOCH_MS + 3_600_000, 0, Role.RESERVE) == arm(3600 * SECOND + RESERVE_US)
 
 
 def test_closing_disarms_and_whatever_still_arrives_is_ignored() -> None:
@@ -196,7 +253,7 @@ def test_closing_disarms_and_whatever_still_arrives_is_ignored() -> None:
         assert engine.announced(EPOCH_MS, 0) == ()
         assert transferred(engine, EPOCH_MS + 5, 0) == ()
         assert engine.failed(0) == ()
-        assert engine.fired() == ()
+        assert engine.fired(0) == ()
         assert engine.close() == ()
         assert engine.state is State.CLOSED
 
@@ -212,6 +269,7 @@ STEPS = st.lists(
         st.sampled_from(["subscribed", "announced", "fired", "answered", "failed"]),
         st.integers(-2_000, 20_000),
         st.integers(0, 3_000_000),
+        st.sampled_from(Role),
     ),
     max_size=60,
 )
@@ -219,14 +277,14 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfer(
-    steps: list[tuple[str, int, int]],
+    steps: list[tuple[str, int, int, Role]],
 ) -> None:
     engine = Engine()
     now_us = 0
     in_flight = False
     known: set[int] = set()
     armed_for: int | None = None
-    for kind, offset_ms, later_us in [("subscribed", 0, 0), *steps]:
+    for kind, offset_ms, later_us, role in [("subscribed", 0, 0, Role.ALONE), *steps]:
         now_us += later_us
         due_ms = (EPOCH_US + now_us) // 1000 + offset_ms
         if kind == "subscribed":
@@ -236,14 +294,15 @@ def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfe
             actions = engine.announced(due_ms, now_us)
         elif kind == "fired":
             armed_for = None
-            actions = engine.fired()
+            actions = engine.fired(now_us)
         elif in_flight:
             in_flight = False
             if kind == "failed":
                 actions = engine.failed(now_us)
             else:
-                known = {due for due in known if due * 1000 > EPOCH_US + now_us}
-                actions = transferred(engine, min(known, default=None), now_us)
+                if role is not Role.RESERVE:
+                    known = {due for due in known if due * 1000 > EPOCH_US + now_us}
+                actions = transferred(engine, min(known, default=None), now_us, role)
         else:
             continue
         for action in actions:
@@ -256,4 +315,5 @@ def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfe
                 armed_for = None
         if known and engine.state not in (State.DETACHED, State.PAUSING) and not in_flight and kind != "fired":
             assert armed_for is not None
-            assert armed_for <= min(known) * 1000 - EPOCH_US
+            patience_us = RESERVE_US if engine.role is Role.RESERVE else 0
+            assert armed_for <= max(now_us, min(known) * 1000 - EPOCH_US) + patience_us

@@ -29,6 +29,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "dump": calls.dump(ONE),
     "expire": calls.expire(ONE, "in", 5, "always"),
     "find_item": calls.find_item(KEYS, TARGET),
+    "hand_over": calls.hand_over(KEYS, "client"),
     "items": calls.items(KEYS, "due", 0, 9),
     "memory": calls.memory(ONE),
     "move_bounded": calls.move_bounded(KEYS, "bills", "last", "first"),
@@ -61,7 +62,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "set_capacity": calls.set_capacity(KEYS, 5),
     "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
     "time_to_live": calls.time_to_live(ONE),
-    "transfer": calls.transfer(KEYS, 100, 1000),
+    "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
 }
 
 # A script may also take the key of another queue.

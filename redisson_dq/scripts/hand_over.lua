@@ -1,0 +1,13 @@
+-- Ends a mover's part in a queue, and makes the others look who goes on.
+-- Answers to: nothing in Redisson
+-- KEYS: channel, mover
+-- ARGV: who calls
+-- RETURN: 1 if it was the mover, else 0
+-- COST: O(1)
+if string.match(redis.call('GET', keys.mover) or '', '^%S+') ~= ARGV[1] then
+  return 0
+end
+redis.call('DEL', keys.mover)
+-- A time that has passed.
+redis.call('PUBLISH', keys.channel, 0)
+return 1

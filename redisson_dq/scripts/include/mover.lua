@@ -1,0 +1,54 @@
+-- Who of several clients moves a queue. Needs keys.mover (string), keys.timeout, keys.recurring_due, keys.channel.
+--
+--   mover   who, when it moved last, when it told the others of the next due time; both in us
+--
+-- The others, its reserve, are told the next due time after each of its transfers, and wait somewhat longer than that.
+-- So they send nothing as long as the mover lives. One that finds something overdue takes its place.
+local MINUTE = 60000
+-- Overdue by more than this, and nothing heard of the mover meanwhile: it is dead, cut off or stopped.
+local GRACE_US = 20000
+-- A message to all for every item would cost them more than the item: so many us pass between two while items follow
+-- each other closely. The next transfer makes up for what was not told, before the reserve steps in.
+local CLOSE_US, PAUSE_US = 8000, 10000
+-- What the others are told when nothing waits: a time far enough away.
+local DAY_US = 86400000000
+local LONGEST_US = 36500 * DAY_US
+
+-- When there is something to do next, an occurrence of a recurring offer among it from a due time on; nil for nothing.
+local function next_of(special, from)
+  local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
+  local upcoming = special and redis.call(
+    'ZRANGEBYSCORE', keys.recurring_due, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  if upcoming and (not next or tonumber(upcoming) < tonumber(next)) then
+    return upcoming
+  end
+  return next
+end
+
+-- What the caller is, and when the others were told something by the mover, in us.
+local function role_of(caller, cluster, head, now_us)
+  -- In a cluster a node knows of its own subscribers only. Who may not ask works as if alone, which is safe.
+  local subscribers = cluster and 2 or redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2] or 0
+  -- From two on Valkey 9.1 tells any number.
+  if subscribers == 0 or subscribers == 1 then
+    return 'alone', 0
+  end
+  local who, moved_us, announced_us = string.match(redis.call('GET', keys.mover) or '', '^(%S+) (%d+) (%d+)$')
+  if not who or who == caller then
+    return 'mover', tonumber(announced_us or 0)
+  end
+  local overdue = head and head * 1000 < now_us - GRACE_US
+  return overdue and moved_us + 0 < now_us - GRACE_US and 'mover' or 'reserve', tonumber(announced_us)
+end
+
+-- Keeps the caller the mover, and tells the others what comes next.
+local function lead(caller, next, now_us, announced_us)
+  -- Another writer's score may be infinite.
+  local left_us = math.min(next and next * 1000 - now_us or DAY_US, LONGEST_US)
+  if left_us > 0 and (left_us > CLOSE_US or now_us - announced_us > PAUSE_US) then
+    announced_us = now_us
+    redis.call('PUBLISH', keys.channel, string.format('%.0f', math.ceil((now_us + left_us) / 1000)))
+  end
+  -- Nothing depends on it: without memory for it, the queue goes on.
+  redis.pcall('SET', keys.mover, string.format('%s %.0f %.0f', caller, now_us, announced_us), 'PX', MINUTE)
+end

@@ -1,0 +1,180 @@
+"""Several clients on one queue: one moves, the others step in when it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import WrongTypeError
+from redisson_dq.scripts import calls
+from tests.conftest import PATIENCE, environment, eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.integration.test_topologies import Cluster
+
+
+def transfers(admin: redis.Redis) -> int:
+    stats: Any = admin.info("commandstats")
+    return sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("evalsha", "eval"))
+
+
+def mover(admin: redis.Redis) -> str | None:
+    state: Any = admin.get(KEYS.mover)
+    return None if state is None else state.decode().split()[0]
+
+
+def subscribers(admin: redis.Redis) -> int:
+    """Valkey 9.1's PUBSUB NUMSUB cannot count beyond one."""
+    clients: Any = admin.client_list()
+    return sum(client["sub"] != "0" for client in clients)
+
+
+@contextmanager
+def processes(url: str, count: int) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Processes that only move, by the names they have in Redis."""
+    command = [sys.executable, "-m", "tests.integration.mover_process", url, "orders"]
+    pipe = subprocess.PIPE
+    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment()) for _ in range(count)]
+    try:
+        named = {}
+        for process in started:
+            assert process.stdout is not None
+            named[process.stdout.readline().strip()] = process
+        yield named
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+def test_more_clients_do_not_send_more(flavour: Flavour, url: str, admin: redis.Redis) -> None:
+    clients, items = 8, 60
+    with ExitStack() as stack:
+        opened = [stack.enter_context(flavour.connect(url, codec=StringCodec())) for _ in range(clients)]
+        queues = [client.blocking_queue("orders") for client in opened]
+        eventually(lambda: subscribers(admin) == clients)
+        producer = opened[0].delayed_queue("orders", transfer=False)
+        # Once round, so that they know who moves.
+        producer.offer("first", 0)
+        assert queues[0].take() == "first"
+        admin.config_resetstat()
+        producer.offer_all((f"item {number}", 0.1 + number * 0.02) for number in range(items))
+        taken = [queues[number % clients].take() for number in range(items)]
+    assert taken == [f"item {number}" for number in range(items)]
+    assert items <= transfers(admin) < 3 * items, "of one, not of eight"
+    assert admin.keys("*") == [], "the mover hands over when it is closed"
+
+
+def test_the_death_of_any_mover_is_survived(url: str, admin: redis.Redis) -> None:
+    with processes(url, 5) as alive:
+        eventually(lambda: subscribers(admin) == 5)
+        with Flavour().connect(url, codec=StringCodec()) as client:
+            delayed = client.delayed_queue("orders", transfer=False)
+            while alive:
+                # Whoever is about to move it is killed before it is due.
+                delayed.offer(f"{len(alive)}", 0.5)
+                victim = mover(admin) if len(alive) > 1 else None
+                if victim is not None:
+                    alive[victim].kill()
+                    alive.pop(victim).wait()
+                popped: Any = admin.blpop([KEYS.ready], timeout=PATIENCE)
+                assert popped is not None
+                if victim is None:
+                    break
+                if len(alive) > 1:
+                    assert mover(admin) in alive
+    assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 0
+
+
+def test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_others(
+    url: str, admin: redis.Redis
+) -> None:
+    with processes(url, 3) as alive:
+        eventually(lambda: subscribers(admin) == 3)
+        with Flavour().connect(url, codec=StringCodec()) as client:
+            delayed = client.delayed_queue("orders", transfer=False)
+            delayed.offer("a", 0.2)
+            before = mover(admin)
+            assert before is not None
+            alive[before].send_signal(19)  # SIGSTOP
+            assert admin.blpop([KEYS.ready], timeout=PATIENCE) is not None
+            after = mover(admin)
+            assert after not in (None, before)
+            alive[before].send_signal(18)  # SIGCONT
+            for number in range(5):
+                delayed.offer(f"{number}", 0.05)
+                assert admin.blpop([KEYS.ready], timeout=PATIENCE) is not None
+                assert mover(admin) in alive
+    assert admin.zcard(KEYS.timeout) == 0
+
+
+def test_one_client_alone_keeps_no_mover(flavour: Flavour, url: str, admin: redis.Redis) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        delayed.offer("a", 0.05)
+        assert queue.take() == "a"
+        assert admin.keys("*") == []
+
+
+def test_the_mover_of_an_idle_queue_is_forgotten_and_delivery_goes_on(
+    flavour: Flavour, url: str, admin: redis.Redis
+) -> None:
+    with flavour.connect(url, codec=StringCodec()) as first, flavour.connect(url, codec=StringCodec()) as second:
+        queues = [client.blocking_queue("orders") for client in (first, second)]
+        eventually(lambda: subscribers(admin) == 2 and mover(admin))
+        assert 0 < admin.pttl(KEYS.mover) <= 60_000
+        admin.delete(KEYS.mover)
+        first.delayed_queue("orders").offer("a", 0.1)
+        assert queues[0].take() == "a"
+        assert mover(admin) is not None
+
+
+def test_nothing_waits_is_told_to_the_others_too(flavour: Flavour, url: str, admin: redis.Redis) -> None:
+    """Or each of them would look once for every last item."""
+    with ExitStack() as stack:
+        opened = [stack.enter_context(flavour.connect(url, codec=StringCodec())) for _ in range(5)]
+        queue, *_ = [client.blocking_queue("orders") for client in opened]
+        eventually(lambda: subscribers(admin) == 5)
+        delayed = opened[0].delayed_queue("orders", transfer=False)
+        delayed.offer("first", 0)
+        assert queue.take() == "first"
+        admin.config_resetstat()
+        for number in range(10):
+            delayed.offer(f"{number}", 0.05)
+            assert queue.take() == f"{number}"
+        # The offers are script calls as well.
+        assert transfers(admin) - 10 <= 30
+
+
+def test_a_key_of_another_type_stops_the_transfer_before_it_moves(url: str, admin: redis.Redis) -> None:
+    admin.rpush(KEYS.mover, "somebody else's")
+    with Flavour().connect(url, codec=StringCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer("a", 0)
+        eventually(lambda: admin.zcount(KEYS.timeout, 0, int(admin.time()[0]) * 1000))
+        # In a cluster nobody can tell who is alone.
+        transfer = calls.transfer(KEYS, 10, 1000, "me", cluster=True)
+        with pytest.raises(WrongTypeError, match="redisson_dq_mover"):
+            client._connections.run(transfer)
+        assert admin.llen(KEYS.ready) == 0
+        admin.delete(KEYS.mover)
+        assert client._connections.run(transfer).moved == 1
+
+
+def test_a_cluster_has_one_mover_too(flavour: Flavour) -> None:
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3)
+        opened = [stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec())) for _ in range(3)]
+        queues = [client.blocking_queue("orders") for client in opened]
+        admin = cluster.admins[cluster.owner("orders")]
+        eventually(lambda: mover(admin))
+        for number in range(20):
+            opened[number % 3].delayed_queue("orders", transfer=False).offer(f"{number}", 0.02)
+            assert queues[(number + 1) % 3].take() == f"{number}"
+        assert mover(admin) is not None
