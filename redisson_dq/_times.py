@@ -32,7 +32,7 @@ def _seconds(value: object, what: str) -> float:
 
 def _up_to_ms(seconds: float) -> int:
     # Rounded up, so nothing is due early; what stands below a nanosecond is float noise (0.1 + 0.2).
-    return math.ceil(round(seconds * 1000, 6))
+    return math.ceil(seconds * 1000 - 1e-6)
 
 
 def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:

@@ -33,7 +33,8 @@ def wait_until(admin: Any, moment: datetime) -> None:
 def announced(admin: redis.Redis, channel: str = KEYS.channel) -> Iterator[Callable[[], list[int]]]:
     """The due times that clients are told of: with nothing else in the queue, those of the occurrences.
 
-    Each of them once, as the mover tells of the next one again; and not what it tells when nothing waits.
+    Each of them once, as the mover tells of the next one again; and not what is said when nothing waits, or when a
+    mover leaves.
     """
     dues: list[int] = []
     over = threading.Event()
@@ -45,7 +46,7 @@ def announced(admin: redis.Redis, channel: str = KEYS.channel) -> Iterator[Calla
             while not over.is_set():
                 if message := pubsub.get_message(timeout=0.05):
                     due_ms = int(message["data"])
-                    if due_ms not in dues and due_ms < server_ms(admin) + _HALF_A_DAY_MS:
+                    if due_ms not in dues and 0 < due_ms < server_ms(admin) + _HALF_A_DAY_MS:
                         dues.append(due_ms)
 
         reader = threading.Thread(target=read)
