@@ -130,7 +130,7 @@ class DecodeError(CodecError, ValueError):
     """These bytes are no value of the codec.
 
     ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue,
-    ``kept_in`` names the Redis list they are in, so nothing is lost. It is None when they came from elsewhere, or when
+    ``kept_in`` names the Redis key they are in, so nothing is lost. It is None when they came from elsewhere, or when
     Redis did not take them back; then ``data`` and ``undecodable`` hold the only copy, and ``__cause__`` the reason.
     """
 
@@ -145,7 +145,7 @@ class DecodeError(CodecError, ValueError):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if self.kept_in is None else f"{text}; the bytes are kept in the list {self.kept_in!r}"
+        return text if self.kept_in is None else f"{text}; the bytes are kept in {self.kept_in!r}"
 
 
 class ServerSettingError(RedissonDQError):

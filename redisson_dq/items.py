@@ -12,7 +12,8 @@ from ._times import from_ms
 
 __all__ = ["ExpiredItem", "OfferOutcome", "Outcome", "Overdue", "RecurringOffer", "entry_id", "item_id"]
 
-_MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16})")
+# A lean entry's id has nine bytes.
+_MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2})?)")
 
 
 class Outcome(enum.Enum):

@@ -110,12 +110,23 @@ class Client:
         return self._open_handle(BoundedBlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
 
     def delayed_queue(
-        self, queue: str | BlockingQueue[Any], codec: Codec | None = None, *, transfer: bool = True
+        self,
+        queue: str | BlockingQueue[Any],
+        codec: Codec | None = None,
+        *,
+        transfer: bool = True,
+        lean: bool = False,
     ) -> DelayedQueue[Any]:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
         The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread.
-        Raises ArgumentError, ClosedError.
+
+        With ``lean=True`` each offer of this handle stands in the timeout zset alone, without the copy that Redisson
+        keeps in a list: an item takes less memory, and delivering, cancelling or replacing it never looks through that
+        list. Every handle of this library sees such items, lean or not. Redisson (3.21.1 or later) delivers them, but
+        its size, isEmpty, contains, remove, readAll, iterator, peek and poll do not see them.
+
+        Raises ArgumentError, also for ``lean=True`` with ``envelope="legacy"``; ClosedError.
 
         Answers to ``RedissonClient.getDelayedQueue(queue)``.
         """
@@ -125,7 +136,7 @@ class Client:
             name = queue
         else:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
-        return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer))
+        return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer, lean))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.

@@ -14,7 +14,7 @@ from ..recurrence import Recurrence
 from ..requests.base import check_function
 from ..requests.delayed import By, DelayedRequests, OnDuplicate, WaitingItem
 from ..wire import commands
-from ..wire.envelope import Quarantined, unwrap
+from ..wire.envelope import Quarantined
 from ..wire.keys import QueueKeys
 from .handles import PAGE, Handle
 
@@ -97,6 +97,10 @@ class DelayedQueue(Handle[T]):
     They live in Redis alone, so they survive every process, and any process that has the queue open moves them: ours
     and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
 
+    Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
+    mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
+    both stand, what reads in that order may look at everything that waits.
+
     Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
     WrongTypeError when one of the keys holds something else, RedisReplyError for any other refusal. A value that the
     codec has no bytes for is an EncodeError, bytes that are no value a DecodeError that tells where they are kept.
@@ -104,8 +108,8 @@ class DelayedQueue(Handle[T]):
 
     requests: DelayedRequests[T]
 
-    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
-        super().__init__(client, DelayedRequests(keys, name, codec, client._options), transfer)
+    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool, lean: bool) -> None:
+        super().__init__(client, DelayedRequests(keys, name, codec, client._options, lean=lean), transfer)
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -150,7 +154,7 @@ class DelayedQueue(Handle[T]):
         <Outcome.CANCELLED: 'cancelled'>
 
         :Redisson: ``RDelayedQueue.offer(Object, long, TimeUnit)``
-        :Cost: O(log n); O(n) to replace; one round trip
+        :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
         request = self.requests.offer(
@@ -211,7 +215,7 @@ class DelayedQueue(Handle[T]):
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
 
         :Redisson: ``RDelayedQueue.element()``
-        :Cost: O(1); one round trip
+        :Cost: O(1), or O(log n) of lean items; one round trip
         :Guarantee: reads only
         """
         return self.requests.there(await self._run(self.requests.peek()))
@@ -226,7 +230,8 @@ class DelayedQueue(Handle[T]):
         return self.requests.there(await self._take(self.requests.poll()))
 
     async def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
-        """Takes the value that was offered last, puts it at the front of a ready queue and gives it, or None.
+        """Takes the lean value that is due last, or else the one that was offered last, puts it at the front of a ready
+        queue and gives it, or None.
 
         On a cluster both need one hash tag; raises CrossSlotError. The name goes through the name mapper, which
         Redisson leaves out here.
@@ -261,7 +266,7 @@ class DelayedQueue(Handle[T]):
         """The value that was offered first, or None; it stays. Raises EnvelopeError for an entry of no known format.
 
         :Redisson: ``RDelayedQueue.peek()``
-        :Cost: O(1); one round trip
+        :Cost: O(1), or O(log n) of lean items; one round trip
         :Guarantee: reads only
         """
         return await self._run(self.requests.peek())
@@ -351,9 +356,8 @@ class DelayedQueue(Handle[T]):
         :Guarantee: atomic in what it takes out
         """
         check_function(condition, self.name)
-        members = await self._run(commands.slice_of(self.keys.envelopes))
-        found = [unwrap(member)[1] for member in members]
-        chosen = self.requests.chosen(found, self.keys.envelopes, condition)
+        found = await self._run(self.requests.bytes_of(0, -1))
+        chosen = self.requests.chosen(found, self.keys.timeout, condition)
         return await self._run(self.requests.remove_bytes(chosen)) if chosen else 0
 
     async def retain_all(self, values: Iterable[T]) -> bool:
@@ -386,7 +390,7 @@ class DelayedQueue(Handle[T]):
         client) after the due time.
 
         :Redisson: none
-        :Cost: O(log n + p), p the place of the item in the order of offers; one round trip
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p its place in the order of offers; one round trip
         :Guarantee: atomic; may safely be repeated
         """
         return await self._run(self.requests.cancel(id))
@@ -440,7 +444,7 @@ class DelayedQueue(Handle[T]):
         ['sooner', 'later']
 
         :Redisson: none
-        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers; one round trip
+        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers, unless all are lean; one round trip
         :Guarantee: reads only
         """
         return [DelayedItem(self, found) for found in await self._run(self.requests.items(start, stop, by))]
@@ -565,7 +569,7 @@ class DelayedQueue(Handle[T]):
         ['daily']
 
         :Redisson: none
-        :Cost: O(log n); O(n) to replace; two round trips
+        :Cost: O(log n); O(n) to replace one that is not lean; two round trips
         :Guarantee: atomic; may safely be repeated
         """
         self._check()
@@ -580,7 +584,7 @@ class DelayedQueue(Handle[T]):
         """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.
 
         :Redisson: none
-        :Cost: O(log n + p), p the place of the occurrence in the order of offers; one round trip
+        :Cost: O(log n) of a lean one; of any other O(log n + p), p the place of its occurrence; one round trip
         :Guarantee: atomic
         """
         return await self._run(self.requests.cancel_recurring(id))

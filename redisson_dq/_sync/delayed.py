@@ -16,7 +16,7 @@ from ..recurrence import Recurrence
 from ..requests.base import check_function
 from ..requests.delayed import By, DelayedRequests, OnDuplicate, WaitingItem
 from ..wire import commands
-from ..wire.envelope import Quarantined, unwrap
+from ..wire.envelope import Quarantined
 from ..wire.keys import QueueKeys
 from .handles import PAGE, Handle
 
@@ -99,6 +99,10 @@ class DelayedQueue(Handle[T]):
     They live in Redis alone, so they survive every process, and any process that has the queue open moves them: ours
     and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
 
+    Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
+    mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
+    both stand, what reads in that order may look at everything that waits.
+
     Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
     WrongTypeError when one of the keys holds something else, RedisReplyError for any other refusal. A value that the
     codec has no bytes for is an EncodeError, bytes that are no value a DecodeError that tells where they are kept.
@@ -106,8 +110,8 @@ class DelayedQueue(Handle[T]):
 
     requests: DelayedRequests[T]
 
-    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool) -> None:
-        super().__init__(client, DelayedRequests(keys, name, codec, client._options), transfer)
+    def __init__(self, client: Client, keys: QueueKeys, name: str, codec: Codec, transfer: bool, lean: bool) -> None:
+        super().__init__(client, DelayedRequests(keys, name, codec, client._options, lean=lean), transfer)
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -152,7 +156,7 @@ class DelayedQueue(Handle[T]):
         <Outcome.CANCELLED: 'cancelled'>
 
         :Redisson: ``RDelayedQueue.offer(Object, long, TimeUnit)``
-        :Cost: O(log n); O(n) to replace; one round trip
+        :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
         request = self.requests.offer(
@@ -213,7 +217,7 @@ class DelayedQueue(Handle[T]):
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
 
         :Redisson: ``RDelayedQueue.element()``
-        :Cost: O(1); one round trip
+        :Cost: O(1), or O(log n) of lean items; one round trip
         :Guarantee: reads only
         """
         return self.requests.there(self._run(self.requests.peek()))
@@ -228,7 +232,8 @@ class DelayedQueue(Handle[T]):
         return self.requests.there(self._take(self.requests.poll()))
 
     def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
-        """Takes the value that was offered last, puts it at the front of a ready queue and gives it, or None.
+        """Takes the lean value that is due last, or else the one that was offered last, puts it at the front of a ready
+        queue and gives it, or None.
 
         On a cluster both need one hash tag; raises CrossSlotError. The name goes through the name mapper, which
         Redisson leaves out here.
@@ -263,7 +268,7 @@ class DelayedQueue(Handle[T]):
         """The value that was offered first, or None; it stays. Raises EnvelopeError for an entry of no known format.
 
         :Redisson: ``RDelayedQueue.peek()``
-        :Cost: O(1); one round trip
+        :Cost: O(1), or O(log n) of lean items; one round trip
         :Guarantee: reads only
         """
         return self._run(self.requests.peek())
@@ -353,9 +358,8 @@ class DelayedQueue(Handle[T]):
         :Guarantee: atomic in what it takes out
         """
         check_function(condition, self.name)
-        members = self._run(commands.slice_of(self.keys.envelopes))
-        found = [unwrap(member)[1] for member in members]
-        chosen = self.requests.chosen(found, self.keys.envelopes, condition)
+        found = self._run(self.requests.bytes_of(0, -1))
+        chosen = self.requests.chosen(found, self.keys.timeout, condition)
         return self._run(self.requests.remove_bytes(chosen)) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
@@ -388,7 +392,7 @@ class DelayedQueue(Handle[T]):
         client) after the due time.
 
         :Redisson: none
-        :Cost: O(log n + p), p the place of the item in the order of offers; one round trip
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p its place in the order of offers; one round trip
         :Guarantee: atomic; may safely be repeated
         """
         return self._run(self.requests.cancel(id))
@@ -442,7 +446,7 @@ class DelayedQueue(Handle[T]):
         ['sooner', 'later']
 
         :Redisson: none
-        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers; one round trip
+        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers, unless all are lean; one round trip
         :Guarantee: reads only
         """
         return [DelayedItem(self, found) for found in self._run(self.requests.items(start, stop, by))]
@@ -567,7 +571,7 @@ class DelayedQueue(Handle[T]):
         ['daily']
 
         :Redisson: none
-        :Cost: O(log n); O(n) to replace; two round trips
+        :Cost: O(log n); O(n) to replace one that is not lean; two round trips
         :Guarantee: atomic; may safely be repeated
         """
         self._check()
@@ -582,7 +586,7 @@ class DelayedQueue(Handle[T]):
         """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.
 
         :Redisson: none
-        :Cost: O(log n + p), p the place of the occurrence in the order of offers; one round trip
+        :Cost: O(log n) of a lean one; of any other O(log n + p), p the place of its occurrence; one round trip
         :Guarantee: atomic
         """
         return self._run(self.requests.cancel_recurring(id))

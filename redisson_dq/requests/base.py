@@ -138,7 +138,7 @@ class ObjectRequests(Generic[T]):
         return None if data is None else self.popped([data])[0]
 
     def in_place(self, found: list[bytes], kept_in: str) -> list[T]:
-        """Decodes values that stay in Redis, in the list ``kept_in``. Raises DecodeError like :meth:`popped`."""
+        """Decodes values that stay in Redis, under the key ``kept_in``. Raises DecodeError like :meth:`popped`."""
         values, error = self._decode(found)
         if error is not None:
             error.kept_in = kept_in

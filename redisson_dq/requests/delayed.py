@@ -11,14 +11,16 @@ from typing import Generic, Literal, TypeVar, overload
 
 import attrs
 
+from .._options import Options
 from .._times import Delay, due_word, from_ms, span_ms
+from ..codecs.base import Codec
 from ..errors import ArgumentError, DuplicateItemError, EnvelopeError, QueueFullError
 from ..items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer, entry_id, item_id
 from ..recurrence import Recurrence
 from ..scripts import calls
 from ..scripts.calls import Added, Found, Page, Target
 from ..wire import commands
-from ..wire.envelope import Quarantined, unwrap
+from ..wire.envelope import Envelope, Quarantined, unwrap
 from ..wire.keys import QueueKeys
 from ..wire.request import Request, Word
 from .base import ObjectRequests, check_count, check_index, nothing
@@ -90,6 +92,12 @@ class WaitingItem(Generic[T]):
 class DelayedRequests(ObjectRequests[T]):
     """What waits for its time. Each method gives a request; nothing is sent."""
 
+    def __init__(self, keys: QueueKeys, name: str, codec: Codec, options: Options, *, lean: bool) -> None:
+        super().__init__(keys, name, codec, options)
+        if lean and options.envelope is Envelope.LEGACY:
+            raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
+        self.lean = lean
+
     def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
         # In the order of Redisson, which is that of a dump as well.
         return (keys.envelopes, keys.timeout)
@@ -117,7 +125,7 @@ class DelayedRequests(ObjectRequests[T]):
         if id is None and deduplicate_for is None and expires is None:
             if on_duplicate is not None:
                 raise ArgumentError(f"queue {self.name!r}: on_duplicate= goes with id= or deduplicate_for=")
-            plain = calls.offer(self.keys, self.options.envelope, (due, data))
+            plain = calls.offer(self.keys, self.options.envelope, (due, data), lean=self.lean)
             return plain.then(lambda added: self._offered(added, data, None))
         if on_duplicate not in (None, "reject", "keep", "replace"):
             raise ArgumentError(
@@ -133,6 +141,7 @@ class DelayedRequests(ObjectRequests[T]):
             lateness_ms=None if expires is None else span_ms(expires, self.name, "expires="),
             duplicate_ms=0 if deduplicate_for is None else self._interval_ms(deduplicate_for),
             remember_ms=self.options.remember_ms,
+            lean=self.lean,
         )
         return request.then(lambda added: self._offered(added, data, id))
 
@@ -142,7 +151,8 @@ class DelayedRequests(ObjectRequests[T]):
         return [self._offer_batch(batch) for batch in _batches(words)]
 
     def _offer_batch(self, batch: list[Word]) -> Request[int]:
-        return calls.offer(self.keys, self.options.envelope, batch).then(lambda added: self._room(added).count)
+        request = calls.offer(self.keys, self.options.envelope, batch, lean=self.lean)
+        return request.then(lambda added: self._room(added).count)
 
     def _words_of(self, pair: tuple[T, Delay]) -> tuple[str, bytes]:
         try:
@@ -197,7 +207,7 @@ class DelayedRequests(ObjectRequests[T]):
         return added
 
     def _waits(self, data: bytes) -> T:
-        return self.in_place([data], self.keys.envelopes)[0]
+        return self.in_place([data], self.keys.timeout)[0]
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------
 
@@ -230,25 +240,25 @@ class DelayedRequests(ObjectRequests[T]):
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def size(self) -> Request[int]:
-        return commands.length_of(self.keys.envelopes)
+        return commands.count_of(self.keys.timeout)
 
     def is_empty(self) -> Request[bool]:
         return self.size().then(lambda size: size == 0)
 
     def peek(self) -> Request[T | None]:
-        return commands.peek(self.keys.envelopes).then(
-            lambda member: None if member is None else self._unwrapped([member])[0]
-        )
+        return self.range(0, 0).then(lambda values: values[0] if values else None)
 
     def read_all(self) -> Request[list[T]]:
         return self.range(0, -1)
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
-        """Waiting values in the order of offers, from index ``start`` to ``stop``."""
-        return commands.slice_of(self.keys.envelopes, start, stop).then(self._unwrapped)
+        """Waiting values in the order of offers, from index ``start`` to ``stop`` (-1: to the end)."""
+        return self.bytes_of(start, stop).then(lambda found: self.in_place(found, self.keys.timeout))
 
-    def _unwrapped(self, members: list[bytes]) -> list[T]:
-        return self.in_place([unwrap(member)[1] for member in members], self.keys.envelopes)
+    def bytes_of(self, start: int, stop: int) -> Request[list[bytes]]:
+        """The same as bytes. Raises EnvelopeError for an entry of no known format."""
+        request = calls.read_waiting(self.keys, start, stop)
+        return request.then(lambda members: [unwrap(member)[1] for member in members])
 
     def contains(self, value: T) -> Request[bool]:
         return calls.contains(self.keys, [self.encode(value)])
@@ -378,6 +388,7 @@ class DelayedRequests(ObjectRequests[T]):
             recurrence.to_json(),
             self.encode(value),
             first_ms,
+            lean=self.lean,
         )
         return request.then(lambda reply: OfferOutcome(reply[0]))
 

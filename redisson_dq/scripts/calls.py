@@ -41,6 +41,7 @@ __all__ = [
     "persist",
     "poll",
     "poll_last_to",
+    "read_waiting",
     "recur",
     "recurring",
     "release",
@@ -169,9 +170,16 @@ def _call_on(name: str, types: dict[str, str], args: Iterable[Word], parse: Call
 # -- the delayed side ------------------------------------------------------------------------------------------------
 
 
-def offer(keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word]) -> Request[Added]:
+def _written(envelope: Envelope, lean: bool) -> str:
+    """What a script that offers is told to write. Lean entries have the current envelope."""
+    return "lean" if lean else envelope.value
+
+
+def offer(
+    keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], *, lean: bool = False
+) -> Request[Added]:
     """``dues_and_values`` alternates due times (see ``_times.due_word``) and encoded values."""
-    return _call("offer", keys, (envelope.value, *dues_and_values), _offered)
+    return _call("offer", keys, (_written(envelope, lean), *dues_and_values), _offered)
 
 
 def _offered(reply: list[Any]) -> Added:
@@ -190,10 +198,11 @@ def offer_item(
     lateness_ms: int | None,
     duplicate_ms: int,
     remember_ms: int,
+    lean: bool = False,
 ) -> Request[Added]:
     """``key`` is "i" and an id of the caller's, "h" and a hash of the payload, or empty."""
     lateness = "" if lateness_ms is None else lateness_ms
-    args = (envelope.value, due, value, key, on_duplicate, lateness, duplicate_ms, remember_ms)
+    args = (_written(envelope, lean), due, value, key, on_duplicate, lateness, duplicate_ms, remember_ms)
     return _call("offer_item", keys, args, _offered_item)
 
 
@@ -238,15 +247,20 @@ def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
 
 
 def poll(keys: QueueKeys, limit: int) -> Request[tuple[list[bytes], int]]:
-    """At most ``limit`` values in offer order, and how many members were set aside on the way."""
+    """At most ``limit`` values, in offer order and then the lean ones; how many members were set aside on the way."""
     return _call("poll", keys, (limit,), lambda reply: (reply[0], reply[1]))
 
 
 def poll_last_to(keys: QueueKeys, destination: str) -> Request[tuple[bytes | None, int]]:
-    """The value that was offered last, now first in ``destination``; how many members were set aside on the way."""
+    """The last value in that order, now first in ``destination``; how many members were set aside on the way."""
     return _call_to(
         "poll_last_to", keys, destination, (), lambda reply: (reply[1] if len(reply) > 1 else None, reply[0])
     )
+
+
+def read_waiting(keys: QueueKeys, start: int, stop: int) -> Request[list[bytes]]:
+    """The entries from index ``start`` to ``stop`` (-1: to the end), in the order of ``poll``."""
+    return _call("read_waiting", keys, (start, stop), list)
 
 
 def contains(keys: QueueKeys, values: Sequence[bytes]) -> Request[bool]:
@@ -321,16 +335,24 @@ def resume(keys: QueueKeys) -> Request[bool]:
 
 
 def recur(
-    keys: QueueKeys, envelope: Envelope, name: str, definition: str, value: bytes, due_ms: int
+    keys: QueueKeys,
+    envelope: Envelope,
+    name: str,
+    definition: str,
+    value: bytes,
+    due_ms: int,
+    *,
+    lean: bool = False,
 ) -> Request[tuple[str, int, int]]:
     """The script's word for what came of it, the due time of what waits, the server's time in us."""
-    return _call("recur", keys, (envelope.value, name, definition, value, due_ms), _outcome_and_due)
+    args = (_written(envelope, lean), name, definition, value, due_ms)
+    return _call("recur", keys, args, _outcome_and_due)
 
 
 def advance(
     keys: QueueKeys, envelope: Envelope, name: str, definition: str, come_ms: int, next_ms: int | None
 ) -> Request[bool]:
-    """Whether this call put the next occurrence in, rather than another process's."""
+    """Whether this call put the next occurrence in, rather than another process's. Lean if the last one was."""
     due = "" if next_ms is None else next_ms
     return _call("advance", keys, (envelope.value, name, definition, come_ms, due), bool)
 

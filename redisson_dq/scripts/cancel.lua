@@ -3,8 +3,8 @@
 -- KEYS: timeout, envelopes, records, forget
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
--- COST: O(log m + p), m waiting, p the place of the entry in the envelope list
--- INCLUDE: clock, envelope, find, records, locate
+-- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its place in the envelope list
+-- INCLUDE: clock, envelope, find, records, locate, out
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 sweep(now_ms)
@@ -14,7 +14,6 @@ if not id then
 elseif not member then
   return fate(id, record, due, remember_ms, now_ms)
 end
-redis.call('LREM', keys.envelopes, 1, member)
-redis.call('ZREM', keys.timeout, member)
+take_out(id, member)
 live_until(bury(id, record, due, remember_ms, now_ms), now_ms)
 return 'cancelled'

@@ -3,8 +3,8 @@
 -- KEYS: timeout, envelopes, recurring, recurring_due
 -- ARGV: id
 -- RETURN: 1 if there was one, else 0
--- COST: O(log m + p), m waiting, p the place of the occurrence in the envelope list
--- INCLUDE: envelope, find
+-- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its place in the envelope list
+-- INCLUDE: envelope, find, out
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
@@ -13,8 +13,7 @@ end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)
 local member = entry and find(entry, tonumber(due))
 if member then
-  redis.call('LREM', keys.envelopes, 1, member)
-  redis.call('ZREM', keys.timeout, member)
+  take_out(entry, member)
 end
 redis.call('ZREM', keys.recurring_due, id)
 redis.call('HDEL', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)

@@ -3,8 +3,8 @@
 -- KEYS: timeout, envelopes, records
 -- ARGV: "due" or "offer", first index, last index
 -- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""
--- COST: O(log m + s + n), m waiting, s the first index, n the length of the page
--- INCLUDE: clock, envelope
+-- COST: O(log m + n), m waiting, n the length of the page; by "offer" O(s + n log m), s the first index, or O(m) beyond the list where both kinds stand
+-- INCLUDE: clock, envelope, waiting
 local now_us = server_time()
 local members, dues, given = {}, {}, {}
 if ARGV[1] == 'due' then
@@ -13,7 +13,7 @@ if ARGV[1] == 'due' then
     members[#members + 1], dues[#dues + 1] = found[i], found[i + 1]
   end
 else
-  members = redis.call('LRANGE', keys.envelopes, ARGV[2], ARGV[3])
+  members = waiting_page(tonumber(ARGV[2]), tonumber(ARGV[3]))
   for i, member in ipairs(members) do
     dues[i] = redis.call('ZSCORE', keys.timeout, member) or ''
   end

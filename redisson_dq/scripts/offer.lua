@@ -1,7 +1,7 @@
 -- Puts values into the delayed queue, all of them or none, and announces a new head.
 -- Answers to: RDelayedQueue.offer(e, delay, unit), since 3.10
 -- KEYS: timeout, envelopes, channel, settings
--- ARGV: envelope ("current" or "legacy"), then per value: due ("250" ms from now, "@1700000000000" epoch ms), value
+-- ARGV: envelope ("current", "legacy" or "lean"), then per value: due ("250" ms from now, "@1700000000000" epoch ms), value
 -- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us
 -- COST: O(n log m), n values offered, m waiting
 -- INCLUDE: clock, add
@@ -44,7 +44,7 @@ for start = 1, #values, 1000 do
     end
   end
   redis.call('ZADD', keys.timeout, unpack(scored))
-  redis.call('RPUSH', keys.envelopes, unpack(members))
+  mirror(ARGV[1], members)
 end
 if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == head then
   announce(head_due)

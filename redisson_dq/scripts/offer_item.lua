@@ -1,10 +1,10 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
 -- KEYS: timeout, envelopes, channel, settings, records, forget
--- ARGV: envelope, due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered
+-- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
--- COST: O(log m), m waiting; O(m) to replace
--- INCLUDE: clock, add, envelope, find, records
+-- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
+-- INCLUDE: clock, add, envelope, find, records, out
 local now_us, now_ms, now_ms_up = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_ms, remember_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -41,8 +41,7 @@ if largest and not member and redis.call('ZCARD', keys.timeout) >= largest then
   return {'full', '', 0, now_us}
 end
 if member then
-  redis.call('ZREM', keys.timeout, member)
-  redis.call('LREM', keys.envelopes, 1, member)
+  take_out(old, member)
   outcome = 'replaced'
   live_until(bury(old, record, record.due, remember_ms, now_ms), now_ms)
 elseif record then

@@ -1,4 +1,4 @@
--- Takes values that still wait out of the delayed queue, in offer order.
+-- Takes values that still wait out of the delayed queue, in offer order and then the lean ones in due order.
 -- Answers to: RDelayedQueue.poll() and poll(limit), since 3.10
 -- KEYS: timeout, envelopes, quarantine, records
 -- ARGV: how many to take at most
@@ -13,7 +13,7 @@ local recorded = redis.call('HLEN', keys.records) > 0
 
 local values, aside = {}, 0
 while #values < tonumber(ARGV[1]) do
-  local member = redis.call('LPOP', keys.envelopes)
+  local member = redis.call('LPOP', keys.envelopes) or redis.call('ZRANGE', keys.timeout, 0, 0)[1]
   if not member then
     break
   end

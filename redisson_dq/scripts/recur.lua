@@ -1,10 +1,10 @@
 -- Declares a recurring offer, and puts its first occurrence in unless the same declaration stands already.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, channel, recurring, recurring_due
--- ARGV: envelope, id, definition, value, due of the first occurrence in epoch ms
+-- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
--- COST: O(log m), m waiting; O(m) to replace
--- INCLUDE: clock, add, envelope, find
+-- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
+-- INCLUDE: clock, add, envelope, find, out
 local now_us = server_time()
 local envelope, id, definition, value, due = unpack(ARGV)
 
@@ -19,8 +19,7 @@ end
 if due_before and before[3] then
   local waits = find(before[3], tonumber(due_before))
   if waits then
-    redis.call('ZREM', keys.timeout, waits)
-    redis.call('LREM', keys.envelopes, 1, waits)
+    take_out(before[3], waits)
   end
 end
 local entry = add(envelope, now_us, value, tonumber(due))

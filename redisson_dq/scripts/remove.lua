@@ -4,7 +4,7 @@
 -- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out
--- INCLUDE: clock, envelope, find, records, erase, parts
+-- INCLUDE: clock, envelope, find, records, erase, parts, waiting
 local _, now_ms = server_time()
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local named = {}
@@ -17,25 +17,22 @@ redis.call('ZCARD', keys.timeout)
 redis.call('ZCARD', keys.forget)
 local recorded = redis.call('HLEN', keys.records) > 0
 
-local places, members, ids, others = {}, {}, {}, {}
-local size = redis.call('LLEN', keys.envelopes)
-for start = 0, size - 1, 1000 do
-  for i, member in ipairs(redis.call('LRANGE', keys.envelopes, start, start + 999)) do
-    local value, id = unwrap(member)
-    if value and (named[value] ~= nil) == (which ~= 'others') then
+local places, members, ids, others, met = {}, {}, {}, {}, {}
+each_waiting(function(member, place)
+  local value, id = unwrap(member)
+  if value and (named[value] ~= nil) == (which ~= 'others') then
+    if not met[member] then
       local n = #members + 1
-      places[n], members[n], ids[n] = start + i - 1, member, id
-      if which == 'first' then
-        break
-      end
-    else
-      others[#others + 1] = member
+      members[n], ids[n], met[member] = member, id, true
     end
+    if place then
+      places[#places + 1] = place
+    end
+  elseif place then
+    others[#others + 1] = member
   end
-  if which == 'first' and #members > 0 then
-    break
-  end
-end
+  return which == 'first' and #members > 0
+end)
 
 local last = 0
 for i, member in ipairs(members) do
@@ -45,7 +42,7 @@ for i, member in ipairs(members) do
   last = math.max(last, at)
 end
 live_until(last, now_ms)
-if which ~= 'first' and #others < #members then
+if which ~= 'first' and #others < #places then
   -- Few stay: they are put in anew.
   redis.call('DEL', keys.envelopes)
   in_parts('RPUSH', keys.envelopes, others)

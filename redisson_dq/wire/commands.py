@@ -15,6 +15,7 @@ __all__ = [
     "add",
     "add_if_exists",
     "count_keys",
+    "count_of",
     "delete",
     "get_field",
     "get_number",
@@ -171,6 +172,11 @@ def set_field(key: str, field: str, number: int) -> Request[bool]:
 def unset_field(key: str, field: str) -> Request[bool]:
     """Whether the field was there."""
     return Request(words=("HDEL", key, field), types={key: "hash"}, parse=bool)
+
+
+def count_of(key: str) -> Request[int]:
+    """How many members a zset has."""
+    return Request(words=("ZCARD", key), types={key: "zset"}, parse=int)
 
 
 def head(keys: QueueKeys) -> Request[int | None]:

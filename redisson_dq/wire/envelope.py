@@ -5,6 +5,9 @@ Neither has a version byte. They are told apart by the total length, which each 
     current   08 | id (8) | length of value (8, little endian) | value        Redisson 3.21.1 and later
     legacy         id (8) | length of value (8, little endian) | value        Redisson up to 3.21.0
 
+In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours,
+which stands in the timeout zset and in no list, has an id of nine bytes, and is known by that.
+
 The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``); this module is for what is read
 in Python, and the two are tested against each other.
 """
@@ -21,9 +24,9 @@ from ..errors import EnvelopeError
 
 __all__ = ["Envelope", "Quarantined", "unwrap", "wrap"]
 
-_ID_LENGTH = 8
-_CURRENT = struct.Struct("<B8sQ")
 _LEGACY = struct.Struct("<8sQ")
+# By the length of the id, which is the first byte.
+_CURRENT = {8: struct.Struct("<B8sQ"), 9: struct.Struct("<B9sQ")}
 
 
 class Envelope(str, enum.Enum):
@@ -34,22 +37,24 @@ class Envelope(str, enum.Enum):
 
 
 def wrap(envelope: Envelope, entry_id: bytes, value: bytes) -> bytes:
-    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes."""
+    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes, or 9 in a lean entry."""
     if envelope is Envelope.CURRENT:
-        return _CURRENT.pack(_ID_LENGTH, entry_id, len(value)) + value
+        size = len(entry_id)
+        return _CURRENT[size].pack(size, entry_id, len(value)) + value
     return _LEGACY.pack(entry_id, len(value)) + value
 
 
 def unwrap(member: bytes) -> tuple[bytes, bytes]:
     """``(id, value)`` of a member in either format. Raises EnvelopeError when it is in neither.
 
-    One shape fits both: 17 bytes that are an empty value in the current format and the value ``00`` in the
-    legacy one. It is read as the current format, here and in the scripts.
+    Two shapes fit both: an empty value in the current format, 17 bytes or 18 of a lean entry, that is the value
+    ``00`` or ``00 00`` in the legacy one. They are read as the current format, here and in the scripts.
     """
-    if len(member) >= _CURRENT.size:
-        size, entry_id, length = _CURRENT.unpack_from(member)
-        if size == _ID_LENGTH and length == len(member) - _CURRENT.size:
-            return entry_id, member[_CURRENT.size :]
+    current = _CURRENT.get(member[0]) if member else None
+    if current is not None and len(member) >= current.size:
+        _, entry_id, length = current.unpack_from(member)
+        if length == len(member) - current.size:
+            return entry_id, member[current.size :]
     if len(member) >= _LEGACY.size:
         entry_id, length = _LEGACY.unpack_from(member)
         if length == len(member) - _LEGACY.size:

@@ -34,6 +34,7 @@ CLASSES = {
     "deque": redisson_dq.BlockingDeque,
     "bounded": redisson_dq.BoundedBlockingQueue,
     "delayed": redisson_dq.DelayedQueue,
+    "lean": redisson_dq.DelayedQueue,
     "item": redisson_dq.DelayedItem,
     "pipeline": redisson_dq.Pipeline,
 }
@@ -415,6 +416,7 @@ _DELAYED = [
             _of("offer", "x", 1, id=""),
             _of("offer", "x", 1, id="x" * 513),
             _of("offer", "x", 1, id="5-0123456789abcdef"),
+            _of("offer", "x", 1, id="5-0123456789abcdef00"),
             _of("offer", "x", 1, id="7", on_duplicate="ignore"),
             _of("offer", "x", 1, id="7", deduplicate_for=1),
             _of("offer", "x", 1, deduplicate_for=-1),
@@ -457,7 +459,7 @@ _DELAYED = [
         "records",
         bad=(_of("poll", 0), _of("poll", "x")),
     ),
-    _row("element", _of("element"), QueueEmptyError, "envelopes"),
+    _row("element", _of("element"), QueueEmptyError, "timeout", "envelopes"),
     _row("remove_head", _of("remove_head"), QueueEmptyError, "timeout", "envelopes", "quarantine", "records"),
     _row(
         "poll_last_and_offer_first_to",
@@ -471,16 +473,16 @@ _DELAYED = [
         other="destination",
         bad=(_of("poll_last_and_offer_first_to", ""), _of("poll_last_and_offer_first_to", 5)),
     ),
-    _row("size", _of("size"), 0, "envelopes"),
-    _row("is_empty", _of("is_empty"), True, "envelopes"),
-    _row("peek", _of("peek"), None, "envelopes"),
-    _row("contains", _of("contains", "a"), False, "envelopes", bad=(_of("contains", 5),)),
-    _row("contains_all", _of("contains_all", ["a"]), False, "envelopes", bad=_collections("contains_all")),
-    _row("read_all", _of("read_all"), [], "envelopes"),
-    _row("__iter__", list, [], "envelopes"),
-    _row("__len__", len, 0, "envelopes"),
+    _row("size", _of("size"), 0, "timeout"),
+    _row("is_empty", _of("is_empty"), True, "timeout"),
+    _row("peek", _of("peek"), None, "timeout", "envelopes"),
+    _row("contains", _of("contains", "a"), False, "timeout", "envelopes", bad=(_of("contains", 5),)),
+    _row("contains_all", _of("contains_all", ["a"]), False, "timeout", "envelopes", bad=_collections("contains_all")),
+    _row("read_all", _of("read_all"), [], "timeout", "envelopes"),
+    _row("__iter__", list, [], "timeout", "envelopes"),
+    _row("__len__", len, 0, "timeout"),
     _row("__bool__", bool, True, local=True),
-    _row("__contains__", lambda q: "a" in q, False, "envelopes", bad=(lambda q: 5 in q,)),
+    _row("__contains__", lambda q: "a" in q, False, "timeout", "envelopes", bad=(lambda q: 5 in q,)),
     _row("read_quarantine", _of("read_quarantine"), [], "quarantine", bad=_indexes("read_quarantine")),
     _row("remove", _of("remove", "a"), False, *_ITEM_KEYS, bad=(_of("remove", 5),)),
     _row("remove_all", _of("remove_all", ["a"]), False, *_ITEM_KEYS, bad=_collections("remove_all")),
@@ -597,6 +599,8 @@ CALLS = [
         ("deque", _DEQUE),
         ("bounded", [*_object(_states(_LIST, _NUMBER)), *_BOUNDED]),
         ("delayed", [*_object(_states(*[b""] * 7)), *_DELAYED]),
+        # What is there was offered by another handle, and is not lean.
+        ("lean", [*_object(_states(*[b""] * 7)), *_DELAYED]),
         ("item", _ITEM),
         ("pipeline", _PIPELINE),
     )
@@ -609,12 +613,14 @@ METHODS = {
     "deque": "blocking_deque",
     "bounded": "bounded_blocking_queue",
     "delayed": "delayed_queue",
+    "lean": "delayed_queue",
     "item": "delayed_queue",
 }
 
 
 def queue_for(client: Any, kind: str, name: str = "orders") -> Any:
-    return getattr(client, METHODS[kind])(name, transfer=False)
+    options = {"lean": True} if kind == "lean" else {}
+    return getattr(client, METHODS[kind])(name, transfer=False, **options)
 
 
 def opened(client: Any, kind: str) -> Any:

@@ -20,7 +20,7 @@ MALFORMED = {
     "short": b"\x08abc",
     "length beyond the end": b"\x08" + ID + (99).to_bytes(8, "little") + b"value",
     "length too small": b"\x08" + ID + (1).to_bytes(8, "little") + b"value",
-    "another id length": b"\x09" + ID + b"\x01" + (5).to_bytes(8, "little") + b"value",
+    "another id length": b"\x0a" + ID + b"\x01" * 2 + (5).to_bytes(8, "little") + b"value",
     "huge length": b"\x08" + ID + b"\xff" * 8 + b"value",
     "text": b'{"id": 1, "value": "a foreign writer"}',
     "large": b"x" * 100_000,
@@ -180,7 +180,7 @@ def test_an_undecodable_value_of_the_delayed_side(admin: Any, client: Any) -> No
     for call in (numbers.peek, numbers.read_all):
         with pytest.raises(DecodeError) as caught:
             call()
-        assert caught.value.kept_in == KEYS.envelopes, "it was not taken out"
+        assert caught.value.kept_in == KEYS.timeout, "it was not taken out"
     with pytest.raises(DecodeError) as caught:
         numbers.poll(9)
     assert caught.value.decoded == [2]

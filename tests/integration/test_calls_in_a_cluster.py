@@ -103,7 +103,7 @@ def test_a_pipeline_over_many_nodes(flavour: Flavour, empty_cluster: Cluster, no
         with client.pipeline() as pipe:
             replies = [pipe.add(queue_for(client, kind, name).requests.poll()) for name in NAMES for kind in METHODS]
         assert [reply.result for reply in replies] == [
-            value for name in NAMES for value in (name, "more", None, name, None)
+            value for name in NAMES for value in (name, "more", None, name, None, None)
         ]
         nodes.set(NAMES[1], "text")
         pipe = client.pipeline()

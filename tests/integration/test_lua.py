@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.scripts.script import load
-from redisson_dq.wire.envelope import Envelope, unwrap
+from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.integration.conftest import KEYS
 
 
@@ -62,7 +62,17 @@ def _framed(prefix: bytes, length: int, value: bytes) -> bytes:
         st.builds(
             lambda n, v: b"\x08" + b"i" * 8 + n.to_bytes(8, "little") + v, st.integers(0, 9), st.binary(max_size=8)
         ),
-        st.builds(lambda n, v: b"\x08dentity" + n.to_bytes(8, "little") + v, st.integers(0, 9), st.binary(max_size=8)),
+        st.builds(
+            lambda head, n, v: head + b"dentity" + n.to_bytes(8, "little") + v,
+            st.sampled_from([b"\x08", b"\x09"]),
+            st.integers(0, 9),
+            st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\0\0"])),
+        ),
+        st.builds(
+            lambda n, v: b"\x09" + b"i" * 8 + b"\0" + n.to_bytes(8, "little") + v,
+            st.integers(0, 9),
+            st.binary(max_size=8),
+        ),
     )
 )
 def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: Any, member: bytes) -> None:
@@ -75,6 +85,14 @@ def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: A
         assert admin.lrange(KEYS.quarantine, 0, -1) == [b"5 " + member]
     else:
         assert admin.lrange(KEYS.ready, 0, -1) == [value]
+
+
+@pytest.mark.parametrize(("first", "value"), [(b"\x08", b"\0"), (b"\x09", b"\0\0")])
+def test_shapes_that_fit_both_formats_are_read_as_the_current_one(admin: Any, first: bytes, value: bytes) -> None:
+    member = wrap(Envelope.LEGACY, first + b"dentity", value)
+    admin.zadd(KEYS.timeout, {member: 5})
+    run(admin, "transfer", 10, 1000)
+    assert admin.lrange(KEYS.ready, 0, -1) == [unwrap(member)[1]] == [b""]
 
 
 def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) -> None:

@@ -129,9 +129,9 @@ def test_equal_values_are_separate_items(admin: Any, queue: Any, delayed: Any) -
 def test_offer_all_is_sent_in_bounded_batches(admin: Any, producer: Any) -> None:
     assert producer.offer_all((f"v{i}", i) for i in range(2500)) == 2500
     assert admin.info("commandstats")["cmdstat_evalsha"]["calls"] == 3
-    assert producer.read_all() == [f"v{i}" for i in range(2500)]
     assert producer.offer_all([("x" * 400_000, 1)] * 5) == 5
     assert admin.info("commandstats")["cmdstat_evalsha"]["calls"] == 6
+    assert producer.read_all()[:2500] == [f"v{i}" for i in range(2500)]
     assert producer.offer_all([("y" * 3_000_000, 1)]) == 1
     assert producer.offer_all([]) == 0
 

@@ -19,7 +19,7 @@ class Order:
 
 def sync_side(client: redisson_dq.Client) -> None:
     orders: BlockingQueue[Order] = client.blocking_queue("orders", Kryo5Codec())
-    delayed: DelayedQueue[Order] = client.delayed_queue(orders)
+    delayed: DelayedQueue[Order] = client.delayed_queue(orders, transfer=False, lean=True)
     ends: BlockingDeque[Order] = client.blocking_deque("orders")
     bounded: BoundedBlockingQueue[Order] = client.bounded_blocking_queue("orders")
 
@@ -81,7 +81,7 @@ def sync_side(client: redisson_dq.Client) -> None:
 
 async def asyncio_side(client: aio.Client) -> None:
     orders: aio.BlockingDeque[Order] = client.blocking_deque("orders")
-    delayed: aio.DelayedQueue[Order] = client.delayed_queue(orders)
+    delayed: aio.DelayedQueue[Order] = client.delayed_queue(orders, transfer=False, lean=True)
 
     reveal_type(await orders.take())  # Order
     reveal_type(await orders.poll())  # Order | None

@@ -50,6 +50,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
+    "read_waiting": calls.read_waiting(KEYS, 0, -1),
     "recur": calls.recur(KEYS, Envelope.CURRENT, "daily", "{}", b"value", 5),
     "recurring": calls.recurring(KEYS, 0, 9),
     "release": calls.release(KEYS, 1),

@@ -11,7 +11,7 @@ from redisson_dq.items import ExpiredItem, Outcome, entry_id, item_id
 from redisson_dq.wire import commands
 
 
-@given(due_ms=st.integers(0, 2**53), entry=st.binary(min_size=8, max_size=8))
+@given(due_ms=st.integers(0, 2**53), entry=st.binary(min_size=8, max_size=9))
 def test_an_id_that_is_made_tells_due_time_and_entry(due_ms: int, entry: bytes) -> None:
     assert entry_id(item_id(due_ms, entry)) == (due_ms, entry)
 
@@ -23,6 +23,8 @@ def test_an_id_that_is_made_tells_due_time_and_entry(due_ms: int, entry: bytes) 
         "order-42",
         "-0123456789abcdef",
         "1-0123456789abcde",
+        "1-0123456789abcdef0",
+        "1-0123456789abcdef000",
         "1-0123456789abcdeg",
         "1-0123456789ABCDEF",
         "1-01 23 456789abcd",

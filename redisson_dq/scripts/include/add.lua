@@ -1,7 +1,8 @@
 -- Adds values to the waiting keys. Needs clock.lua, and keys.timeout, keys.envelopes, keys.channel.
 
 -- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. Bytes that grow with offer order keep
--- values due in the same millisecond in that order, as ties in a zset are sorted by the member's bytes.
+-- values due in the same millisecond in that order, as ties in a zset are sorted by the member's bytes. The ninth byte
+-- of a lean entry's id is what tells that it is one.
 local function wrapper(envelope, now_us)
   local id_us, id_seq = now_us, -1
   return function(value)
@@ -14,7 +15,10 @@ local function wrapper(envelope, now_us)
     if envelope == 'legacy' then
       return struct.pack('c0<I8c0', id, #value, value), id
     end
-    return struct.pack('Bc0<I8c0', 8, id, #value, value), id
+    if envelope == 'lean' then
+      id = id .. '\0'
+    end
+    return struct.pack('Bc0<I8c0', #id, id, #value, value), id
   end
 end
 
@@ -26,6 +30,13 @@ local function exists(members)
     end
   end
   return false
+end
+
+-- Puts members that stand in the zset into the list of offers as well, unless they are lean.
+local function mirror(envelope, members)
+  if envelope ~= 'lean' then
+    redis.call('RPUSH', keys.envelopes, unpack(members))
+  end
 end
 
 -- Tells every client that the head is due at another time than it knows of.
@@ -40,7 +51,7 @@ local function add(envelope, now_us, value, due)
     member, id = wrap(value)
   until not exists({member})
   redis.call('ZADD', keys.timeout, due, member)
-  redis.call('RPUSH', keys.envelopes, member)
+  mirror(envelope, {member})
   if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
     announce(due)
   end

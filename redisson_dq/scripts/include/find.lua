@@ -16,7 +16,7 @@ local function find(id, due)
   local score = string.format('%.0f', due)
   local first = redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. score)
   local last = first + redis.call('ZCOUNT', keys.timeout, score, score) - 1
-  for _, prefix in ipairs({'\8' .. id, id}) do
+  for _, prefix in ipairs({(#id == 9 and '\9' or '\8') .. id, id}) do
     local low, high = first, last
     while low <= high do
       local middle = math.floor((low + high) / 2)

@@ -1,4 +1,4 @@
--- What follows when a member was popped from the envelope list. Needs envelope.lua, and keys.timeout, keys.quarantine,
+-- What follows when a member is taken that the envelope list has no more, or never had. Needs envelope.lua, and keys.timeout, keys.quarantine,
 -- keys.records. Gives the member's value, or nil for one in no envelope format, which is set aside.
 -- recorded: whether any item has a record.
 local function taken(member, recorded)

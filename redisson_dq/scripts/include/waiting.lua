@@ -1,0 +1,83 @@
+-- Walks what waits, in the order of offers: the list, then what stands in the zset alone, by due times. Needs
+-- envelope.lua, and keys.timeout, keys.envelopes.
+--
+-- Where the zset has no more entries than the list, nothing is taken to stand in it alone, and it is not looked at.
+
+-- Calls visit with each entry of the list and its place, then with each of the zset, where those of the list come
+-- again. It gives true for an end.
+local function each_waiting(visit)
+  local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
+  for start = 0, listed - 1, 1000 do
+    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, start, start + 999)) do
+      if visit(member, start + i - 1) then
+        return
+      end
+    end
+  end
+  if size > listed then
+    for start = 0, size - 1, 1000 do
+      for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
+        if visit(member) then
+          return
+        end
+      end
+    end
+  end
+end
+
+-- Whether an entry stands in the zset alone, where the list has others.
+local function is_lean(member)
+  if string.byte(member, 1) ~= 9 then
+    return false
+  end
+  local _, id = unwrap(member)
+  return id and #id == 9
+end
+
+-- The entries from one index to another, or with -1 to the end. Where the list is empty, what stands in the zset
+-- stands there alone, whatever it is; else the lean entries are picked out of it.
+local function waiting_page(first, last)
+  local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
+  if listed == 0 then
+    return redis.call('ZRANGE', keys.timeout, first, last)
+  end
+  local page = redis.call('LRANGE', keys.envelopes, first, last)
+  if last == -1 then
+    last = listed + size
+  end
+  if size <= listed or last < listed then
+    return page
+  end
+  local index = listed
+  for start = 0, size - 1, 1000 do
+    for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
+      if is_lean(member) then
+        if index >= first then
+          page[#page + 1] = member
+        end
+        if index == last then
+          return page
+        end
+        index = index + 1
+      end
+    end
+  end
+  return page
+end
+
+-- The last of those that stand in the zset alone, by due time, or nil.
+local function last_lean()
+  local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
+  if listed == 0 then
+    return redis.call('ZRANGE', keys.timeout, -1, -1)[1]
+  end
+  for stop = -1, size > listed and -size or 0, -1000 do
+    local members = redis.call('ZRANGE', keys.timeout, math.max(stop - 999, -size), stop)
+    for i = #members, 1, -1 do
+      if is_lean(members[i]) then
+        return members[i]
+      end
+    end
+  end
+  return nil
+end
