@@ -346,12 +346,15 @@ def test_a_plain_entry_in_the_zset_alone(admin: Any, either: Any, lean: Any, pro
 
 def test_an_entry_in_the_list_alone(admin: Any, either: Any, lean: Any) -> None:
     """It has lost its due time and will never be delivered, so it does not count; it can be taken and removed."""
-    admin.rpush(KEYS.envelopes, JAVA)
+    admin.rpush(KEYS.envelopes, JAVA, JAVA, JAVA)
     lean.offer_all([("a", HOUR), ("b", 2 * HOUR)])
     assert either.size() == 2
-    assert either.read_all() == ["java", "a", "b"]
-    assert [item.due is None for item in either.items(by="offer")] == [True, False, False]
-    assert either.contains("java")
+    assert either.read_all() == ["java"] * 3 + ["a", "b"]
+    assert [item.due is None for item in either.items(by="offer")] == [True] * 3 + [False] * 2
+    assert either.contains_all(["java", "b"])
+    assert either.poll() == "java"
+    assert either.poll_last_and_offer_first_to("other") == "b"
+    lean.offer("b", HOUR)
     assert either.remove_all(["java", "a"]) is True
     assert either.read_all() == ["b"]
     assert not admin.exists(KEYS.envelopes)

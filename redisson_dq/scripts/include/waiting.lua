@@ -1,7 +1,11 @@
 -- Walks what waits, in the order of offers: the list, then what stands in the zset alone, by due times. Needs
 -- envelope.lua, and keys.timeout, keys.envelopes.
---
--- Where the zset has no more entries than the list, nothing is taken to stand in it alone, and it is not looked at.
+
+-- Whether anything stands in the zset alone, so that it has to be looked at. Told by the sizes, unless entries stand in
+-- the list alone: nothing moves those, so one of them is its first sooner or later.
+local function some_alone(listed, size)
+  return size > listed or size > 0 and not redis.call('ZSCORE', keys.timeout, redis.call('LINDEX', keys.envelopes, 0))
+end
 
 -- Calls visit with each entry of the list and its place, then with each of the zset, where those of the list come
 -- again. It gives true for an end.
@@ -14,7 +18,7 @@ local function each_waiting(visit)
       end
     end
   end
-  if size > listed then
+  if some_alone(listed, size) then
     for start = 0, size - 1, 1000 do
       for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
         if visit(member) then
@@ -45,7 +49,7 @@ local function waiting_page(first, last)
   if last == -1 then
     last = listed + size
   end
-  if size <= listed or last < listed then
+  if last < listed or not some_alone(listed, size) then
     return page
   end
   local index = listed
@@ -71,7 +75,7 @@ local function last_lean()
   if listed == 0 then
     return redis.call('ZRANGE', keys.timeout, -1, -1)[1]
   end
-  for stop = -1, size > listed and -size or 0, -1000 do
+  for stop = -1, some_alone(listed, size) and -size or 0, -1000 do
     local members = redis.call('ZRANGE', keys.timeout, math.max(stop - 999, -size), stop)
     for i = #members, 1, -1 do
       if is_lean(members[i]) then
