@@ -109,6 +109,8 @@ DIFFERENCES = """\
 | `RDelayedQueue.copy` | copies the entries to the new queue's ready name, where they cannot be read | to its waiting \
 keys |
 | `RDelayedQueue.retainAll` | leaves the zset, so what was removed is delivered all the same | it is gone |
+| `RDelayedQueue`: `size`, `contains`, `remove`, `readAll`, `poll` and the like | look at the list alone, not at lean \
+offers nor at what `retainAll` left | look at both keys |
 | `RDelayedQueue.pollLastAndOfferFirstTo`, `RDeque.move` | do not map the other name | map it, as all other calls do |
 | `RQueue.removeAll`; `RBoundedBlockingQueue.remove`, `removeAll` | false when a value was there more than once; of a \
 bounded queue it also makes no room then | true when any was removed |
