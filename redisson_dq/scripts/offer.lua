@@ -23,28 +23,24 @@ end
 local wrap = wrapper(ARGV[1], now_us)
 local head, head_due, first_id
 for start = 1, #values, 1000 do
-  local stop = math.min(start + 999, #values)
-  local members, id
+  local members, scored, id
   repeat
-    members = {}
-    for i = start, stop do
-      members[#members + 1], id = wrap(values[i])
+    members, scored = {}, {}
+    for i = start, math.min(start + 999, #values) do
+      local n = #members + 1
+      members[n], id = wrap(values[i])
+      scored[2 * n - 1], scored[2 * n] = dues[i], members[n]
       if i == 1 then
         first_id = id
       end
     end
-  until not exists(members)
-
-  local scored = {}
-  for i, member in ipairs(members) do
-    local due = dues[start + i - 1]
-    scored[2 * i - 1], scored[2 * i] = due, member
+  until store(ARGV[1], members, scored)
+  for n, member in ipairs(members) do
+    local due = scored[2 * n - 1]
     if not head or due < head_due then
       head, head_due = member, due
     end
   end
-  redis.call('ZADD', keys.timeout, unpack(scored))
-  mirror(ARGV[1], members)
 end
 if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == head then
   announce(head_due)

@@ -46,7 +46,7 @@ if role == 'reserve' then
 end
 
 local due = due_now(now_ms, tonumber(ARGV[1]))
-local values, aside, late = {}, {}, {}
+local values, aside, late, mirrored = {}, {}, {}, {}
 
 if #due > 0 then
   -- Fails on a wrong type before anything is written.
@@ -57,6 +57,10 @@ if #due > 0 then
   for _, member in ipairs(due) do
     local value, id = unwrap(member)
     local record = recorded and value and record_of(id)
+    -- A lean entry stands in no list.
+    if not id or #id == 8 then
+      mirrored[#mirrored + 1] = member
+    end
     if not value then
       aside[#aside + 1] = redis.call('ZSCORE', keys.timeout, member) .. ' ' .. member
     elseif record and record.latest > 0 and record.latest < now_ms then
@@ -79,7 +83,9 @@ if #due > 0 then
     local before = tonumber(redis.call('HGET', keys.settings, 'expired') or 0) or 0
     redis.call('HSET', keys.settings, 'expired', string.format('%.0f', before + #late))
   end
-  erase(due, now_us)
+  if #mirrored > 0 then
+    erase(mirrored, now_us)
+  end
   redis.call('ZREMRANGEBYRANK', keys.timeout, 0, #due - 1)
 end
 

@@ -22,21 +22,30 @@ local function wrapper(envelope, now_us)
   end
 end
 
--- After a step back of the server's clock an id may be in use. An equal member would be lost, so another is made.
-local function exists(members)
-  for _, score in ipairs(redis.call('ZMSCORE', keys.timeout, unpack(members))) do
-    if score then
-      return true
+-- Puts members in, and into the list of offers too unless they are lean. Gives false, and changes nothing, when one of
+-- them is there already: after a step back of the server's clock an id may be in use, and an equal member be lost.
+-- scored: due and member in turn.
+local function store(envelope, members, scored)
+  if envelope == 'lean' then
+    for _, score in ipairs(redis.call('ZMSCORE', keys.timeout, unpack(members))) do
+      if score then
+        return false
+      end
+    end
+    redis.call('ZADD', keys.timeout, unpack(scored))
+    return true
+  end
+  if redis.call('ZADD', keys.timeout, 'NX', unpack(scored)) == #members then
+    redis.call('RPUSH', keys.envelopes, unpack(members))
+    return true
+  end
+  -- What was there before stands in the list.
+  for _, member in ipairs(members) do
+    if not redis.call('LPOS', keys.envelopes, member) then
+      redis.call('ZREM', keys.timeout, member)
     end
   end
   return false
-end
-
--- Puts members that stand in the zset into the list of offers as well, unless they are lean.
-local function mirror(envelope, members)
-  if envelope ~= 'lean' then
-    redis.call('RPUSH', keys.envelopes, unpack(members))
-  end
 end
 
 -- Tells every client that the head is due at another time than it knows of.
@@ -49,9 +58,7 @@ local function add(envelope, now_us, value, due)
   local wrap, member, id = wrapper(envelope, now_us)
   repeat
     member, id = wrap(value)
-  until not exists({member})
-  redis.call('ZADD', keys.timeout, due, member)
-  mirror(envelope, {member})
+  until store(envelope, {member}, {due, member})
   if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
     announce(due)
   end
