@@ -137,7 +137,7 @@ def test_an_error_in_the_middle(client: Any, admin: Any, transaction: bool) -> N
     replies = [
         pipe.add(queue.requests.add("a")),
         pipe.add(delayed.requests.offer("b", 60)),
-        pipe.add(delayed.requests.size()),
+        pipe.add(delayed.requests.peek()),
         pipe.add(queue.requests.restore(b"junk", replace=True)),
         pipe.add(queue.requests.read_all()),
     ]
