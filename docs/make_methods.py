@@ -79,7 +79,7 @@ LEFT_OUT = {
             "RDelayedQueue.offer(Object)",
             "RDelayedQueue.indexOf",
         ),
-        "they need Redis 7: `poll_from_any_with_name()` tells the queue, then `poll(limit)` on it": (
+        "they need Redis 7: `poll_from_any_with_name()` tells the queue, `poll(limit)` has the rest": (
             "pollFirstFromAny(Duration, int, String[])",
             "pollLastFromAny(Duration, int, String[])",
         ),

@@ -188,21 +188,21 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         super()._left(old)
         self._client._room.wake(old.capacity_channel)
 
-    async def _took(self, source: Source, taken: Taken) -> None:
+    async def _took(self, source: Source, taken: list[Taken]) -> None:
         stays = isinstance(source, Move) and source.destination == self.keys.ready
-        if stays or taken.key != self.keys.ready:
+        if stays or taken[0].key != self.keys.ready:
             return
         try:
-            await async_finish(self._connections.run(self.requests.release(1)))
+            await async_finish(self._connections.run(self.requests.release(len(taken))))
         except RedissonDQError as error:
             # As in Redisson: who waited for the value gets it.
-            logger.warning("queue %r: a value was taken, and no room was made: %s", self.name, error)
+            logger.warning("queue %r: %d values were taken, and no room was made: %s", self.name, len(taken), error)
         except BaseException:
-            # Cancelled or interrupted: nobody gets the value, so it goes back into its room.
+            # Cancelled or interrupted: nobody gets the values, so they go back into their room.
             await async_finish(self._give_back(source, taken))
             raise
 
-    async def _give_back(self, source: Source, taken: Taken) -> None:
-        for _, _, request in source.put_back([taken]):
-            await self._connections.run(self.requests.release(-1))
+    async def _give_back(self, source: Source, taken: list[Taken]) -> None:
+        for _, values, request in source.put_back(taken):
+            await self._connections.run(self.requests.release(-len(values)))
             await self._connections.run(request)

@@ -59,8 +59,7 @@ class Listener:
                     return
                 if self._queue.keys.ready != source.key:
                     continue
-                taken = await receiver.receive(None, slot)
-                assert taken is not None
+                taken = await receiver.receive(None, slot=slot)
                 await self._queue._took(source, taken)
                 values = await self._queue._decoded(taken)
             except ClosedError:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, overload
 from .._pairs import AsyncCallback, async_finish_or_undo
 from .._times import Delay, timeout_seconds
 from ..codecs.base import Codec
-from ..errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
-from ..requests.base import check_function
+from ..errors import ClosedError, DecodeError, RedissonDQError
+from ..requests.base import check_count, check_function
 from ..requests.ready import QueueRequests, check_end
 from ..wire import commands
 from ..wire.blocking import Move, Pop, Source, Taken
@@ -133,25 +133,26 @@ class BlockingQueue(Handle[T]):
     async def poll(self, *, timeout: Delay) -> T | None: ...
 
     @overload
-    async def poll(self, limit: int) -> list[T]: ...
+    async def poll(self, limit: int, *, timeout: Delay | None = None) -> list[T]: ...
 
     async def poll(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
-        """Takes the head: at once, within ``timeout`` (seconds or timedelta), or up to ``limit`` values at once.
+        """Takes the head, or up to ``limit`` values: at once, or within ``timeout`` (seconds or a timedelta).
 
-        Gives None, or an empty list, when there is nothing. A DecodeError of ``poll(limit)`` carries the values that
-        could be read in ``decoded``. Redisson sends timeouts in whole seconds, and takes a limit below 1 for 0; here
-        milliseconds count, and such a limit is an ArgumentError.
+        With both it waits for the first value and takes with it what else is ready, in order. Gives None, or an empty
+        list, when there is nothing. A DecodeError of several values carries those that could be read in ``decoded``.
+        Redisson sends timeouts in whole seconds, and takes a limit below 1 for 0; here milliseconds count, and such a
+        limit is an ArgumentError.
 
         >>> await queue.add_all(["a", "b", "c"])
         True
         >>> await queue.poll()
         'a'
-        >>> await queue.poll(10)
+        >>> await queue.poll(10, timeout=5)
         ['b', 'c']
         >>> await queue.poll(timeout=0.01)
 
         :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``, ``RBlockingQueue.poll(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more, below 0.5 s two
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
         return await self._poll("first", limit, timeout)
@@ -251,8 +252,7 @@ class BlockingQueue(Handle[T]):
         """
         destination = self.requests.keys_of(queue_name).ready
         taken = await self._receive(Move(self.keys.ready, destination, "last", "first"), None)
-        assert taken is not None
-        return self.requests.in_place([taken.data], destination)[0]
+        return self.requests.in_place([taken[0].data], destination)[0]
 
     async def move(
         self, queue_name: str, *, from_end: End = "first", to_end: End = "last", timeout: Delay | None = None
@@ -281,7 +281,7 @@ class BlockingQueue(Handle[T]):
             if data is not None or not seconds:
                 return None if data is None else self.requests.in_place([data], destination)[0]
         taken = await self._receive(source, seconds)
-        return None if taken is None else self.requests.in_place([taken.data], destination)[0]
+        return self.requests.in_place([taken[0].data], destination)[0] if taken else None
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -539,70 +539,73 @@ class BlockingQueue(Handle[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    async def _receive(self, source: Source, timeout: float | None) -> Taken | None:
+    async def _receive(self, source: Source, timeout: float | None, limit: int = 1) -> list[Taken]:
         self._check()
-        taken = await self._client._receiver(source).receive(timeout)
-        if taken is not None:
+        taken = await self._client._receiver(source).receive(timeout, limit)
+        if taken:
             await self._took(source, taken)
         return taken
 
-    async def _pop(self, key: str, end: End) -> Taken | None:
-        """The first look of a short wait, which blocks no connection. Cancelled, it leaves the value where it was."""
+    async def _pop(self, key: str, end: End, limit: int) -> list[Taken]:
+        """The first look of a short wait, which blocks no connection. Cancelled, it leaves what was there."""
         self._check()
-        data = await async_finish_or_undo(
-            self._connections.run(commands.pop(key, end)), lambda data: self._put_back(key, end, data)
+        found = await async_finish_or_undo(
+            self._connections.run(commands.pop_many(key, end, limit)), lambda found: self._put_back(key, end, found)
         )
-        if data is None:
-            return None
-        taken = Taken(key=key, data=data)
-        await self._took(Pop((key,), end), taken)
+        taken = [Taken(key=key, data=data) for data in found]
+        if taken:
+            await self._took(Pop((key,), end), taken)
         return taken
 
-    async def _put_back(self, key: str, end: End, data: bytes | None) -> None:
-        if data is not None:
+    async def _put_back(self, key: str, end: End, values: list[bytes]) -> None:
+        if values:
             try:
-                await self._connections.run(commands.put_back(key, end, [data]))
+                await self._connections.run(commands.put_back(key, end, values))
             except RedissonDQError as error:
-                logger.error("queue %r: a popped value may not be back in Redis: %s; it is %r", key, error, data)
+                logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", key, error, values)
 
-    async def _took(self, source: Source, taken: Taken) -> None:
-        """Is told of what a plain or a blocking command has taken."""
+    async def _took(self, source: Source, taken: list[Taken]) -> None:
+        """Is told of what a plain or a blocking command has taken from one list."""
 
-    async def _decoded(self, taken: Taken) -> list[T]:
-        """The value in a list, or none when the client skips what cannot be read."""
+    async def _decoded(self, taken: list[Taken]) -> list[T]:
+        """The values; without those that cannot be read when the client skips them."""
         try:
-            return self.requests.popped([taken.data])
+            return self.requests.popped([each.data for each in taken])
         except DecodeError as error:
             await self._keep(error, self.keys.undecodable)
-            return []
+            return list(error.decoded)
 
-    async def _next(self, end: End, keys: tuple[str, ...], deadline: float | None) -> tuple[str, T] | None:
-        """Waits for a value of the first of the lists that has one: key and value, or None after the deadline."""
+    async def _next(
+        self, end: End, keys: tuple[str, ...], deadline: float | None, limit: int = 1
+    ) -> tuple[str, list[T]] | None:
+        """Waits for values of the first of the lists that has some: key and values, or None after the deadline."""
         source = Pop(keys, end)
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            taken = await self._receive(source, left)
-            if taken is None:
+            taken = await self._receive(source, left, limit)
+            if not taken:
                 return None
             values = await self._decoded(taken)
             if values:
-                return taken.key, values[0]
+                return taken[0].key, values
 
     async def _wait_for(self, end: End, *keys: str) -> T:
         """A value of this queue's list, or of others, as long as it takes."""
         found = await self._next(end, keys or (self.keys.ready,), None)
         assert found is not None
-        return found[1]
+        return found[1][0]
 
     async def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
-        if limit is not None:
-            if timeout is not None:
-                raise ArgumentError(f"queue {self.name!r}: poll takes limit or timeout=, not both")
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        if limit is None:
+            if not seconds:
+                return await self._take(self.requests.poll_one(end))
+            found = await self._next_within(end, (self.keys.ready,), seconds)
+            return found[1][0] if found else None
+        if not seconds:
             return await self._take(self.requests.poll_many(end, limit))
-        if timeout is None or not timeout_seconds(timeout, self.name):
-            return await self._take(self.requests.poll_one(end))
-        found = await self._poll_any(end, (), timeout)
-        return None if found is None else found[1]
+        found = await self._next_within(end, (self.keys.ready,), seconds, check_count(limit, self.name))
+        return found[1] if found else []
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
         """Raw name -> name, this queue's first."""
@@ -610,18 +613,21 @@ class BlockingQueue(Handle[T]):
 
     async def _poll_any(self, end: End, queue_names: tuple[str, ...], timeout: Delay | None) -> tuple[str, T] | None:
         names = self._any_of(queue_names)
-        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
-        deadline = time.monotonic() + seconds
-        if seconds < _SHORT_WAIT:
-            for key, name in names.items():
-                taken = await self._pop(key, end)
-                values = [] if taken is None else await self._decoded(taken)
+        found = await self._next_within(end, tuple(names), timeout_seconds(timeout or 0, self.name))
+        return (names[found[0]], found[1][0]) if found else None
+
+    async def _next_within(
+        self, end: End, keys: tuple[str, ...], timeout: float, limit: int = 1
+    ) -> tuple[str, list[T]] | None:
+        """Like :meth:`_next`, after a first look when the wait is short."""
+        deadline = time.monotonic() + timeout
+        if timeout < _SHORT_WAIT:
+            for key in keys:
+                taken = await self._pop(key, end, limit)
+                values = await self._decoded(taken) if taken else []
                 if values:
-                    return name, values[0]
-        if not seconds:
-            return None
-        found = await self._next(end, tuple(names), deadline)
-        return None if found is None else (names[found[0]], found[1])
+                    return key, values
+        return await self._next(end, keys, deadline, limit) if timeout else None
 
     def _left(self, old: QueueKeys) -> None:
         for listener in list(self._listeners.values()):

@@ -144,13 +144,13 @@ class BlockingDeque(BlockingQueue[T]):
     def poll_first(self, *, timeout: Delay) -> T | None: ...
 
     @overload
-    def poll_first(self, limit: int) -> list[T]: ...
+    def poll_first(self, limit: int, *, timeout: Delay | None = None) -> list[T]: ...
 
     def poll_first(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
         """Same as :meth:`poll`.
 
         :Redisson: ``RDeque.pollFirst()``, ``RDeque.pollFirst(int)``, ``RBlockingDeque.pollFirst(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more, below 0.5 s two
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
         return self._poll("first", limit, timeout)
@@ -162,13 +162,13 @@ class BlockingDeque(BlockingQueue[T]):
     def poll_last(self, *, timeout: Delay) -> T | None: ...
 
     @overload
-    def poll_last(self, limit: int) -> list[T]: ...
+    def poll_last(self, limit: int, *, timeout: Delay | None = None) -> list[T]: ...
 
     def poll_last(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
         """Like :meth:`poll`, at the last end: the last value comes first.
 
         :Redisson: ``RDeque.pollLast()``, ``RDeque.pollLast(int)``, ``RBlockingDeque.pollLast(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip; a timeout that passes one more, below 0.5 s two
+        :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more, below 0.5 s two
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
         return self._poll("last", limit, timeout)

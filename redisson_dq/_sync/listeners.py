@@ -61,8 +61,7 @@ class Listener:
                     return
                 if self._queue.keys.ready != source.key:
                     continue
-                taken = receiver.receive(None, slot)
-                assert taken is not None
+                taken = receiver.receive(None, slot=slot)
                 self._queue._took(source, taken)
                 values = self._queue._decoded(taken)
             except ClosedError:

@@ -9,20 +9,22 @@ interrupted only takes its name off; an item that finds nobody waiting goes back
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections import deque
-from typing import Union
+import time
+from operator import attrgetter
 
 from redis.exceptions import RedisError, ResponseError
 
-from .._pairs import Mutex, Slot, Switch, Worker, sleep
+from .._pairs import Switch, Worker, sleep
 from .._redis import is_transient, translate
-from ..errors import ClosedError, RedisConnectionError, RedissonDQError
+from ..errors import RedisConnectionError, RedissonDQError
 from ..wire import commands
 from ..wire.blocking import Source, Taken
 from .connections import Connections, Dedicated
+from .line import Line
 
-__all__ = ["Receiver"]
+__all__ = ["Receiver", "Tap"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -35,69 +37,84 @@ _UNBLOCK_PAUSE = 0.005
 _UNBLOCK_TRIES = 100
 # How long close() waits for the worker to see its last reply before it cuts the connection.
 _LAST_REPLY = 2.0
+# A pop that took no longer than this beyond a round trip did not wait: there was something, and there may be more.
+_AT_ONCE = 0.001
 
-_Outcome = Union[Taken, RedissonDQError]
 
-
-class Receiver:
+class Receiver(Line):
     """Takes from one source for all local callers, over one connection."""
 
     def __init__(self, connections: Connections, source: Source) -> None:
-        self._connections = connections
-        self._source = source
-        self._key = source.key
-        self._mutex = Mutex()
-        self._waiting: deque[Slot[_Outcome]] = deque()
-        self._surplus: list[Taken] = []
-        self._wanted = Switch()
-        self._closing = Switch()
-        self._closed = False
-        self._worker: Worker | None = None
-        self._dedicated: Dedicated | None = None
-        self._blocked = False
-        self._trouble: RedisConnectionError | None = None
+        super().__init__(source.key)
+        self._tap = Tap(connections, source, self)
 
-    def receive(self, timeout: float | None, slot: Slot[_Outcome] | None = None) -> Taken | None:
-        """What was taken next, or None after ``timeout`` seconds. A ``slot`` is for :meth:`withdraw`.
-
-        Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and
-        RedisReplyError as Redis does, RedisConnectionError when the time is over and Redis was not reachable.
-        """
-        slot = slot or Slot()
-        try:
-            self._enter(slot)
-            slot.wait(timeout)
-            if self._leave(slot):
-                self._release()
-            if not slot.filled and self._trouble is not None:
-                raise self._trouble
-            outcome = slot.value if slot.filled else None
-        except BaseException:
-            # Cancelled or interrupted: an item that has just come must not go down with the caller.
-            if self._leave(slot, give_back=True):
-                self._release()
-            raise
-        if isinstance(outcome, RedissonDQError):
-            raise outcome
-        return outcome
-
-    def withdraw(self, slot: Slot[_Outcome]) -> None:
-        """Ends the wait of one caller, begun or not, with ClosedError, unless it has something already."""
-        with self._mutex:
-            if slot in self._waiting:
-                self._waiting.remove(slot)
-            if not slot.filled:
-                slot.fill(ClosedError(f"queue {self._key!r}: the wait was given up"))
+    @property
+    def trouble(self) -> RedisConnectionError | None:
+        return self._tap.trouble
 
     def close(self) -> None:
         """Ends every wait with ClosedError, then the worker and its connection. No item is lost."""
-        with self._mutex:
-            self._closed = True
-            while self._waiting:
-                self._waiting.popleft().fill(ClosedError(f"queue {self._key!r}: closed while waiting"))
+        self.shut()
+        self._tap.close()
+
+    def _left_over(self, limit: int) -> list[Taken]:
+        return self._tap.left_over(limit)
+
+    def _put_away(self, values: list[Taken]) -> None:
+        self._tap.put_away(values)
+
+    def _work(self) -> None:
+        self._tap.open()
+
+    def _nobody_waits(self) -> None:
+        self._tap.release()
+
+
+class Tap:
+    """Takes from one source for a line of callers: while it is open, and somebody waits, a pop is blocked there."""
+
+    def __init__(self, connections: Connections, source: Source, line: Line) -> None:
+        self._connections = connections
+        self._source = source
+        self._key = source.key
+        self._line = line
+        self._surplus: list[Taken] = []
+        self._wanted = Switch()
+        self._closing = Switch()
+        self._worker: Worker | None = None
+        self._dedicated: Dedicated | None = None
+        self._blocked = False
+        self._round_trip = 0.0
+        #: From :meth:`open` until the worker finds that nobody waits.
+        self.is_open = False
+        self.trouble: RedisConnectionError | None = None
+
+    def open(self) -> None:
+        """Lets it take until nobody waits any more. Called under the line's mutex, as the next two."""
+        self.is_open = True
+        self._wake()
+
+    def left_over(self, limit: int) -> list[Taken]:
+        """Up to so many of the values that wait to be put back."""
+        found, self._surplus = self._surplus[:limit], self._surplus[limit:]
+        return found
+
+    def put_away(self, values: list[Taken]) -> None:
+        """Puts values back where they came from, in the order in which they were taken."""
+        self._surplus += values
+        self._surplus.sort(key=attrgetter("number"))
+        self._wake()
+
+    def _wake(self) -> None:
+        self._wanted.on()
+        if self._worker is None:
+            self._worker = Worker(self._run, f"redisson_dq-receiver-{self._key}")
+
+    def close(self) -> None:
+        """Ends the worker and its connection, after the line was closed. No item is lost."""
         self._wanted.on()
         self._closing.on()
-        self._release()
+        self.release()
         worker = self._worker
         if worker is not None and not worker.join(_LAST_REPLY):
             dedicated = self._dedicated
@@ -105,42 +122,12 @@ class Receiver:
                 dedicated.hang_up()
             worker.stop(_LAST_REPLY)
 
-    def _enter(self, slot: Slot[_Outcome]) -> None:
-        with self._mutex:
-            if slot.filled:
-                return
-            if self._closed:
-                raise ClosedError(f"queue {self._key!r}: the handle is closed")
-            if self._surplus:
-                slot.fill(self._surplus.pop(0))
-                return
-            self._waiting.append(slot)
-            self._wanted.on()
-            if self._worker is None:
-                self._worker = Worker(self._run, f"redisson_dq-receiver-{self._key}")
-
-    def _leave(self, slot: Slot[_Outcome], *, give_back: bool = False) -> bool:
-        """Takes a caller off. True when that leaves a blocked pop that nobody waits for and close() does not end."""
-        with self._mutex:
-            if slot in self._waiting:
-                self._waiting.remove(slot)
-            elif give_back and slot.filled and isinstance(slot.value, Taken):
-                self._deliver(slot.value)
-                self._wanted.on()
-            return self._blocked and not self._waiting and not self._closed
-
-    def _deliver(self, taken: Taken) -> None:
-        if self._waiting:
-            self._waiting.popleft().fill(taken)
-        else:
-            self._surplus.append(taken)
-
-    def _release(self) -> None:
+    def release(self) -> None:
         """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
         dedicated = self._dedicated
         reason: Exception | str = "Redis does not know of it any more"
         for _ in range(_UNBLOCK_TRIES):
-            if dedicated is None or not self._blocked or self._waiting:
+            if dedicated is None or not self._blocked or self._line.waits:
                 return
             try:
                 if dedicated.unblock():
@@ -169,25 +156,26 @@ class Receiver:
                 self._disconnect()
                 trouble = translate(error, f"queue {self._key!r}", sent=True)
                 if isinstance(trouble, RedisConnectionError):
-                    self._trouble = trouble
+                    self.trouble = trouble
                     logger.warning("queue %r: waiting again in %.2f s: %s", self._key, pause, error)
                     self._connections.refresh()
                     self._closing.wait(pause)
                     pause = min(_LONGEST_PAUSE, pause * 2)
                 else:
-                    self._fail(trouble)
+                    self._line.fail(trouble)
             else:
-                self._trouble = None
+                self.trouble = None
                 pause = _FIRST_PAUSE
 
     def _next_round(self) -> bool:
         """Waits until there is something to do. False when the worker has to end."""
         lingered = False
         while True:
-            with self._mutex:
-                if self._surplus or (self._waiting and not self._closed):
+            with self._line.mutex:
+                if self._surplus or (self.is_open and self._line.waits):
                     return True
-                if self._closed or lingered:
+                self.is_open = False
+                if self._line.closed or lingered:
                     # From here on another caller starts another worker, with another connection.
                     retired, self._dedicated, self._worker = self._dedicated, None, None
                     break
@@ -200,12 +188,15 @@ class Receiver:
     def _pop(self) -> None:
         if self._dedicated is None:
             self._dedicated = self._connections.dedicated(self._key)
+            began = time.monotonic()
             self._dedicated.learn_id()
-            self._trouble = None
-        with self._mutex:
-            if not self._waiting:
+            self._round_trip = time.monotonic() - began
+            self.trouble = None
+        with self._line.mutex:
+            if not self._line.waits:
                 return
             self._blocked = True
+        began = time.monotonic()
         try:
             self._dedicated.send(*self._source.words)
             reply = self._dedicated.read()
@@ -213,9 +204,33 @@ class Receiver:
             raise self._explain(error) from error
         finally:
             self._blocked = False
-        if reply is not None:
-            with self._mutex:
-                self._deliver(self._source.taken(reply))
+        if reply is None:
+            return
+        taken = [self._source.taken(reply)]
+        took = time.monotonic() - began
+        self._round_trip = min(self._round_trip, took)
+        try:
+            if took < self._round_trip + _AT_ONCE or self._line.wants_many:
+                taken += self._more(self._dedicated)
+        finally:
+            self._line.give(taken)
+
+    def _more(self, dedicated: Dedicated) -> list[Taken]:
+        """What else there is for those who wait, by one command that does not block."""
+        with self._line.mutex:
+            count = self._line.claim(in_hand=1)
+        try:
+            request = self._source.more(count) if count else None
+            if request is None:
+                return []
+            dedicated.send(*request.words)
+            # What Redis refuses here it refuses the next blocking pop as well, which can tell why.
+            with contextlib.suppress(ResponseError):
+                return request.parse(dedicated.read())
+            return []
+        finally:
+            with self._line.mutex:
+                self._line.unclaim(count)
 
     def _explain(self, error: ResponseError) -> RedissonDQError:
         if is_transient(error):
@@ -230,26 +245,21 @@ class Receiver:
 
     def _put_back(self) -> bool:
         """Gives Redis what nobody waits for. False when it has to be tried again."""
-        with self._mutex:
+        with self._line.mutex:
             surplus, self._surplus = self._surplus, []
         for key, values, request in self._source.put_back(surplus):
             try:
                 self._connections.run(request)
             except RedissonDQError as error:
-                if self._closed or getattr(error, "maybe_done", False):
+                if self._line.closed or getattr(error, "maybe_done", False):
                     logger.error(
                         "queue %r: popped values may not be back in Redis: %s; they are %r", key, error, values
                     )
                     continue
                 logger.warning("queue %r: cannot put %d popped values back: %s", key, len(values), error)
-                with self._mutex:
-                    self._surplus += [Taken(key=key, data=data) for data in values]
+                with self._line.mutex:
+                    self.put_away([taken for taken in surplus if taken.key == key])
         return not self._surplus
-
-    def _fail(self, error: RedissonDQError) -> None:
-        with self._mutex:
-            while self._waiting:
-                self._waiting.popleft().fill(error)
 
     def _disconnect(self) -> None:
         dedicated, self._dedicated = self._dedicated, None

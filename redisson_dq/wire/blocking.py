@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Union
 
 import attrs
@@ -13,12 +14,16 @@ from .request import Request, Word
 __all__ = ["Move", "Pop", "Source", "Taken"]
 
 
+_numbers = itertools.count()
+
+
 @attrs.frozen(kw_only=True)
 class Taken:
-    """The bytes of one value, and the key they came from."""
+    """The bytes of one value, and the key they came from. What was taken later has a higher number."""
 
     key: str
     data: bytes
+    number: int = attrs.field(factory=_numbers.__next__, init=False, eq=False, repr=False)
 
 
 @attrs.frozen
@@ -38,6 +43,13 @@ class Pop:
 
     def taken(self, reply: list[bytes]) -> Taken:
         return Taken(key=reply[0].decode(), data=reply[1])
+
+    def more(self, count: int) -> Request[list[Taken]] | None:
+        """What takes so many more, if there are any. None where the blocking command has to choose the list."""
+        if len(self.keys) > 1:
+            return None
+        request = commands.pop_many(self.key, self.end, count)
+        return request.then(lambda found: [Taken(key=self.key, data=data) for data in found])
 
     def put_back(self, surplus: list[Taken]) -> list[tuple[str, list[bytes], Request[Any]]]:
         """What returns these values to where they came from: key, its values, the request."""
@@ -70,6 +82,9 @@ class Move:
 
     def taken(self, reply: bytes) -> Taken:
         return Taken(key=self.source, data=reply)
+
+    def more(self, count: int) -> Request[list[Taken]] | None:
+        return None
 
     def put_back(self, surplus: list[Taken]) -> list[tuple[str, list[bytes], Request[Any]]]:
         return []

@@ -93,10 +93,11 @@ def _ends(end: str) -> list[Call]:
         _row(offer, _of(offer, "x"), True, "ready", writes=True, bad=(_of(offer, 5),)),
         _row(put, _of(put, "x"), None, "ready", writes=True, bad=(_of(put, 5),)),
         _row(take, _of(take), ANY, "ready", waits=True),
-        _row(poll, _of(poll), None, "ready", bad=(_of(poll, 0), _of(poll, "x"), _of(poll, 1, timeout=1))),
+        _row(poll, _of(poll), None, "ready", bad=(_of(poll, 0), _of(poll, "x"), _of(poll, 0, timeout=1))),
         _row(f"{poll} limit", _of(poll, 3), [], "ready"),
         _row(f"{poll} timeout", _of(poll, timeout=0.01), None, "ready", bad=(_of(poll, timeout=-1),)),
         _row(f"{poll} waiting", _of(poll, timeout=PATIENCE), ANY, "ready", waits=True),
+        _row(f"{poll} limit waiting", _of(poll, 3, timeout=PATIENCE), ANY, "ready", waits=True),
         _row(from_any, _of(from_any, "other"), None, "ready", "other", other="source", bad=(_of(from_any, 5),)),
         _row(peek, _of(peek), None, "ready"),
         _row(get, _of(get), QueueEmptyError, "ready"),
@@ -222,9 +223,18 @@ _QUEUE = [
     _row("put", _of("put", "x"), None, "ready", writes=True, bad=(_of("put", 5),)),
     _row("take", _of("take"), ANY, "ready", waits=True),
     _row("poll", _of("poll"), None, "ready", bad=(_of("poll", 0), _of("poll", True), _of("poll", "x"))),
-    _row("poll limit", _of("poll", 3), [], "ready", bad=(_of("poll", 3, timeout=1),)),
+    _row("poll limit", _of("poll", 3), [], "ready"),
     _row("poll timeout", _of("poll", timeout=0.01), None, "ready", bad=(_of("poll", timeout=-1),)),
     _row("poll waiting", _of("poll", timeout=PATIENCE), ANY, "ready", waits=True, bad=(_of("poll", timeout="x"),)),
+    _row("poll limit timeout", _of("poll", 3, timeout=0.01), [], "ready", bad=(_of("poll", 3, timeout=-1),)),
+    _row(
+        "poll limit waiting",
+        _of("poll", 3, timeout=PATIENCE),
+        ANY,
+        "ready",
+        waits=True,
+        bad=(_of("poll", 0, timeout=1), _of("poll", True, timeout=1), _of("poll", "x", timeout=0.1)),
+    ),
     _row("element", _of("element"), QueueEmptyError, "ready"),
     _row("remove_head", _of("remove_head"), QueueEmptyError, "ready"),
     _row("drain_to", _of("drain_to"), [], "ready", bad=(_of("drain_to", 0), _of("drain_to", "x"))),
@@ -363,7 +373,7 @@ _TAKES = {
 def _bounded(row: Call) -> Call:
     if row.name in _OFFERS and not row.local:
         return attrs.evolve(row, missing=RedisReplyError, keys=("ready", "capacity"), writes=False)
-    if row.name in _TAKES and row.way != "timeout" and not row.waits and not row.other:
+    if row.name in _TAKES and not row.way.endswith("timeout") and not row.waits and not row.other:
         return attrs.evolve(row, keys=("ready", "capacity", *row.keys[1:]))
     return row
 

@@ -27,6 +27,7 @@ def sync_side(client: redisson_dq.Client) -> None:
     reveal_type(orders.poll())  # Order | None
     reveal_type(orders.poll(10))  # list[Order]
     reveal_type(orders.poll(timeout=timedelta(seconds=5)))  # Order | None
+    reveal_type(orders.poll(10, timeout=5))  # list[Order]
     reveal_type(orders.poll_from_any("bills", timeout=5))  # Order | None
     reveal_type(orders.poll_from_any_with_name("bills", timeout=5))  # tuple[str, Order] | None
     reveal_type(orders.take_from_any("bills"))  # Order
@@ -47,6 +48,7 @@ def sync_side(client: redisson_dq.Client) -> None:
     reveal_type(orders.expire_time())  # datetime | None
     reveal_type(ends.take_last())  # Order
     reveal_type(ends.poll_last(5))  # list[Order]
+    reveal_type(ends.poll_first(5, timeout=5))  # list[Order]
     reveal_type(ends.add_first(Order(1), Order(2)))  # int
     reveal_type(bounded.remaining_capacity())  # int
     reveal_type(bounded.offer(Order(1), timeout=5))  # bool
@@ -86,6 +88,7 @@ async def asyncio_side(client: aio.Client) -> None:
     reveal_type(await orders.take())  # Order
     reveal_type(await orders.poll())  # Order | None
     reveal_type(await orders.poll_last(10))  # list[Order]
+    reveal_type(await orders.poll_last(10, timeout=5))  # list[Order]
     reveal_type(await orders.size())  # int
     reveal_type([order async for order in orders])  # list[Order]
     reveal_type([order async for order in orders.elements()])  # list[Order]
@@ -107,5 +110,5 @@ def wrong(client: redisson_dq.Client) -> None:
     delayed.offer(Order(1), 5, id="42", on_duplicate="ignore")  # wrong: argument
     delayed.items(by="value")  # wrong: argument
     orders.move("bills", from_end="left")  # wrong: argument
-    orders.poll(5, timeout=5)  # wrong: overload
+    orders.poll(5, 5)  # wrong: overload
     orders.take_last()  # wrong: attribute
