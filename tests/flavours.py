@@ -15,6 +15,9 @@ import redis.asyncio.sentinel
 import redis.sentinel
 
 import redisson_dq
+import redisson_dq._async.fair
+import redisson_dq._sync.fair
+from redisson_dq.wire.blocking import Pop
 
 __all__ = ["AsyncioFlavour", "Bridged", "Flavour"]
 
@@ -41,6 +44,13 @@ class Flavour:
         sentinel = redis.sentinel.Sentinel([("127.0.0.1", port)])
         self._own += sentinel.sentinels
         return redisson_dq.Client(self._owned(sentinel.master_for(service)), **options)
+
+    def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
+        """One with the connections of a client. Closed with ``end_of`` it."""
+        return redisson_dq._sync.fair.FairReceiver(client._connections, sources)
+
+    def end_of(self, receiver: Any) -> None:
+        receiver.close()
 
     def close(self) -> None:
         """Closes the redis-py clients, which a Client leaves to whoever made them."""
@@ -83,6 +93,12 @@ class AsyncioFlavour(Flavour):
             return redisson_dq.aio.Client(self._owned(sentinel.master_for(service)), **options)
 
         return self.run(make())
+
+    def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
+        return Bridged(redisson_dq._async.fair.FairReceiver(client.inner._connections, sources), self)
+
+    def end_of(self, receiver: Any) -> None:
+        receiver.aclose()
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return self._bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())

@@ -82,7 +82,10 @@ class Line(ABC):
         return bool(self._waiting)
 
     def claim(self, in_hand: int = 0) -> int:
-        """How many values are still to be taken; until :meth:`unclaim` no other worker takes them too."""
+        """How many values are still to be taken; until :meth:`unclaim` no other worker takes them too.
+
+        Called under the mutex, as the next two.
+        """
         wanted = 0
         for limit in self._waiting.values():
             wanted += limit
@@ -109,11 +112,13 @@ class Line(ABC):
                 values = values[limit:]
             if values:
                 self._put_away(values)
+            self._served()
 
     def fail(self, error: RedissonDQError) -> None:
         with self.mutex:
             while self._waiting:
                 self._waiting.popitem(last=False)[0].fill(error)
+            self._served()
 
     # -- for the two kinds of line -----------------------------------------------------------------------------------
 
@@ -135,6 +140,10 @@ class Line(ABC):
         """Sees to it that values are taken as long as anybody waits."""
 
     @abstractmethod
+    def _served(self) -> None:
+        """Is told when callers have left with a value or an error."""
+
+    @abstractmethod
     async def _nobody_waits(self) -> None:
         """Is told when the last caller has left without a value."""
 
@@ -144,13 +153,15 @@ class Line(ABC):
         with self.mutex:
             if slot.filled:
                 return
-            if self.closed:
-                raise ClosedError(f"queue {self.name!r}: the handle is closed")
-            found = self._left_over(limit)
+            found = [] if self.closed else self._left_over(limit)
             if found:
                 slot.fill(found)
                 return
+            # First in line, then the look: a signal handler that shuts the line in between is not missed.
             self._waiting[slot] = limit
+            if self.closed:
+                self._waiting.pop(slot, None)
+                raise ClosedError(f"queue {self.name!r}: the handle is closed")
             self._work()
 
     def _leave(self, slot: AsyncSlot[Outcome], *, give_back: bool = False) -> bool:

@@ -22,7 +22,7 @@ from ..wire.blocking import Source, Taken
 from .connections import Connections, Dedicated
 from .line import Line
 
-__all__ = ["Receiver", "Tap"]
+__all__ = ["LAST_REPLY", "Receiver", "Tap"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -34,7 +34,7 @@ _LINGER = 10.0
 _UNBLOCK_PAUSE = 0.005
 _UNBLOCK_TRIES = 100
 # How long close() waits for the worker to see its last reply before it cuts the connection.
-_LAST_REPLY = 2.0
+LAST_REPLY = 2.0
 # A pop that took no longer than this beyond a round trip did not wait: there was something, and there may be more.
 _AT_ONCE = 0.001
 
@@ -63,6 +63,9 @@ class Receiver(Line):
 
     def _work(self) -> None:
         self._tap.open()
+
+    def _served(self) -> None:
+        """Its tap sees for itself whether anybody waits."""
 
     async def _nobody_waits(self) -> None:
         await self._tap.release()
@@ -114,11 +117,11 @@ class Tap:
         self._closing.on()
         await self.release()
         worker = self._worker
-        if worker is not None and not await worker.join(_LAST_REPLY):
+        if worker is not None and not await worker.join(LAST_REPLY):
             dedicated = self._dedicated
             if dedicated is not None:
                 await dedicated.hang_up()
-            await worker.stop(_LAST_REPLY)
+            await worker.stop(LAST_REPLY)
 
     async def release(self) -> None:
         """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
@@ -208,15 +211,14 @@ class Tap:
         took = time.monotonic() - began
         self._round_trip = min(self._round_trip, took)
         try:
-            if took < self._round_trip + _AT_ONCE or self._line.wants_many:
-                taken += await self._more(self._dedicated)
+            taken += await self._more(self._dedicated, at_once=took < self._round_trip + _AT_ONCE)
         finally:
             self._line.give(taken)
 
-    async def _more(self, dedicated: Dedicated) -> list[Taken]:
+    async def _more(self, dedicated: Dedicated, *, at_once: bool) -> list[Taken]:
         """What else there is for those who wait, by one command that does not block."""
         with self._line.mutex:
-            count = self._line.claim(in_hand=1)
+            count = self._line.claim(in_hand=1) if at_once or self._line.wants_many else 0
         try:
             request = self._source.more(count) if count else None
             if request is None:

@@ -222,11 +222,6 @@ def test_a_limit_is_a_positive_int(queue: Any, delayed: Any, limit: Any) -> None
             handle.poll(limit)
 
 
-def test_limit_and_timeout_exclude_each_other(queue: Any) -> None:
-    with pytest.raises(ArgumentError, match="not both"):
-        queue.poll(5, timeout=1)
-
-
 def test_codecs_of_handles(client: Any) -> None:
     numbers = client.blocking_queue("numbers", LongCodec())
     client.delayed_queue(numbers).offer(5, delay=0.01)

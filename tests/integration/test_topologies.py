@@ -21,6 +21,7 @@ import redis.sentinel
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedissonDQError, WrongTypeError
+from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.flavours import Flavour
@@ -109,6 +110,29 @@ def test_a_wrong_type_in_a_cluster(client: Any, cluster: Cluster) -> None:
         cluster.admins[cluster.owner(name)].set(name, "a string")
         with pytest.raises(WrongTypeError, match=name):
             client.blocking_queue(name, transfer=False).take()
+
+
+def test_lists_on_every_node_give_in_turns(
+    flavour: Flavour, client: Any, cluster: Cluster, threads: ThreadPoolExecutor
+) -> None:
+    names = NAMES[:6]
+    admins = {name: cluster.admins[cluster.owner(name)] for name in names}
+    assert len(set(map(id, admins.values()))) == 3
+    fair = flavour.fair_receiver(client, [Pop((name,), "first") for name in names])
+    for name, admin in admins.items():
+        admin.rpush(name, *(f"{name}-{i}" for i in range(3)))
+    taken = [fair.receive(PATIENCE)[0] for _ in range(6)] + fair.receive(PATIENCE, 12)
+    assert sorted(each.key for each in taken[:6]) == sorted(names)
+    for name in names:
+        assert [each.data for each in taken if each.key == name] == [f"{name}-{i}".encode() for i in range(3)]
+    waiting = threads.submit(fair.receive, None)
+    eventually(lambda: sum(admin.info("clients")["blocked_clients"] for admin in cluster.admins) == 6)
+    # The one whose slot moves is told so, and follows.
+    target = (cluster.owner(names[0]) + 1) % 3
+    cluster.move(names[0], target)
+    cluster.admins[target].rpush(names[0], "late")
+    assert waiting.result(PATIENCE)[0].data == b"late"
+    flavour.end_of(fair)
 
 
 @pytest.mark.parametrize("waiting_since", ["before", "after"])
