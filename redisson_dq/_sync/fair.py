@@ -21,6 +21,7 @@ from .._pairs import Switch, Worker
 from ..errors import RedisConnectionError
 from ..wire import commands
 from ..wire.blocking import Pop, Taken
+from ..wire.commands import End
 from .connections import Connections
 from .line import Line
 from .receiver import LAST_REPLY, Tap
@@ -40,10 +41,12 @@ class FairReceiver(Line):
         """``sources`` have one key each."""
         super().__init__(sources[0].key)
         self._connections = connections
-        self._end = sources[0].end
+        self._end: End = sources[0].end
         self._taps = {source.key: Tap(connections, source, self) for source in sources}
         # Whose turn it is comes first.
         self._turns = list(self._taps)
+        # Lists that had something at the last look, and have not been asked since.
+        self._full: list[str] = []
         self._changed = Switch()
         self._worker: Worker | None = None
 
@@ -120,15 +123,18 @@ class FairReceiver(Line):
                     return []
 
     def _look(self, keys: list[str]) -> bool:
-        """Takes what is ready in these lists for those who wait. False when there was nothing."""
-        lengths = self._connections.run_many([commands.length_of(key) for key in keys], transaction=False)
-        # Errors are left to the taps, which retry or tell.
-        full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
+        """Takes what is ready in these lists for those who wait. False when it is time to block."""
+        self._full = [key for key in self._full if key in keys]
+        looked = not self._full
+        if looked:
+            # Errors are left to the taps, which retry or tell.
+            lengths = self._connections.run_many([commands.length_of(key) for key in keys], transaction=False)
+            self._full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
         with self.mutex:
             wanted = self.claim()
+        asked, self._full = self._full[:wanted], self._full[wanted:]
         values: list[Taken] = []
         try:
-            asked = full[:wanted]
             requests = [
                 commands.pop_many(key, self._end, wanted // len(asked) + (place < wanted % len(asked)))
                 for place, key in enumerate(asked)
@@ -142,7 +148,8 @@ class FairReceiver(Line):
                 self.unclaim(wanted)
         if values:
             self.give(values)
-        return bool(values)
+        # What was found at an earlier look may have been taken by others since.
+        return bool(values) or (bool(asked) and not looked)
 
     def _pass_turn(self, key: str) -> None:
         """The list gave something: all others come before it now."""
