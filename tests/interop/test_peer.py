@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.conftest import eventually
 from tests.peer import VERSIONS, JavaPeer, PeerDied, PeerError, Typed, from_json, golden, to_json, vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -98,6 +99,30 @@ def test_take_many_ends_when_nothing_comes(current: JavaPeer, queue: str) -> Non
     current.call("add", queue=queue, value="only")
     taken = current.call("take_many", queue=queue, count=5, timeoutMs=1000)
     assert [item["value"] for item in taken] == ["only"]
+
+
+def test_an_offer_with_a_due_time_gets_what_is_left_of_it(current: JavaPeer, queue: str) -> None:
+    before = time.time() * 1000
+    due_ms = round(before) + 60_000
+    current.call("offer_many", queue=queue, items=[{"value": "later", "dueMs": due_ms}])
+    taken_ms = time.time() * 1000 - before
+
+    (timeout,) = current.call("dump", queue=queue)["timeouts"]["items"]
+    assert due_ms <= timeout["score"] <= due_ms + taken_ms + 1
+
+
+def test_take_to_appends_a_line_for_each_value(current: JavaPeer, queue: str, tmp_path: Path) -> None:
+    file = tmp_path / "taken"
+    current.submit("take_to", queue=queue, file=str(file))
+    before = time.time_ns() // 1000
+    for number in range(3):
+        current.call("add", queue=queue, value=f"value {number}")
+
+    eventually(lambda: file.exists() and file.read_text("utf-8").count("\n") == 3)
+    lines = [line.rpartition(" ") for line in file.read_text("utf-8").splitlines()]
+    assert [value for value, _, _ in lines] == ["value 0", "value 1", "value 2"]
+    times = [int(at_us) for _, _, at_us in lines]
+    assert before <= times[0] <= times[1] <= times[2] <= time.time_ns() // 1000
 
 
 def test_a_blocking_take_does_not_hold_up_other_requests(current: JavaPeer, queue: str) -> None:

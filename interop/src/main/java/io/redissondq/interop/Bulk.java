@@ -2,6 +2,12 @@ package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +20,11 @@ import org.redisson.api.RDelayedQueue;
 /** Many offers or takes in one request, so that a measurement does not include the pipe to this process. */
 @SuppressWarnings("deprecation")
 final class Bulk {
-    private record Item(Object value, long delayMs) {
+    /** With a due time the delay is what is left of it when the item is offered. */
+    private record Item(Object value, long fixedMs, JsonNode dueMs) {
+        long delayMs() {
+            return dueMs == null ? fixedMs : Math.max(0, dueMs.longValue() - System.currentTimeMillis());
+        }
     }
 
     private Bulk() {
@@ -24,13 +34,13 @@ final class Bulk {
     static long offer(RDelayedQueue<Object> queue, JsonNode json, int inFlight) throws Exception {
         List<Item> items = new ArrayList<>(json.size());
         for (JsonNode item : json) {
-            items.add(new Item(Values.read(item.get("value")), item.get("delayMs").longValue()));
+            items.add(new Item(Values.read(item.get("value")), item.path("delayMs").longValue(), item.get("dueMs")));
         }
         long start = System.nanoTime();
         if (inFlight > 1) {
             offerAsync(queue, items, inFlight);
         } else {
-            items.forEach(item -> queue.offer(item.value, item.delayMs, TimeUnit.MILLISECONDS));
+            items.forEach(item -> queue.offer(item.value, item.delayMs(), TimeUnit.MILLISECONDS));
         }
         return System.nanoTime() - start;
     }
@@ -40,7 +50,7 @@ final class Bulk {
         List<CompletableFuture<Void>> sent = new ArrayList<>(items.size());
         for (Item item : items) {
             permits.acquire();
-            sent.add(queue.offerAsync(item.value, item.delayMs, TimeUnit.MILLISECONDS)
+            sent.add(queue.offerAsync(item.value, item.delayMs(), TimeUnit.MILLISECONDS)
                     .toCompletableFuture()
                     .whenComplete((nothing, error) -> permits.release()));
         }
@@ -59,6 +69,17 @@ final class Bulk {
             taken.addObject().put("atMs", atMs).set("value", Values.write(value));
         }
         return taken;
+    }
+
+    /** Goes on until the client closes: each value is a line of the file, with the wall clock in microseconds after it. */
+    static void takeTo(RBlockingQueue<Object> queue, Path file) throws InterruptedException, IOException {
+        try (OutputStream lines = Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+            while (true) {
+                Object value = queue.take();
+                String line = value + " " + (long) (nowMs() * 1e3) + "\n";
+                lines.write(line.getBytes(StandardCharsets.UTF_8));
+            }
+        }
     }
 
     private static double nowMs() {

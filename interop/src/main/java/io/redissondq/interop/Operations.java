@@ -1,6 +1,7 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Iterator;
@@ -41,6 +42,10 @@ final class Operations implements AutoCloseable {
         table.put("take", request -> Values.write(ready(request).take()));
         table.put("take_many", request ->
                 Bulk.take(ready(request), request.number("count"), request.number("timeoutMs")));
+        table.put("take_to", request -> {
+            Bulk.takeTo(ready(request), Path.of(request.text("file")));
+            return null;
+        });
 
         table.put("poll", request -> side(request, queue -> Values.write(poll(queue, request.number("timeoutMs", 0)))));
         table.put("poll_limit", request -> side(request,
