@@ -16,6 +16,7 @@ from redisson_dq.embedded import EmbeddedServer
 from tests.benchmarks import codecs, lateness, offers, report
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import ASYNCIO, SYNC, Settings
+from tests.benchmarks.peers import command as peers
 from tests.benchmarks.subjects import JavaConsumer, PythonConsumer, Subject
 from tests.peer import JavaPeer
 
@@ -25,6 +26,8 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Measures, prints, gives the exit code: 0, whatever the figures are; 130 after Ctrl-C."""
     arguments = _parser().parse_args(argv)
+    if arguments.only == "peers":
+        return peers.run(arguments, _say)
     settings = Settings(
         items=arguments.items,
         seconds=arguments.seconds,
@@ -93,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--redisson-offers", type=count, default=20_000, help="Redisson's of a slice (%(default)s)")
     parser.add_argument("--slice-ms", type=count, default=50, help="of one codec and value, each round (%(default)s)")
     parser.add_argument("--no-java", dest="java", action="store_false", help="leave Redisson out")
-    parser.add_argument("--only", choices=("lateness", "offers", "codecs"), help="measure one part")
+    parser.add_argument("--only", choices=("lateness", "offers", "codecs", "peers"), help="measure one part")
+    peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
     parser.add_argument("--markdown", action="store_true", help="print the section of docs/benchmarks.md")

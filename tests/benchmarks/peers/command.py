@@ -1,0 +1,72 @@
+"""``python -m tests.benchmarks --only peers``: its options, and what it writes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+from collections.abc import Callable
+
+import attrs
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks.machine import Machine, load
+from tests.benchmarks.measures import REDISSON
+from tests.benchmarks.peers.figures import PeerSettings
+from tests.benchmarks.peers.peer import PEERS, Peer
+from tests.benchmarks.peers.report import peers_markdown
+from tests.benchmarks.peers.run import measure
+
+__all__ = ["add_options", "run"]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Those that only this part has; the others it shares."""
+    group = parser.add_argument_group("--only peers")
+    group.add_argument(
+        "--peers",
+        type=_peers,
+        default=PEERS,
+        metavar="NAME,...",
+        help=f"which ones (all: {','.join(peer.name for peer in PEERS)})",
+    )
+    group.add_argument("--peer-repeat", type=int, default=1, help="how often each peer is measured (%(default)s)")
+    group.add_argument("--load", type=int, default=5000, help="ZADD a second beside a lateness pass, 0: no such pass")
+    group.add_argument("--drained", type=int, default=5000, help="jobs due at one moment, 0: no drain (%(default)s)")
+    group.add_argument("--orphaned", type=int, default=50, help="jobs left by a killed worker, 0: none is killed")
+
+
+def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    """Measures, prints, gives the exit code: 0, whatever the figures are; 130 after Ctrl-C."""
+    settings = PeerSettings(
+        jobs=arguments.items,
+        seconds=arguments.seconds,
+        warm_up=arguments.warm_up,
+        enqueued=arguments.offers,
+        load=arguments.load,
+        drained=arguments.drained,
+        orphaned=arguments.orphaned,
+        repeat=arguments.peer_repeat,
+    )
+    peers = [peer for peer in arguments.peers if arguments.java or peer.name != REDISSON]
+    try:
+        with EmbeddedServer(arguments.server) as server:
+            machine = Machine.now(server, None)
+            figures = measure(server, peers, settings, say)
+            machine = attrs.evolve(machine, load_after=load())
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    if arguments.json is not None:
+        found = {"settings": settings, "machine": machine, "peers": figures}
+        text = json.dumps(found, indent=1, default=attrs.asdict)
+        arguments.json.write_text(text + "\n", "utf-8")
+    print("\n".join(machine.lines()), peers_markdown(figures, settings), sep="\n\n", end="")
+    return 0
+
+
+def _peers(names: str) -> list[Peer]:
+    known = {peer.name: peer for peer in PEERS}
+    try:
+        return [known[name] for name in names.split(",")]
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(f"no peer {error}; there are {', '.join(known)}") from None

@@ -1,0 +1,179 @@
+"""What is asked of a run of peers, what it finds, and the arithmetic between the two. All values become JSON."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import attrs
+
+__all__ = [
+    "Drain",
+    "Job",
+    "Lateness",
+    "Mark",
+    "PeerFigures",
+    "PeerSettings",
+    "drain",
+    "due_within",
+    "lateness",
+    "lead_seconds",
+    "parse_marks",
+]
+
+#: A job's number and when it is due, in epoch milliseconds; None: at once.
+Job = tuple[int, "int | None"]
+
+_SEED = 20240501
+
+
+@attrs.frozen(kw_only=True)
+class PeerSettings:
+    """How much is measured of each peer."""
+
+    #: Jobs of a lateness pass, and the seconds they fall due within.
+    jobs: int = 2000
+    seconds: float = 8.0
+    #: Jobs at once before anything is timed.
+    warm_up: int = 100
+    #: Commands a second beside the loaded lateness pass; 0 leaves that pass out.
+    load: int = 5000
+    #: Seconds of the idle window, and those before it in which a worker comes to rest.
+    idle_seconds: float = 10.0
+    settle_seconds: float = 5.0
+    #: What a worker may still send or repeat after the last job, and before the first one.
+    after_seconds: float = 1.0
+    #: Jobs that are enqueued for the rates, one by one and in bulk.
+    enqueued: int = 2000
+    pings: int = 2000
+    #: Jobs due at one moment; 0 leaves the drain out.
+    drained: int = 5000
+    #: Jobs that are due after the worker was killed; 0 leaves that out. They may be handled for so many seconds.
+    orphaned: int = 50
+    orphaned_seconds: float = 20.0
+    #: From enqueueing to the kill, and from the kill to the due time.
+    kill_seconds: float = 3.0
+    #: How long after the last due time a peer may go on.
+    cap_seconds: float = 60.0
+    repeat: int = 1
+
+
+@attrs.frozen
+class Mark:
+    """One time that one job was handled. A warm-up job has no due time."""
+
+    number: int
+    due_ms: int | None
+    at_us: int
+
+
+@attrs.frozen(kw_only=True)
+class Lateness:
+    """One pass: the lateness of each job when it was first handled, in order of handling."""
+
+    jobs: int
+    lateness_us: list[int]
+    #: Handled before the due time; not handled within the cap; handled more than once.
+    early: int
+    lost: int
+    twice: int
+    #: How long after the first due time the last job was enqueued: more than 0 is the fault of a slow machine.
+    behind_ms: int
+    #: The rate that the load beside it reached, in commands a second.
+    load: float
+
+    @property
+    def handled(self) -> int:
+        return len(self.lateness_us)
+
+
+@attrs.frozen(kw_only=True)
+class Drain:
+    """Many jobs due at one moment: when the first and the last of the handled ones came, after that moment."""
+
+    jobs: int
+    handled: int
+    early: int
+    twice: int
+    #: As in a lateness pass.
+    behind_ms: int
+    first_ms: float | None
+    last_ms: float | None
+
+
+@attrs.frozen(kw_only=True)
+class PeerFigures:
+    """What one repetition found of one peer. A part that was not measured is None, or zero where it is a rate."""
+
+    peer: str
+    repetition: int
+    versions: dict[str, str]
+    #: PING round trips and jobs a second.
+    pings: float | None
+    enqueued: float
+    enqueued_in_bulk: float | None
+    lateness: Lateness
+    lateness_under_load: Lateness | None
+    #: Commands that clients sent, for each job: the producer, and the worker from the first job to the last.
+    commands_to_enqueue: float
+    commands_to_handle: float
+    #: Commands a second of a worker with nothing to do but wait for one job, by name.
+    idle: dict[str, float]
+    drain: Drain | None
+    #: How many of the jobs were handled that fell due after the worker was killed and started again.
+    orphaned: int | None
+
+
+def parse_marks(text: str) -> list[Mark]:
+    """The lines ``number due now`` of the workers. The last line may be on its way and is left out then."""
+    marks = []
+    for line in text.splitlines(keepends=True):
+        if line.endswith("\n"):
+            number, due_ms, at_us = line.split()
+            marks.append(Mark(int(number), None if due_ms == "None" else int(due_ms), int(at_us)))
+    return marks
+
+
+def lateness(marks: Sequence[Mark], jobs: int, behind_ms: int = 0, load: float = 0.0) -> Lateness:
+    """Of the marks that have a due time."""
+    first: dict[int, int] = {}
+    times = 0
+    for mark in marks:
+        if mark.due_ms is not None:
+            first.setdefault(mark.number, mark.at_us - mark.due_ms * 1000)
+            times += 1
+    late = list(first.values())
+    return Lateness(
+        jobs=jobs,
+        lateness_us=late,
+        early=sum(one < 0 for one in late),
+        lost=jobs - len(late),
+        twice=times - len(late),
+        behind_ms=behind_ms,
+        load=load,
+    )
+
+
+def drain(marks: Sequence[Mark], jobs: int, behind_ms: int = 0) -> Drain:
+    """Of marks that have all the same due time."""
+    found = lateness(marks, jobs)
+    return Drain(
+        jobs=jobs,
+        handled=found.handled,
+        early=found.early,
+        twice=found.twice,
+        behind_ms=behind_ms,
+        first_ms=min(found.lateness_us) / 1000 if found.lateness_us else None,
+        last_ms=max(found.lateness_us) / 1000 if found.lateness_us else None,
+    )
+
+
+def due_within(start_ms: int, jobs: int, seconds: float, repetition: int) -> list[Job]:
+    """Jobs that fall due at random in the seconds after ``start_ms``: the same offsets for every peer."""
+    chance = random.Random(_SEED + repetition)
+    return [(number, start_ms + chance.randint(1, round(seconds * 1000))) for number in range(jobs)]
+
+
+def lead_seconds(jobs: int, rate: float) -> float:
+    """What a producer of that rate is given before the first of so many jobs falls due: twice as long, and a second."""
+    return 1.0 + 2.0 * jobs / rate

@@ -1,0 +1,81 @@
+"""This library as one of the peers, in either flavour: a plain script, not checked by mypy. See serving.py.
+
+python on_redisson_dq.py sync|asyncio    # a worker
+"""
+
+import asyncio
+import functools
+import sys
+import time
+from datetime import datetime, timezone
+
+from serving import URL, mark, ping, ping_asyncio, serve, versions
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+
+_QUEUE = "benchmark"
+
+
+def _versions():
+    return {"redisson_dq": redisson_dq.__version__, **versions("redis")}
+
+
+def _value(number, due_ms):
+    return f"{number} {due_ms}"
+
+
+def _due(due_ms):
+    return None if due_ms is None else datetime.fromtimestamp(due_ms / 1000, timezone.utc)
+
+
+def _pairs(jobs):
+    now_ms = time.time_ns() / 1e6
+    return [(_value(number, due_ms), max(0.0, (due_ms - now_ms) / 1000)) for number, due_ms in jobs]
+
+
+def work():
+    with redisson_dq.connect(URL, codec=StringCodec()) as client:
+        queue = client.blocking_queue(_QUEUE)
+        while True:
+            mark(*queue.take().split())
+
+
+async def work_asyncio():
+    async with redisson_dq.aio.connect(URL, codec=StringCodec()) as client:
+        queue = client.blocking_queue(_QUEUE)
+        while True:
+            mark(*(await queue.take()).split())
+
+
+def produce():
+    # A producer: it moves nothing.
+    queue = redisson_dq.connect(URL, codec=StringCodec()).delayed_queue(_QUEUE, transfer=False)
+
+    def enqueue(jobs):
+        for number, due_ms in jobs:
+            queue.offer(_value(number, due_ms), 0 if due_ms is None else None, _due(due_ms))
+
+    def enqueue_all(jobs):
+        queue.offer_all(_pairs(jobs))
+
+    serve(_versions(), enqueue, enqueue_all, ping=ping)
+
+
+def produce_asyncio():
+    @functools.cache
+    def opened():
+        return redisson_dq.aio.connect(URL, codec=StringCodec()).delayed_queue(_QUEUE, transfer=False)
+
+    async def enqueue(jobs):
+        for number, due_ms in jobs:
+            await opened().offer(_value(number, due_ms), 0 if due_ms is None else None, _due(due_ms))
+
+    async def enqueue_all(jobs):
+        await opened().offer_all(_pairs(jobs))
+
+    serve(_versions(), enqueue, enqueue_all, ping=ping_asyncio)
+
+
+if __name__ == "__main__":
+    work() if sys.argv[1] == "sync" else asyncio.run(work_asyncio())

@@ -1,0 +1,180 @@
+"""The processes of one peer: a worker that marks what it handled, and a producer that enqueues when it is told.
+
+Each has a session of its own, so that Ctrl-C reaches the driver alone, and what they have started ends with them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.benchmarks.peers.figures import Job, Mark, parse_marks
+from tests.benchmarks.peers.peer import INSIDE, ROOT, Peer
+
+__all__ = ["Background", "PeerFailed", "Producer", "Worker"]
+
+_ANSWER = 180.0
+
+
+class PeerFailed(Exception):
+    """A process of a peer ended or did not answer; the message holds the end of what it printed."""
+
+
+class _Processes:
+    """Programs that are started and killed together."""
+
+    def __init__(self, peer: Peer, url: str, folder: Path, label: str) -> None:
+        self.name = f"{peer.name} {label}"
+        self.marks_file = folder / "marks"
+        self._log = folder / f"{label}.log"
+        self._environment = {
+            **os.environ,
+            "BENCHMARK_URL": url,
+            "BENCHMARK_MARKS": str(self.marks_file),
+            "PYTHONPATH": peer.python_path(),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self._running: list[subprocess.Popen[str]] = []
+
+    def _start(self, command: Sequence[str], *, piped: bool = False) -> subprocess.Popen[str]:
+        with self._log.open("a") as log:
+            process = subprocess.Popen(
+                command,
+                cwd=INSIDE,
+                env=self._environment,
+                stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if piped else log,
+                stderr=log,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def check(self) -> None:
+        """Raises PeerFailed when one of them has ended."""
+        if any(process.poll() is not None for process in self._running):
+            raise PeerFailed(f"{self.name} ended: {self.last_words()}")
+
+    def kill(self) -> None:
+        """Ends them at once, with what they have started."""
+        for process in self._running:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        self._running.clear()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def last_words(self) -> str:
+        """The end of what they printed."""
+        return self._log.read_text("utf-8", "replace")[-1500:]
+
+
+class Worker(_Processes):
+    """One worker of a peer, at its defaults."""
+
+    def __init__(self, peer: Peer, url: str, folder: Path) -> None:
+        super().__init__(peer, url, folder, "worker")
+        self._commands = peer.worker_commands(url)
+        self.start()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def start(self) -> None:
+        """Once more after ``kill``."""
+        for command in self._commands:
+            self._start(command)
+
+    def marks(self) -> list[Mark]:
+        """What it has handled so far, and what the ones before it in the same folder had."""
+        return parse_marks(self.marks_file.read_text("ascii")) if self.marks_file.exists() else []
+
+
+class Producer(_Processes):
+    """Enqueues jobs of a peer, in a process of the peer's environment."""
+
+    def __init__(self, peer: Peer, url: str, folder: Path) -> None:
+        super().__init__(peer, url, folder, "producer")
+        #: Those of its connections, as the server names them.
+        self.addresses: set[str] = set()
+        self._process = self._start(peer.producer_command(), piped=True)
+        try:
+            #: What it says it is: its own version, that of redis-py and the like.
+            self.versions: dict[str, str] = self._answer()["versions"]
+        except BaseException:
+            self.kill()
+            raise
+
+    def __enter__(self) -> Producer:
+        return self
+
+    def enqueue(self, jobs: Sequence[Job], *, bulk: bool = False) -> float:
+        """The seconds that it took."""
+        return self._call("enqueue_all" if bulk else "enqueue", list(jobs))
+
+    def ping(self, count: int) -> float:
+        """The seconds of so many round trips through the peer's own connection library."""
+        return self._call("ping", count)
+
+    def _call(self, op: str, argument: Any) -> float:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"op": op, "argument": argument}) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise PeerFailed(f"{self.name} ended: {self.last_words()}") from error
+        return float(self._answer()["seconds"])
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        readable, _, _ = select.select([self._process.stdout], [], [], _ANSWER)
+        line = self._process.stdout.readline() if readable else ""
+        if not line:
+            raise PeerFailed(f"{self.name} did not answer: {self.last_words()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+class Background:
+    """The load of ``load.py`` beside whatever is measured while it is open."""
+
+    def __init__(self, url: str, rate: int) -> None:
+        command = [sys.executable, "-m", "tests.benchmarks.peers.load", url, str(rate)]
+        self.reached = 0.0
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Background:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            output, _ = self._process.communicate(timeout=10.0)
+            self.reached = float(output)
+        finally:
+            self._process.kill()

@@ -1,0 +1,169 @@
+"""The benchmark of peers: its arithmetic, and a small run of this library alone, which needs nothing installed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import attrs
+import pytest
+import redis
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks.measures import ASYNCIO, SYNC
+from tests.benchmarks.peers import command
+from tests.benchmarks.peers.commands import connections, watched
+from tests.benchmarks.peers.figures import (
+    Mark,
+    PeerFigures,
+    PeerSettings,
+    drain,
+    due_within,
+    lateness,
+    lead_seconds,
+    parse_marks,
+)
+from tests.benchmarks.peers.peer import INSIDE, PEERS, Peer
+from tests.benchmarks.peers.report import peers_markdown
+from tests.benchmarks.peers.run import measure
+
+SMALL = PeerSettings(
+    jobs=40,
+    seconds=0.5,
+    warm_up=5,
+    load=500,
+    idle_seconds=0.5,
+    settle_seconds=0.1,
+    after_seconds=0.2,
+    enqueued=50,
+    pings=50,
+    drained=100,
+    orphaned=5,
+    kill_seconds=1.0,
+)
+
+
+def test_a_line_that_is_still_written_is_left_out() -> None:
+    assert parse_marks("0 None 1000\n7 2 3000\n8 2 40") == [Mark(0, None, 1000), Mark(7, 2, 3000)]
+
+
+def test_lateness_is_that_of_the_first_time_and_leaves_out_the_warm_up() -> None:
+    marks = [Mark(0, None, 5), Mark(0, 10, 10_400), Mark(1, 20, 19_999), Mark(0, 10, 99_000)]
+    found = lateness(marks, 4, behind_ms=3, load=4.5)
+    assert found.lateness_us == [400, -1]
+    assert (found.handled, found.early, found.lost, found.twice) == (2, 1, 2, 1)
+    assert (found.behind_ms, found.load) == (3, 4.5)
+
+
+def test_a_drain_is_measured_from_its_moment_to_the_first_and_the_last() -> None:
+    found = drain([Mark(0, 10, 12_000), Mark(1, 10, 9_000), Mark(2, 10, 40_500)], 5)
+    assert (found.first_ms, found.last_ms) == (-1.0, 30.5)
+    assert (found.jobs, found.handled, found.early, found.twice) == (5, 3, 1, 0)
+
+
+def test_a_drain_of_which_nothing_came_has_no_times() -> None:
+    found = drain([Mark(0, None, 5)], 5)
+    assert (found.handled, found.first_ms, found.last_ms) == (0, None, None)
+
+
+def test_every_peer_gets_the_same_due_times_and_every_repetition_others() -> None:
+    jobs = due_within(1_000, 50, 2.0, repetition=0)
+    assert jobs == due_within(1_000, 50, 2.0, repetition=0)
+    assert jobs != due_within(1_000, 50, 2.0, repetition=1)
+    assert [number for number, _ in jobs] == list(range(50))
+    assert all(due_ms is not None and 1_000 < due_ms <= 3_000 for _, due_ms in jobs)
+
+
+def test_a_slow_producer_gets_more_time() -> None:
+    assert lead_seconds(1000, 500.0) == 5.0
+    assert lead_seconds(1000, 50_000.0) == 1.04
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
+def test_a_peer_has_a_script_and_what_its_environment_needs(peer: Peer) -> None:
+    assert (INSIDE / f"{peer.module}.py").exists()
+    requirements = INSIDE.parent / "requirements" / f"{peer.name}.txt"
+    assert requirements.exists() == peer.own_environment
+
+
+def test_every_requirements_file_is_that_of_a_peer() -> None:
+    files = {path.stem for path in (INSIDE.parent / "requirements").iterdir()}
+    assert files == {peer.name for peer in PEERS if peer.own_environment}
+
+
+def test_peers_are_chosen_by_name() -> None:
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    assert [peer.name for peer in parser.parse_args(["--peers", "rq,celery"]).peers] == ["rq", "celery"]
+    assert parser.parse_args([]).peers == PEERS
+
+
+def test_an_unknown_peer_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--peers", "sidekiq"])
+    assert "no peer 'sidekiq'; there are redisson_dq, " in capsys.readouterr().err
+
+
+def test_commands_inside_scripts_are_not_what_clients_send() -> None:
+    with EmbeddedServer() as server, redis.Redis.from_url(server.url, socket_timeout=None) as admin:
+        with redis.Redis.from_url(server.url) as client:
+            client.ping()
+            (address,) = connections(admin) - {admin.client_info()["addr"]}
+            with watched(admin) as sent:
+                client.eval("for i = 1, 3 do redis.call('ZADD', KEYS[1], i, i) end", 1, "key")
+                client.zcard("key")
+    assert sent == {(address, "EVAL"): 1, (address, "ZCARD"): 1}
+
+
+def test_a_small_run_of_this_library_handles_everything_once() -> None:
+    said: list[str] = []
+    with EmbeddedServer() as server:
+        found = measure(server, [peer for peer in PEERS if peer.name == SYNC], SMALL, said.append)
+        fewer = attrs.evolve(SMALL, load=0, drained=0, orphaned=0)
+        found += measure(server, [peer for peer in PEERS if peer.name == ASYNCIO], fewer, said.append)
+
+    assert [one.peer for one in found] == [SYNC, ASYNCIO]
+    for one in found:
+        assert (one.lateness.handled, one.lateness.early, one.lateness.twice) == (SMALL.jobs, 0, 0)
+        assert one.commands_to_enqueue == 1.0
+        assert one.commands_to_handle > 1.0
+    first, second = found
+    assert first.lateness_under_load is not None
+    assert first.lateness_under_load.handled == SMALL.jobs
+    assert first.drain is not None
+    assert (first.drain.handled, first.drain.early, first.drain.twice) == (SMALL.drained, 0, 0)
+    assert first.orphaned == SMALL.orphaned
+    assert (second.lateness_under_load, second.drain, second.orphaned) == (None, None, None)
+    assert len(said) == 9
+    assert peers_markdown(found, SMALL).count(f"| {SYNC} | ") == 5
+    assert json.loads(json.dumps(found, default=attrs.asdict))[0]["peer"] == SYNC
+
+
+def test_a_repeated_figure_shows_its_spread_and_a_missing_one_a_dash() -> None:
+    passes = [lateness([Mark(0, 10, 10_000 + late)], 1) for late in (400, 600)]
+    figures = [
+        PeerFigures(
+            peer="made up",
+            repetition=number,
+            versions={"made-up": "1.0"},
+            pings=None,
+            enqueued=100.0,
+            enqueued_in_bulk=None,
+            lateness=one,
+            lateness_under_load=None,
+            commands_to_enqueue=2.0,
+            commands_to_handle=3.5,
+            idle={"PING": 1.0, "BLPOP": 2.0},
+            drain=None,
+            orphaned=None,
+        )
+        for number, one in enumerate(passes)
+    ]
+    lines = peers_markdown(figures, PeerSettings(load=0, drained=0, orphaned=0)).splitlines()
+    figure = "0.50 (0.40 to 0.60)"
+    assert f"| made up | {figure} | {figure} | {figure} | {figure} | 2 | 0 | 0 | - |" in lines
+    assert "| made up | 100 | - | - | - |" in lines
+    assert "| made up | 2.00 | 3.50 | 3.0 | BLPOP, PING |" in lines
+    assert "- made up: made-up 1.0" in lines
