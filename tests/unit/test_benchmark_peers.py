@@ -142,7 +142,7 @@ def test_a_small_run_of_this_library_handles_everything_once() -> None:
 
 
 def test_a_repeated_figure_shows_its_spread_and_a_missing_one_a_dash() -> None:
-    passes = [lateness([Mark(0, 10, 10_000 + late)], 1) for late in (400, 600)]
+    passes = [lateness([Mark(0, 10, 10_000 + late)], 1, behind_ms=late - 400) for late in (400, 600)]
     figures = [
         PeerFigures(
             peer="made up",
@@ -163,7 +163,8 @@ def test_a_repeated_figure_shows_its_spread_and_a_missing_one_a_dash() -> None:
     ]
     lines = peers_markdown(figures, PeerSettings(load=0, drained=0, orphaned=0)).splitlines()
     figure = "0.50 (0.40 to 0.60)"
-    assert f"| made up | {figure} | {figure} | {figure} | {figure} | 2 | 0 | 0 | - |" in lines
+    assert f"| made up | {figure} | {figure} | {figure} | {figure} | 2 | 0 | 0 |" in lines
     assert "| made up | 100 | - | - | - |" in lines
     assert "| made up | 2.00 | 3.50 | 3.0 | BLPOP, PING |" in lines
-    assert "- made up: made-up 1.0" in lines
+    assert lines[-2] == "- made up: made-up 1.0"
+    assert lines[-1] == "- Beware: made up was still enqueueing 200 ms after the first job was due."

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         found = {"settings": settings, "machine": machine, "peers": figures}
         text = json.dumps(found, indent=1, default=attrs.asdict)
         arguments.json.write_text(text + "\n", "utf-8")
-    print("\n".join(machine.lines()), peers_markdown(figures, settings), sep="\n\n", end="")
+    where, _ = machine.lines()
+    print(f"{where}\n{machine.server}, {machine.python}\n\n{peers_markdown(figures, settings)}", end="")
     return 0
 
 

@@ -35,27 +35,29 @@ class _Table:
 def peers_markdown(figures: Sequence[PeerFigures], settings: PeerSettings) -> str:
     """Tables, each under its title, and the versions."""
     peers = {one.peer: [other for other in figures if other.peer == one.peer] for one in figures}
-    tables = [
-        _lateness("Lateness", settings, {name: [one.lateness for one in found] for name, found in peers.items()}),
-        _enqueueing(settings, peers),
-        _commands(settings, peers),
-    ]
+    tables = [_lateness(settings, {name: [one.lateness for one in found] for name, found in peers.items()})]
     if settings.load:
-        loaded = {
-            name: [one.lateness_under_load for one in found if one.lateness_under_load is not None]
-            for name, found in peers.items()
-        }
-        tables.insert(1, _lateness(f"Beside {settings.load:,} ZADD a second, lateness", settings, loaded))
+        tables.append(_lateness_under_load(settings, peers))
+    tables += [_enqueueing(settings, peers), _commands(settings, peers)]
     if settings.drained or settings.orphaned:
         tables.append(_afterwards(settings, peers))
-    versions = [f"- {name}: {_versions(found[0])}" for name, found in peers.items()]
-    return "\n".join([*(table.markdown() for table in tables), *versions]) + "\n"
+    notes = [f"- {name}: {_versions(found[0])}" for name, found in peers.items()]
+    return "\n".join([*(table.markdown() for table in tables), *notes, *_warnings(figures)]) + "\n"
 
 
-def _lateness(title: str, settings: PeerSettings, peers: dict[str, list[Lateness]]) -> _Table:
+def _warnings(figures: Sequence[PeerFigures]) -> list[str]:
+    return [
+        f"- Beware: {one.peer} was still enqueueing {timed.behind_ms} ms after the first job was due."
+        for one in figures
+        for timed in (one.lateness, one.lateness_under_load, one.drain)
+        if timed is not None and timed.behind_ms
+    ]
+
+
+def _lateness(settings: PeerSettings, peers: dict[str, list[Lateness]]) -> _Table:
     return _Table(
-        title=f"{title} in ms: {settings.jobs:,} jobs within {settings.seconds:g} s",
-        header=("peer", *_PERCENTILES, "handled", "early", "twice", "load"),
+        title=f"Lateness in ms: {settings.jobs:,} jobs within {settings.seconds:g} s",
+        header=("peer", *_PERCENTILES, "handled", "early", "twice"),
         rows=[
             (
                 name,
@@ -66,10 +68,24 @@ def _lateness(title: str, settings: PeerSettings, peers: dict[str, list[Lateness
                 _sum(passes, lambda one: one.handled),
                 _sum(passes, lambda one: one.early),
                 _sum(passes, lambda one: one.twice),
-                _spread(one.load for one in passes if one.load),
             )
             for name, passes in peers.items()
         ],
+    )
+
+
+def _lateness_under_load(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _Table:
+    loaded = {
+        name: [one.lateness_under_load for one in found if one.lateness_under_load is not None]
+        for name, found in peers.items()
+    }
+    table = _lateness(settings, loaded)
+    reached = [_spread(one.load for one in passes) for passes in loaded.values()]
+    return attrs.evolve(
+        table,
+        title=f"{table.title}, beside {settings.load:,} ZADD a second",
+        header=(*table.header, "load reached"),
+        rows=[(*row, load) for row, load in zip(table.rows, reached, strict=True)],
     )
 
 

@@ -127,7 +127,6 @@ class _Run:
                 self._handle_random(producer, worker, jobs, settings.seconds * _COUNTED_SHARE, rate)
             enqueueing = sum(count for (address, _), count in sent.items() if address in producer.addresses)
             handled = max(1, len({mark.number for mark in worker.marks() if mark.due_ms is not None}))
-            producer.enqueue(_far(1))
             time.sleep(settings.settle_seconds)
             with watched(admin) as resting:
                 time.sleep(settings.idle_seconds)
@@ -175,11 +174,12 @@ class _Run:
 
     @contextmanager
     def _working(self, label: str) -> Iterator[tuple[redis.Redis, Producer, Worker]]:
-        """A producer, and a worker that has handled the warm-up."""
+        """A producer, and a worker that has handled the warm-up and has one job to wait for."""
         count = max(1, self.settings.warm_up)
         with self._part(label) as (admin, folder), Producer(self.peer, self.url, folder) as producer:
-            producer.enqueue([(number, None) for number in range(count)])
-            # The worker has no connection yet.
+            # With one job that waits all the while: some open a connection more for those.
+            producer.enqueue([*_far(1), *((number, None) for number in range(count))])
+            # The worker has none yet.
             producer.addresses = connections(admin)
             with Worker(self.peer, self.url, folder) as worker:
                 deadline = time.monotonic() + _START

@@ -1,6 +1,6 @@
 """Runs inside the environment of a peer: a plain script, not checked by mypy. See serving.py."""
 
-from datetime import datetime
+from datetime import datetime, timezone
 
 from huey import RedisHuey
 from serving import URL, mark, ping, serve, versions
@@ -18,7 +18,8 @@ def enqueue(jobs):
         if due_ms is None:
             handle(number, due_ms)
         else:
-            handle.schedule((number, due_ms), eta=datetime.fromtimestamp(due_ms / 1000))
+            # Of a time without a zone it drops what is finer than a second.
+            handle.schedule((number, due_ms), eta=datetime.fromtimestamp(due_ms / 1000, timezone.utc))
 
 
 def produce():
