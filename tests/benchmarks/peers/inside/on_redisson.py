@@ -4,7 +4,6 @@ Run as it is, it is a worker. See serving.py.
 """
 
 import os
-import sys
 
 from serving import URL, serve
 
@@ -40,4 +39,4 @@ def produce():
 
 
 if __name__ == "__main__":
-    sys.exit(work())
+    work()

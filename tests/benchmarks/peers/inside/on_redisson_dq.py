@@ -1,6 +1,6 @@
-"""This library as one of the peers, in either flavour: a plain script, not checked by mypy. See serving.py.
+"""This library as one of the peers, in either flavour: a plain script, not checked by mypy.
 
-python on_redisson_dq.py sync|asyncio    # a worker
+Run with ``sync`` or ``asyncio`` it is a worker. See serving.py.
 """
 
 import asyncio
