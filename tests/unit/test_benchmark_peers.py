@@ -155,7 +155,7 @@ def test_a_repeated_figure_shows_its_spread_and_a_missing_one_a_dash() -> None:
             lateness_under_load=None,
             commands_to_enqueue=2.0,
             commands_to_handle=3.5,
-            idle={"PING": 1.0, "BLPOP": 2.0},
+            idle={"BLPOP": 2.0, "PING": 1.0},
             drain=None,
             orphaned=None,
         )

@@ -117,7 +117,7 @@ class PeerFigures:
     #: Commands that clients sent, for each job: the producer, and the worker from the first job to the last.
     commands_to_enqueue: float
     commands_to_handle: float
-    #: Commands a second of a worker with nothing to do but wait for one job, by name.
+    #: Commands a second of a worker with nothing to do but wait for one job, by name, the most frequent first.
     idle: dict[str, float]
     drain: Drain | None
     #: How many of the jobs were handled that fell due after the worker was killed and started again.

@@ -116,7 +116,7 @@ def _commands(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _T
                 _spread((one.commands_to_enqueue for one in found), digits=2),
                 _spread((one.commands_to_handle for one in found), digits=2),
                 _spread((sum(one.idle.values()) for one in found), digits=1),
-                ", ".join(sorted(found[0].idle, key=found[0].idle.__getitem__, reverse=True)[:3]) or _NONE,
+                ", ".join(list(found[0].idle)[:3]) or _NONE,
             )
             for name, found in peers.items()
         ],
