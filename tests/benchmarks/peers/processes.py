@@ -70,6 +70,10 @@ class _Processes:
         for process in self._running:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            # rq gives the process of each job a group of its own, in the same session.
+            for pid in _session(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
@@ -84,6 +88,16 @@ class _Processes:
     def last_words(self) -> str:
         """The end of what they printed."""
         return self._log.read_text("utf-8", "replace")[-1500:]
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session; none where there is no /proc."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError):
+            if os.getsid(int(folder.name)) == leader:
+                found.append(int(folder.name))
+    return found
 
 
 class Worker(_Processes):

@@ -168,9 +168,10 @@ class _Run:
         """An empty server, and a folder for logs and marks."""
         self.say(f"peers {self.repetition + 1}/{self.settings.repeat}: {self.peer.name}, {label}")
         # MONITOR may be silent for longer than redis-py's own time limit.
-        with redis.Redis.from_url(self.url, socket_timeout=None) as admin, tempfile.TemporaryDirectory() as folder:
-            admin.flushall()
-            yield admin, Path(folder)
+        with redis.Redis.from_url(self.url, socket_timeout=None) as admin:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                admin.flushall()
+                yield admin, Path(folder)
 
     @contextmanager
     def _working(self, label: str) -> Iterator[tuple[redis.Redis, Producer, Worker]]:
