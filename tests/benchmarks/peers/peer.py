@@ -82,7 +82,8 @@ class Peer:
 
 _GATHERED = "100 coroutines at a time"
 
-#: In the order of the table. Each worker is what its documentation starts first, with no option changed.
+#: In the order of the table. Each worker is what its documentation starts first, with no option changed but one:
+#: taskiq's scheduler looks for new schedules once a minute, and a table of its phase would help nobody.
 PEERS = (
     Peer(
         name=SYNC,
@@ -120,7 +121,10 @@ PEERS = (
     Peer(
         name="taskiq",
         module="on_taskiq",
-        workers=(("taskiq", "worker", "on_taskiq:broker"), ("taskiq", "scheduler", "on_taskiq:scheduler")),
+        workers=(
+            ("taskiq", "worker", "on_taskiq:broker"),
+            ("taskiq", "scheduler", "on_taskiq:scheduler", "--update-interval", "1"),
+        ),
         bulk=_GATHERED,
     ),
     Peer(name="saq", module="on_saq", workers=(("saq", "on_saq.settings"),), bulk=_GATHERED),
