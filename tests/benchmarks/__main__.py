@@ -15,19 +15,38 @@ import attrs
 from redisson_dq.embedded import EmbeddedServer
 from tests.benchmarks import codecs, lateness, offers, report
 from tests.benchmarks.machine import Machine, load
-from tests.benchmarks.measures import ASYNCIO, SYNC, Settings
+from tests.benchmarks.measures import ASYNCIO, DEFAULT, QUICK, SYNC, Run, Settings
 from tests.benchmarks.peers import command as peers
-from tests.benchmarks.subjects import JavaConsumer, PythonConsumer, Subject
+from tests.benchmarks.subjects import JavaConsumers, PythonConsumer, Subject
 from tests.peer import JavaPeer
 
 __all__ = ["main"]
 
+#: What ``--quick`` changes unless it is given.
+_QUICK = {
+    "items": 50,
+    "seconds": 1.0,
+    "warm_up": 10,
+    "repeat": 1,
+    "offers": 20,
+    "bulk": 1500,
+    "redisson_offers": 200,
+    "slice_ms": 1,
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measures, prints, gives the exit code: 0, whatever the figures are; 130 after Ctrl-C."""
-    arguments = _parser().parse_args(argv)
-    if arguments.only == "peers":
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.quick:
+        parser.set_defaults(**_QUICK)
+        arguments = parser.parse_args(argv)
+    if arguments.only == ["peers"]:
         return peers.run(arguments, _say)
+    sizes = QUICK if arguments.quick else DEFAULT
+    if arguments.full:
+        sizes = attrs.evolve(sizes, redisson_drains=max(sizes.drains))
     settings = Settings(
         items=arguments.items,
         seconds=arguments.seconds,
@@ -38,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         redisson_offers=arguments.redisson_offers,
         slice_ms=arguments.slice_ms,
         java=arguments.java,
+        sizes=sizes,
     )
     try:
         results = _run(settings, arguments.only, arguments.server)
@@ -52,28 +72,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run(settings: Settings, only: str | None, program: str | None) -> report.Results:
+def _run(settings: Settings, only: Sequence[str] | None, program: str | None) -> report.Results:
     with ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(program))
         # With the flags a JVM has by itself: those of the tests start faster and run slower.
         peer = stack.enter_context(JavaPeer(flags=())) if settings.java else None
         machine = Machine.now(server, peer.about if peer else None)
+        run = Run(server=server, peer=peer, settings=settings, say=_say)
         passes: list[lateness.Pass] = []
         rates: offers.Rates = {}
         codec_rates: codecs.CodecRates = {}
-        if only in (None, "lateness"):
-            with ExitStack() as consumers:
-                subjects: list[Subject] = [JavaConsumer(peer)] if peer else []
-                subjects += [PythonConsumer(SYNC, "sync"), PythonConsumer(ASYNCIO, "asyncio")]
-                for subject in subjects:
-                    consumers.callback(subject.close)
-                passes = lateness.measure(server, subjects, settings, _say)
-        if only in (None, "offers"):
+        if _wanted("lateness", only):
+            passes = _lateness(run)
+        if _wanted("offers", only):
             rates = offers.measure(server.url, peer, settings, _say)
-        if only in (None, "codecs"):
+        if _wanted("codecs", only):
             codec_rates = codecs.measure(peer, settings, _say)
+        parts = {name: part.measure(run) for name, part in report.PARTS.items() if _wanted(name, only)}
         machine = attrs.evolve(machine, load_after=load())
-        return report.Results(settings=settings, machine=machine, passes=passes, rates=rates, codecs=codec_rates)
+        return report.Results(
+            settings=settings, machine=machine, passes=passes, rates=rates, codecs=codec_rates, parts=parts
+        )
+
+
+def _wanted(part: str, only: Sequence[str] | None) -> bool:
+    return only is None or part in only
+
+
+def _lateness(run: Run) -> list[lateness.Pass]:
+    with ExitStack() as consumers:
+        subjects: list[Subject] = [JavaConsumers(run.peer)] if run.peer else []
+        subjects += [PythonConsumer(SYNC, "sync"), PythonConsumer(ASYNCIO, "asyncio")]
+        for subject in subjects:
+            consumers.callback(subject.close)
+        loaded = run.settings.sizes.background
+        return lateness.measure(run, subjects) + lateness.measure(run, subjects, background=loaded)
 
 
 def _say(line: str) -> None:
@@ -84,7 +117,7 @@ def _say(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks",
-        description="This library and Redisson side by side, on a server of its own: lateness, offers and codecs.",
+        description="This library and Redisson side by side, on a server of its own.",
     )
     count, seconds = _positive(int), _positive(float)
     parser.add_argument("--items", type=count, default=2000, help="items of a lateness pass (%(default)s)")
@@ -96,7 +129,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--redisson-offers", type=count, default=20_000, help="Redisson's of a slice (%(default)s)")
     parser.add_argument("--slice-ms", type=count, default=50, help="of one codec and value, each round (%(default)s)")
     parser.add_argument("--no-java", dest="java", action="store_false", help="leave Redisson out")
-    parser.add_argument("--only", choices=("lateness", "offers", "codecs", "peers"), help="measure one part")
+    parts = ("lateness", "offers", "codecs", *report.PARTS, "peers")
+    parser.add_argument("--only", choices=parts, action="append", help="measure this part; may be given more than once")
+    parser.add_argument("--quick", action="store_true", help="everything, too small to mean anything: does it run?")
+    parser.add_argument("--full", action="store_true", help="Redisson drains the largest number too, within its limit")
     peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")

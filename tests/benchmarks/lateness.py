@@ -10,35 +10,29 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 import attrs
 import redis
 
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
-from tests.benchmarks.measures import Settings, Spread, percentile
+from tests.benchmarks.measures import Run, Settings, Spread, percentile
+from tests.benchmarks.processes import Worker
 from tests.benchmarks.subjects import Subject
+from tests.benchmarks.watching import FROM_CLIENTS, TRANSFERS, Watch, eventually, is_empty, subscribers
 
-__all__ = ["PERCENTILES", "Pass", "Summary", "measure", "summaries"]
+__all__ = ["PERCENTILES", "Pass", "Summary", "measure", "put", "summaries"]
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "max": 100.0}
 
 _QUEUE = "benchmark"
+_BACKGROUND = "background"
 _WARM_UP = "warm-up"
 _MEASURED = "measured"
 _PATIENCE = 30.0
 _SEED = 20240229
-
-# What only clients send. Commands inside scripts are counted by Redis under their own names too (ZADD, LREM ...).
-_TRANSFERS = ("evalsha", "eval", "fcall")
-_FROM_CLIENTS = (
-    *_TRANSFERS,
-    *("blpop", "brpop", "blmove", "brpoplpush", "lpop", "rpop"),
-    *("subscribe", "psubscribe", "unsubscribe", "punsubscribe", "ping", "hello", "script|load", "script|exists"),
-    *("client|id", "client|unblock", "client|setname", "client|setinfo"),
-)
 
 
 @attrs.frozen(kw_only=True)
@@ -46,6 +40,11 @@ class Pass:
     """What one subject did with one set of items. ``lateness_us`` is in order of arrival."""
 
     subject: str
+    #: Consumers on the queue, and items that something else offered to another queue each second.
+    processes: int
+    background: int
+    #: What it came to over all passes.
+    background_reached: float = 0.0
     repetition: int
     lateness_us: list[int]
     #: Arrived before the due time; never arrived; arrived more than once.
@@ -54,19 +53,21 @@ class Pass:
     twice: int
     #: Calls that Redis counted during the pass, by command; those of the producer and of scripts are among them.
     calls: dict[str, int]
-    #: How long the server worked on them, in microseconds.
+    #: How long the server worked on them, in microseconds; the seconds that it computed at all.
     busy_us: dict[str, int]
+    server_cpu_s: float
+    longest_script_us: int
     #: By how much the wall clock was corrected against a steady one meanwhile.
     clock_step_us: int
     load: float
 
     @property
     def transfers(self) -> int:
-        return sum(self.calls.get(name, 0) for name in _TRANSFERS)
+        return sum(self.calls.get(name, 0) for name in TRANSFERS)
 
     @property
     def commands(self) -> int:
-        return sum(self.calls.get(name, 0) for name in _FROM_CLIENTS)
+        return sum(self.calls.get(name, 0) for name in FROM_CLIENTS)
 
 
 @attrs.frozen(kw_only=True)
@@ -74,51 +75,67 @@ class Summary:
     """One subject over all repetitions. Lateness in ms; what went wrong is added up."""
 
     subject: str
+    processes: int
+    background: int
     lateness_ms: dict[str, Spread]
     early: int
     lost: int
     twice: int
     transfers_per_item: Spread
     commands_per_item: Spread
+    server_us_per_item: Spread
 
 
-def measure(server: Any, subjects: Sequence[Subject], settings: Settings, say: Callable[[str], None]) -> list[Pass]:
-    """Runs every pass on ``server``, an EmbeddedServer of whose data nothing is kept."""
+def measure(run: Run, subjects: Sequence[Subject], *, background: int = 0, part: str = "lateness") -> list[Pass]:
+    """Runs every pass, while so many items a second are offered to another queue."""
     passes = []
-    with redis.Redis.from_url(server.url) as admin:
+    settings = run.settings
+    with ExitStack() as stack:
+        admin = stack.enter_context(redis.Redis.from_url(run.server.url))
+        if background:
+            load = stack.enter_context(Worker())
+            load.send("load", url=run.server.url, queue=_BACKGROUND, per_second=background)
         for repetition in range(settings.repeat):
             # Another one goes first each time.
             first = repetition % len(subjects)
             for subject in [*subjects[first:], *subjects[:first]]:
-                say(f"lateness {repetition + 1}/{settings.repeat}: {subject.name}")
-                passes.append(_pass(admin, server.url, subject, repetition, settings))
+                run.say(f"{part} {repetition + 1}/{settings.repeat}: {subject.name}")
+                passes.append(_pass(admin, run.server.url, subject, repetition, background, settings))
+        if background:
+            load.tell()
+            written, seconds = load.answer()
+            passes = [attrs.evolve(one, background_reached=written / seconds) for one in passes]
     return passes
 
 
 def summaries(passes: Sequence[Pass]) -> list[Summary]:
-    """One for each subject, in the order of their first passes."""
-    return [
-        _summary(name, [one for one in passes if one.subject == name])
-        for name in dict.fromkeys(one.subject for one in passes)
-    ]
+    """One for each subject, number of processes and background load, in the order of their first passes."""
+    cases: dict[tuple[str, int, int], list[Pass]] = {}
+    for one in passes:
+        cases.setdefault((one.subject, one.processes, one.background), []).append(one)
+    return [_summary(found) for found in cases.values()]
 
 
-def _summary(name: str, passes: Sequence[Pass]) -> Summary:
-    lateness = [[late / 1000 for late in one.lateness_us] for one in passes if one.lateness_us]
+def _summary(passes: Sequence[Pass]) -> Summary:
+    arrived = [one for one in passes if one.lateness_us]
+    lateness = [[late / 1000 for late in one.lateness_us] for one in arrived]
     return Summary(
-        subject=name,
+        subject=passes[0].subject,
+        processes=passes[0].processes,
+        background=passes[0].background,
         lateness_ms={
             label: Spread.of([percentile(one, share) for one in lateness]) for label, share in PERCENTILES.items()
         },
         early=sum(one.early for one in passes),
         lost=sum(one.lost for one in passes),
         twice=sum(one.twice for one in passes),
-        transfers_per_item=Spread.of([one.transfers / len(one.lateness_us) for one in passes if one.lateness_us]),
-        commands_per_item=Spread.of([one.commands / len(one.lateness_us) for one in passes if one.lateness_us]),
+        transfers_per_item=Spread.of([one.transfers / len(one.lateness_us) for one in arrived]),
+        commands_per_item=Spread.of([one.commands / len(one.lateness_us) for one in arrived]),
+        server_us_per_item=Spread.of([one.server_cpu_s * 1e6 / len(one.lateness_us) for one in arrived]),
     )
 
 
-def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, settings: Settings) -> Pass:
+def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, background: int, settings: Settings) -> Pass:
     keys = QueueKeys.of(_QUEUE)
     chance = random.Random(_SEED + repetition)
     span_ms = round(settings.seconds * 1000)
@@ -129,30 +146,35 @@ def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, setti
 
     admin.flushall()
     subject.listen(url, _QUEUE, len(warm_up) + len(offsets), limit)
-    _eventually(lambda: _subscribers(admin, keys) == 1, f"{subject.name} did not subscribe")
-    _put(admin, keys, _WARM_UP, warm_up, chance)
-    _eventually(lambda: _is_empty(admin, keys), f"{subject.name} did not take the warm-up", max(warm_up, default=0))
+    eventually(lambda: subscribers(admin, keys) == subject.processes, f"{subject.name} did not subscribe")
+    put(admin, keys, _WARM_UP, warm_up, chance)
+    eventually(lambda: is_empty(admin, keys), f"{subject.name} did not take the warm-up", max(warm_up, default=0))
     time.sleep(0.2)
 
-    load = os.getloadavg()[0]
-    before, busy_before, steady = _stats(admin, "calls"), _stats(admin, "usec"), _clock_us()
-    _put(admin, keys, _MEASURED, offsets, chance)
+    load, steady = os.getloadavg()[0], _clock_us()
+    watch = Watch(admin)
+    put(admin, keys, _MEASURED, offsets, chance)
     arrivals = subject.arrivals()
-    step, after, busy_after = _clock_us() - steady, _stats(admin, "calls"), _stats(admin, "usec")
+    step = _clock_us() - steady
+    watch.end()
     subject.leave()
-    _eventually(lambda: _subscribers(admin, keys) == 0, f"{subject.name} did not leave")
+    eventually(lambda: subscribers(admin, keys) == 0, f"{subject.name} did not leave")
 
-    late = _lateness(arrivals)
+    late = _late(arrivals)
     numbers = {number for number, _ in late}
     return Pass(
         subject=subject.name,
+        processes=subject.processes,
+        background=background,
         repetition=repetition,
         lateness_us=[us for _, us in late],
         early=sum(us < 0 for _, us in late),
         lost=settings.items - len(numbers),
         twice=len(late) - len(numbers),
-        calls=_grown(before, after),
-        busy_us=_grown(busy_before, busy_after),
+        calls=watch.calls,
+        busy_us=watch.busy_us,
+        server_cpu_s=watch.cpu_s,
+        longest_script_us=watch.longest_us,
         clock_step_us=step,
         load=load,
     )
@@ -163,12 +185,12 @@ def _lead_ms(offsets: Sequence[int]) -> int:
     return 500 + len(offsets) // 4
 
 
-def _put(admin: redis.Redis, keys: QueueKeys, label: str, offsets: Sequence[int], chance: random.Random) -> None:
-    """As Redisson's offers do: entry into the zset and the list, and a message for every new head."""
-    start_ms = time.time_ns() // 1_000_000 + _lead_ms(offsets)
+def put(admin: redis.Redis, keys: QueueKeys, label: str, offsets_ms: Sequence[int], chance: random.Random) -> list[int]:
+    """As Redisson's offers do: entry into the zset and the list, and a message for every new head. The due times."""
+    start_ms = time.time_ns() // 1_000_000 + _lead_ms(offsets_ms)
     head_ms = None
     with admin.pipeline(transaction=False) as pipeline:
-        for number, offset in enumerate(offsets):
+        for number, offset in enumerate(offsets_ms):
             due_ms = start_ms + offset
             member = wrap(Envelope.CURRENT, chance.randbytes(8), f"{label} {number} {due_ms}".encode())
             pipeline.zadd(keys.timeout, {member: due_ms})
@@ -179,9 +201,10 @@ def _put(admin: redis.Redis, keys: QueueKeys, label: str, offsets: Sequence[int]
         pipeline.execute()
     if head_ms is not None and time.time_ns() // 1_000_000 >= head_ms:
         raise RuntimeError("the machine is too slow: the first item was due before the last one was put in")
+    return [start_ms + offset for offset in offsets_ms]
 
 
-def _lateness(arrivals: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
+def _late(arrivals: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
     """(number, lateness in us) of the items that count."""
     late = []
     for value, at_us in arrivals:
@@ -191,32 +214,5 @@ def _lateness(arrivals: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
     return late
 
 
-def _stats(admin: redis.Redis, field: str) -> dict[str, int]:
-    stats: Any = admin.info("commandstats")
-    return {name.removeprefix("cmdstat_"): entry[field] for name, entry in stats.items()}
-
-
-def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    grown = {name: count - before.get(name, 0) for name, count in sorted(after.items())}
-    return {name: count for name, count in grown.items() if count}
-
-
-def _subscribers(admin: redis.Redis, keys: QueueKeys) -> int:
-    answer: Any = admin.pubsub_numsub(keys.channel)
-    return int(answer[0][1])
-
-
-def _is_empty(admin: redis.Redis, keys: QueueKeys) -> bool:
-    return not admin.exists(keys.ready, keys.timeout)
-
-
 def _clock_us() -> int:
     return (time.time_ns() - time.monotonic_ns()) // 1000
-
-
-def _eventually(condition: Callable[[], bool], complaint: str, extra_ms: int = 0) -> None:
-    deadline = time.monotonic() + _PATIENCE + extra_ms / 1000
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(complaint)
-        time.sleep(0.02)

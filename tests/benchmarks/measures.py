@@ -4,16 +4,107 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
-__all__ = ["ASYNCIO", "REDISSON", "SYNC", "Settings", "Spread", "percentile", "ratios"]
+from redisson_dq.embedded import EmbeddedServer
+from tests.peer import JavaPeer
+
+__all__ = [
+    "ASYNCIO",
+    "DEFAULT",
+    "JAVA_ENTRIES",
+    "LEAN",
+    "QUICK",
+    "REDISSON",
+    "SYNC",
+    "Run",
+    "Settings",
+    "Sizes",
+    "Spread",
+    "percentile",
+    "ratios",
+]
 
 #: The three that are measured side by side, as every table and the JSON name them.
 REDISSON = "Redisson"
 SYNC = "redisson_dq"
 ASYNCIO = "redisson_dq.aio"
+#: This library on entries that are not in the envelope list, and on entries that a Redisson wrote.
+LEAN = "redisson_dq lean"
+JAVA_ENTRIES = "redisson_dq, Java's entries"
+
+
+@attrs.frozen(kw_only=True)
+class Sizes:
+    """How large the measurements of scale are."""
+
+    #: Items that are drained, and up to how many of them Redisson drains; how many seconds each may take.
+    drains: tuple[int, ...]
+    redisson_drains: int
+    drain_limit: float
+    #: Few due among many: how many are due, and how many wait.
+    due: int
+    waiting: tuple[int, ...]
+    #: Processes on one queue, Redisson clients on one queue, and for the takeover: processes, how often one is killed.
+    processes: tuple[int, ...]
+    redisson_clients: tuple[int, ...]
+    movers: int
+    kills: int
+    #: Background items a second while lateness is measured.
+    background: int
+    #: Items in the server and the bytes of their values; queues and waiting tasks in one client.
+    stored: int
+    value_bytes: tuple[int, ...]
+    queues: tuple[int, ...]
+    tasks: int
+    #: Partitions of a queue, items offered and drained there.
+    partitions: tuple[int, ...]
+    partitioned: int
+    #: How long an idle client is watched, in seconds: one look at its subscription falls into half a minute.
+    idle: float
+
+
+DEFAULT = Sizes(
+    drains=(5_000, 50_000, 200_000),
+    redisson_drains=50_000,
+    drain_limit=60.0,
+    due=100,
+    waiting=(10_000, 100_000, 1_000_000),
+    processes=(1, 4, 16, 64),
+    redisson_clients=(1, 4),
+    movers=8,
+    kills=20,
+    background=5_000,
+    stored=200_000,
+    value_bytes=(16, 100, 1_000),
+    queues=(1, 1_000, 10_000),
+    tasks=5_000,
+    partitions=(1, 2, 4, 8),
+    partitioned=50_000,
+    idle=30.0,
+)
+
+QUICK = Sizes(
+    drains=(300,),
+    redisson_drains=300,
+    drain_limit=20.0,
+    due=10,
+    waiting=(1_000,),
+    processes=(1, 2),
+    redisson_clients=(1, 2),
+    movers=2,
+    kills=1,
+    background=500,
+    stored=2_000,
+    value_bytes=(16,),
+    queues=(1, 20),
+    tasks=50,
+    partitions=(1, 2),
+    partitioned=500,
+    idle=1.0,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -33,11 +124,22 @@ class Settings:
     #: How long a codec has for one value in one direction, each round.
     slice_ms: int
     java: bool
+    sizes: Sizes
 
     @property
     def rounds(self) -> int:
         """How often each rate is measured."""
         return 3 * self.repeat
+
+
+@attrs.frozen(kw_only=True)
+class Run:
+    """What a measurement works with: a server of whose data nothing is kept, a JVM with Redisson unless left out."""
+
+    server: EmbeddedServer
+    peer: JavaPeer | None
+    settings: Settings
+    say: Callable[[str], None]
 
 
 @attrs.frozen(kw_only=True)

@@ -1,7 +1,7 @@
-"""How many offers a second: each contender beside its limit, slices taken in turn (A, B, A, B ...), medians compared.
+"""How many calls a second: each contender beside its limit, slices taken in turn (A, B, A, B ...), medians compared.
 
 Single offers stand beside PING over one connection: a round trip that does nothing. Bulk offers stand beside the
-commands they save the caller from, pipelined, and beside Redisson's own offers.
+commands they save the caller from, pipelined, and beside Redisson's own offers. Bulk takes stand beside LPOP.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
-from tests.benchmarks.measures import ASYNCIO, REDISSON, SYNC, Settings, Spread, ratios
+from tests.benchmarks.measures import ASYNCIO, LEAN, REDISSON, SYNC, Settings, Spread, ratios
+from tests.benchmarks.variants import HAS_LEAN
 from tests.peer import JavaPeer
 
 __all__ = ["COMPARISONS", "Comparison", "Rates", "comparisons", "measure"]
@@ -46,8 +47,13 @@ OFFER = f"{SYNC} offer()"
 AIO_OFFER = f"{ASYNCIO} offer()"
 OFFER_ALL = f"{SYNC} offer_all()"
 AIO_OFFER_ALL = f"{ASYNCIO} offer_all()"
+LEAN_OFFER_ALL = f"{LEAN} offer_all()"
+POLL = f"{SYNC} poll({_PIPELINE:,})"
+AIO_POLL = f"{ASYNCIO} poll({_PIPELINE:,})"
+LPOP = f"LPOP {_PIPELINE:,}"
 RAW = f"ZADD + RPUSH an item, pipelined by {_PIPELINE:,}"
 RAW_VARIADIC = f"one ZADD + one RPUSH for {_PIPELINE:,} items"
+RAW_LEAN = f"one ZADD for {_PIPELINE:,} items"
 REDISSON_OFFER = f"{REDISSON} offer()"
 REDISSON_ASYNC = f"{REDISSON} offerAsync(), {_IN_FLIGHT} in flight"
 
@@ -59,9 +65,13 @@ COMPARISONS = (
     (OFFER_ALL, RAW),
     (AIO_OFFER_ALL, RAW),
     (OFFER_ALL, RAW_VARIADIC),
+    (LEAN_OFFER_ALL, RAW_VARIADIC),
+    (LEAN_OFFER_ALL, RAW_LEAN),
     (OFFER_ALL, REDISSON_ASYNC),
     (AIO_OFFER_ALL, REDISSON_ASYNC),
     (OFFER, REDISSON_OFFER),
+    (POLL, LPOP),
+    (AIO_POLL, LPOP),
 )
 
 
@@ -102,6 +112,7 @@ def measure(url: str, peer: JavaPeer | None, settings: Settings, say: Callable[[
             "single offers": lambda: _single(clients, settings.offers),
             "single offers, asyncio": lambda: _single_asyncio(clients, settings.offers),
             "bulk offers": lambda: {**_bulk(clients, settings.bulk), **_redisson(peer, url, settings)},
+            "bulk takes": lambda: _takes(clients, settings.bulk),
         }
         for title, make in groups.items():
             contenders = make()
@@ -123,6 +134,10 @@ class _Clients:
     bare: Any
     offers: Any
     aio_offers: Any
+    #: None where this library does not know it.
+    lean_offers: Any
+    takes: Any
+    aio_takes: Any
     loop: asyncio.AbstractEventLoop
 
 
@@ -136,7 +151,7 @@ def _clients(url: str) -> Iterator[_Clients]:
         stack.callback(plain.connection_pool.release, bare)
         aio_plain = redis.asyncio.Redis.from_url(url)
         stack.callback(lambda: loop.run_until_complete(aio_plain.aclose()))
-        client = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
+        client: Any = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
         aio_client = redisson_dq.aio.connect(url, codec=StringCodec())
         loop.run_until_complete(aio_client.open())
         stack.callback(lambda: loop.run_until_complete(aio_client.close()))
@@ -147,6 +162,9 @@ def _clients(url: str) -> Iterator[_Clients]:
             # A producer: it moves nothing.
             offers=client.delayed_queue(_QUEUE, transfer=False),
             aio_offers=aio_client.delayed_queue(_QUEUE, transfer=False),
+            lean_offers=client.delayed_queue(_QUEUE, transfer=False, lean=True) if HAS_LEAN else None,
+            takes=client.blocking_queue(_QUEUE, transfer=False),
+            aio_takes=aio_client.blocking_queue(_QUEUE, transfer=False),
             loop=loop,
         )
 
@@ -251,9 +269,15 @@ def _bulk(clients: _Clients, count: int) -> dict[str, _Slice]:
             pipeline.execute()
         return _rate(count, start)
 
-    def offer_all() -> float:
+    def raw_lean() -> float:
         start = time.perf_counter()
-        clients.offers.offer_all(items)
+        for batch in batches:
+            clients.plain.zadd(keys.timeout, dict(zip(members[batch], scores[batch], strict=True)))
+        return _rate(count, start)
+
+    def offer_all(offers: Any) -> float:
+        start = time.perf_counter()
+        offers.offer_all(items)
         return _rate(count, start)
 
     async def aio_offer_all() -> float:
@@ -261,12 +285,52 @@ def _bulk(clients: _Clients, count: int) -> dict[str, _Slice]:
         await clients.aio_offers.offer_all(items)
         return _rate(count, start)
 
-    return {
+    found: dict[str, _Slice] = {
         RAW: raw,
-        OFFER_ALL: offer_all,
+        OFFER_ALL: lambda: offer_all(clients.offers),
         RAW_VARIADIC: raw_variadic,
         AIO_OFFER_ALL: lambda: clients.loop.run_until_complete(aio_offer_all()),
     }
+    if clients.lean_offers is not None:
+        found |= {LEAN_OFFER_ALL: lambda: offer_all(clients.lean_offers), RAW_LEAN: raw_lean}
+    return found
+
+
+def _takes(clients: _Clients, count: int) -> dict[str, _Slice]:
+    values = _values(count)
+    batches = [slice(first, first + _PIPELINE) for first in range(0, count, _PIPELINE)]
+
+    def fill() -> None:
+        with clients.plain.pipeline(transaction=False) as pipeline:
+            for batch in batches:
+                pipeline.rpush(_QUEUE, *values[batch])
+            pipeline.execute()
+
+    def lpop() -> float:
+        fill()
+        start = time.perf_counter()
+        while clients.plain.lpop(_QUEUE, _PIPELINE):
+            pass
+        return _rate(count, start)
+
+    def poll() -> float:
+        fill()
+        start = time.perf_counter()
+        while clients.takes.poll(_PIPELINE):
+            pass
+        return _rate(count, start)
+
+    async def aio_poll() -> float:
+        start = time.perf_counter()
+        while await clients.aio_takes.poll(_PIPELINE):
+            pass
+        return _rate(count, start)
+
+    def filled_aio_poll() -> float:
+        fill()
+        return clients.loop.run_until_complete(aio_poll())
+
+    return {LPOP: lpop, POLL: poll, AIO_POLL: filled_aio_poll}
 
 
 def _redisson(peer: JavaPeer | None, url: str, settings: Settings) -> dict[str, _Slice]:

@@ -1,37 +1,37 @@
-"""The consumers whose lateness is measured. Each has a process of its own and answers with (value, arrival) pairs."""
+"""The consumers whose lateness is measured: one process or many, that answer with (value, arrival) pairs."""
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import subprocess
-import sys
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any, Protocol
 
-from tests.benchmarks.measures import REDISSON
+import redis
+
+from redisson_dq.wire.keys import QueueKeys
+from tests.benchmarks.measures import REDISSON, SYNC
+from tests.benchmarks.processes import Worker
+from tests.benchmarks.watching import eventually, is_empty
 from tests.peer import JavaPeer
 
-__all__ = ["Arrivals", "JavaConsumer", "PythonConsumer", "Subject"]
+__all__ = ["Arrivals", "JavaConsumers", "PythonConsumer", "PythonCrowd", "Subject", "java_address"]
 
 #: Values in the order they came, each with the epoch time in microseconds when the consumer had it.
 Arrivals = list[tuple[str, int]]
 
-_ROOT = Path(__file__).resolve().parents[2]
 # How long after its own time limit a consumer may still take to answer.
 _GRACE = 20.0
-# How long one that has nothing to do may take to end.
-_END = 5.0
 # Redisson gives up when nothing came for so long. Between warm-up and measured items stands a second or two.
 _JAVA_IDLE_MS = 15_000
+# Of several clients each waits so long for the next item after the last one, as none knows how many it gets.
+_JAVA_CROWD_IDLE_MS = 4_000
 
 
 class Subject(Protocol):
-    """One consumer. It serves passes one after the other, with a fresh client each."""
+    """One consumer or several alike. It serves passes one after the other, with fresh clients each."""
 
     name: str
+    #: How many clients are subscribed while it listens.
+    processes: int
 
     def listen(self, url: str, queue: str, count: int, timeout: float) -> None:
         """Opens the queue and starts to take ``count`` values. Does not wait."""
@@ -47,71 +47,103 @@ class Subject(Protocol):
 
 
 class PythonConsumer:
-    """This library, in either flavour."""
+    """This library, in either flavour, one process."""
+
+    processes = 1
 
     def __init__(self, name: str, flavour: str) -> None:
         self.name = name
+        self._flavour = flavour
         self._limit = 0.0
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.consumer", flavour],
-            cwd=_ROOT,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        self._worker = Worker()
 
     def listen(self, url: str, queue: str, count: int, timeout: float) -> None:
-        assert self._process.stdin is not None
         self._limit = timeout + _GRACE
-        self._process.stdin.write(json.dumps({"url": url, "queue": queue, "count": count, "timeout": timeout}) + "\n")
-        self._process.stdin.flush()
+        self._worker.send("take", flavour=self._flavour, url=url, queue=queue, count=count, timeout=timeout)
 
     def arrivals(self) -> Arrivals:
-        assert self._process.stdout is not None
-        readable, _, _ = select.select([self._process.stdout], [], [], self._limit)
-        line = self._process.stdout.readline() if readable else ""
-        if not line:
-            raise RuntimeError(f"{self.name}: the consumer process did not answer, see its messages above")
-        return [(value, at_us) for value, at_us in json.loads(line)]
+        return [(value, at_us) for value, at_us in self._worker.answer(self._limit)]
 
     def leave(self) -> None:
         """It closes its client after the last value by itself."""
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(_END)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        self._worker.close()
 
 
-class JavaConsumer:
-    """Redisson, in the JVM of ``peer``."""
+class PythonCrowd:
+    """Many processes of this library on one queue, each of which takes and moves."""
+
+    name = SYNC
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._url = ""
+        self._keys = QueueKeys.of("")
+        self._limit = 0.0
+        self._workers: list[Worker] = []
+
+    def listen(self, url: str, queue: str, count: int, timeout: float) -> None:
+        self._url, self._keys, self._limit = url, QueueKeys.of(queue), timeout
+        # Started for the first pass and no earlier, so that crowds which wait for their turn take no memory.
+        self._workers = self._workers or [Worker() for _ in range(self.processes)]
+        for worker in self._workers:
+            worker.send("consume", url=url, queue=queue, transfer=True)
+
+    def arrivals(self) -> Arrivals:
+        with redis.Redis.from_url(self._url) as admin:
+            complaint = f"{self.processes} processes did not take all"
+            eventually(lambda: is_empty(admin, self._keys), complaint, round(self._limit * 1000))
+        # All tell before they close, or those that are left would be announced to, and counted.
+        for worker in self._workers:
+            worker.tell()
+        return sorted(
+            ((value, at_us) for worker in self._workers for value, at_us in worker.answer()), key=lambda pair: pair[1]
+        )
+
+    def leave(self) -> None:
+        """They have closed their clients."""
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
+
+
+class JavaConsumers:
+    """Redisson: so many clients in the JVM of ``peer``."""
 
     name = REDISSON
 
-    def __init__(self, peer: JavaPeer) -> None:
+    def __init__(self, peer: JavaPeer, processes: int = 1, *, idle_ms: int = _JAVA_IDLE_MS) -> None:
+        self.processes = processes
+        self._idle_ms = idle_ms if processes == 1 else _JAVA_CROWD_IDLE_MS
         self._peer = peer
         self._limit = 0.0
-        self._taken: Future[Any] = Future()
+        self._clients = [f"consumer-{number}" for number in range(processes)]
+        self._taken: list[Future[Any]] = []
 
     def listen(self, url: str, queue: str, count: int, timeout: float) -> None:
         self._limit = timeout + _GRACE
-        # Without the database, which Redisson takes from elsewhere.
-        self._peer.call("open", address=url.rpartition("/")[0], codec="StringCodec")
-        self._peer.call("open_delayed", queue=queue)
-        self._taken = self._peer.submit("take_many", queue=queue, count=count, timeoutMs=_JAVA_IDLE_MS)
+        for client in self._clients:
+            self._peer.call("open", client=client, address=java_address(url), codec="StringCodec")
+            self._peer.call("open_delayed", client=client, queue=queue)
+        self._taken = [
+            self._peer.submit("take_many", client=client, queue=queue, count=count, timeoutMs=self._idle_ms)
+            for client in self._clients
+        ]
 
     def arrivals(self) -> Arrivals:
-        return [(item["value"], round(item["atMs"] * 1000)) for item in self._taken.result(self._limit)]
+        found = [(item["value"], round(item["atMs"] * 1000)) for one in self._taken for item in one.result(self._limit)]
+        return sorted(found, key=lambda pair: pair[1])
 
     def leave(self) -> None:
-        self._peer.call("close")
+        for client in self._clients:
+            self._peer.call("close", client=client)
 
     def close(self) -> None:
         """The JVM belongs to whoever started it."""
+
+
+def java_address(url: str) -> str:
+    """The server's URL without the database, which Redisson takes from elsewhere."""
+    return url.rpartition("/")[0]

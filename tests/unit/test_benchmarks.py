@@ -39,19 +39,20 @@ def test_what_was_measured_is_compared_without_its_first_round() -> None:
 
 def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
-    sizes = ["--items", "50", "--seconds", "1", "--warm-up", "10", "--repeat", "1", "--offers", "20", "--bulk", "1500"]
-    sizes += ["--slice-ms", "1"]
-    assert main([*sizes, "--no-java", "--markdown", "--check-goals", "--json", str(file)]) == 0
+    parts = ["--only", "lateness", "--only", "offers", "--only", "codecs"]
+    assert main([*parts, "--quick", "--no-java", "--markdown", "--check-goals", "--json", str(file)]) == 0
 
     figures = json.loads(file.read_text("utf-8"))
     for one in figures["passes"]:
         assert len(one["lateness_us"]) == 50
         assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
-        assert one["calls"]["zadd"] == 50
+        assert one["calls"]["zadd"] >= 50  # more with the load beside it
+        assert (one["background_reached"] > 0) == (one["background"] > 0)
         assert one["calls"]["evalsha"] > 0
-    assert [one["subject"] for one in figures["lateness"]] == [SYNC, ASYNCIO]
+    found = [(one["subject"], one["background"]) for one in figures["lateness"]]
+    assert found == [(SYNC, 0), (ASYNCIO, 0), (SYNC, 500), (ASYNCIO, 500)]
     assert {len(rates) for rates in figures["rates"].values()} == {4}
-    assert len(figures["offers"]) == 6
+    assert len(figures["offers"]) == 8
     assert {(one["direction"], one["name"]) for one in figures["codecs"] if one["value"] == codecs.ORDER} == {
         (direction, name)
         for direction in (codecs.ENCODE, codecs.DECODE)

@@ -2,6 +2,7 @@ package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -80,6 +81,26 @@ final class Bulk {
                 lines.write(line.getBytes(StandardCharsets.UTF_8));
             }
         }
+    }
+
+    /** Takes up to the limit at once. Ends at the count, or so long after the start. */
+    static ArrayNode drain(RBlockingQueue<Object> queue, long count, int limit, long timeoutMs)
+            throws InterruptedException {
+        ArrayNode batches = Json.array();
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        long taken = 0;
+        while (taken < count && System.nanoTime() < end) {
+            Object first = queue.poll(1, TimeUnit.SECONDS);
+            if (first == null) {
+                continue;
+            }
+            List<Object> more = queue.poll(limit);
+            ObjectNode batch = batches.addObject().put("atMs", nowMs());
+            ArrayNode values = batch.putArray("values").add(Values.write(first));
+            more.forEach(value -> values.add(Values.write(value)));
+            taken += values.size();
+        }
+        return batches;
     }
 
     private static double nowMs() {

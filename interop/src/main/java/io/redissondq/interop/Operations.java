@@ -46,6 +46,8 @@ final class Operations implements AutoCloseable {
             Bulk.takeTo(ready(request), Path.of(request.text("file")));
             return null;
         });
+        table.put("drain", request -> Bulk.drain(ready(request), request.number("count"),
+                (int) request.number("limit"), request.number("timeoutMs")));
 
         table.put("poll", request -> side(request, queue -> Values.write(poll(queue, request.number("timeoutMs", 0)))));
         table.put("poll_limit", request -> side(request,

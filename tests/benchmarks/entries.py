@@ -1,0 +1,96 @@
+"""Puts many entries into a queue, as each kind of producer writes them, and gives them their due times.
+
+Entries are written an hour ahead of their time, each with its number as its value. Only then are they made due, by
+ZADD of another score, all at the times that the measurement wants: so every kind has the same due times, to the
+millisecond, however long the writing took.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import redis
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.wire.envelope import Envelope, wrap
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["java", "lean", "make_due", "mirrored", "number_of", "numbered"]
+
+_HOUR = 3_600.0
+_BATCH = 1000
+_SEED = 20240302
+
+
+def mirrored(url: str, queue: str, count: int, size: int = 0) -> None:
+    """By ``offer_all`` of this library: in the zset and in the list, with ids that grow.
+
+    Like the others it takes the server's URL, the queue's name, how many, and the bytes of a value at least.
+    """
+    _offer_all(url, queue, count, size)
+
+
+def lean(url: str, queue: str, count: int, size: int = 0) -> None:
+    """By ``offer_all`` of this library with ``lean=True``: in the zset alone."""
+    _offer_all(url, queue, count, size, lean=True)
+
+
+def java(url: str, queue: str, count: int, size: int = 0) -> None:
+    """The bytes that Redisson writes: in the zset and in the list, with random ids. By plain commands, many at once."""
+    keys, chance = QueueKeys.of(queue), random.Random(_SEED)
+    now_ms = time.time_ns() // 1_000_000
+    with redis.Redis.from_url(url) as plain, plain.pipeline(transaction=False) as pipeline:
+        for first in range(0, count, _BATCH):
+            numbers = range(first, min(first + _BATCH, count))
+            members = [wrap(Envelope.CURRENT, chance.randbytes(8), _value(number, size).encode()) for number in numbers]
+            due_ms = [now_ms + round(_far(chance) * 1000) for _ in members]
+            pipeline.zadd(keys.timeout, dict(zip(members, due_ms, strict=True)))
+            pipeline.rpush(keys.envelopes, *members)
+            pipeline.execute()
+
+
+def numbered(admin: redis.Redis, keys: QueueKeys) -> list[bytes]:
+    """All members of the zset in the order they were offered."""
+    members: list[bytes] = admin.zrange(keys.timeout, 0, -1)  # type: ignore[assignment]
+    return sorted(members, key=number_of)
+
+
+def number_of(member: bytes) -> int:
+    """The value of an entry in the current envelope, whatever the length of its id."""
+    return int(member[member[0] + 9 :])
+
+
+def make_due(admin: redis.Redis, keys: QueueKeys, members: Sequence[bytes], offsets_ms: Sequence[int]) -> int:
+    """Gives each member its offset, tells the consumers; the time the offsets count from in epoch ms, soon to come."""
+    start_ms = time.time_ns() // 1_000_000 + 500 + len(members) // 50
+    with admin.pipeline(transaction=False) as pipeline:
+        for first in range(0, len(members), _BATCH):
+            batch = slice(first, first + _BATCH)
+            due_ms = (start_ms + offset for offset in offsets_ms[batch])
+            pipeline.zadd(keys.timeout, dict(zip(members[batch], due_ms, strict=True)))
+        pipeline.publish(keys.channel, start_ms + min(offsets_ms))
+        pipeline.execute()
+    if time.time_ns() // 1_000_000 >= start_ms + min(offsets_ms):
+        raise RuntimeError("the machine is too slow: the first item was due before the last one had its due time")
+    return start_ms
+
+
+def _offer_all(url: str, queue: str, count: int, size: int, **options: bool) -> None:
+    chance = random.Random(_SEED)
+    client: Any
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue(queue, transfer=False, **options)
+        delayed.offer_all((_value(number, size), _far(chance)) for number in range(count))
+
+
+def _value(number: int, size: int) -> str:
+    return f"{number:0{size}}"
+
+
+def _far(chance: random.Random) -> float:
+    # At random, so that the order of the zset is not the order of the list.
+    return chance.uniform(_HOUR, 2 * _HOUR)

@@ -1,0 +1,93 @@
+"""Server memory of each waiting item, by layout: as Redisson writes it, as this library does, and lean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+import attrs
+import redis
+
+from tests.benchmarks import entries
+from tests.benchmarks.measures import LEAN, REDISSON, SYNC, Run, Spread
+from tests.benchmarks.tables import Goal, Table, at_most
+from tests.benchmarks.variants import HAS_LEAN
+from tests.benchmarks.watching import used_memory
+
+__all__ = ["Memory", "goals", "measure", "tables"]
+
+_QUEUE = "benchmark"
+
+
+@attrs.frozen(kw_only=True)
+class Memory:
+    """What so many items with values of so many bytes add to the server's used memory."""
+
+    layout: str
+    items: int
+    value_bytes: int
+    bytes: int
+
+    @property
+    def per_item(self) -> float:
+        return self.bytes / self.items
+
+
+def measure(run: Run) -> list[Memory]:
+    """Every layout with every size of values. Once: it is the same each time."""
+    layouts: dict[str, Callable[[str, str, int, int], None]] = {REDISSON: entries.java, SYNC: entries.mirrored}
+    if HAS_LEAN:
+        layouts[LEAN] = entries.lean
+    sizes, found = run.settings.sizes, []
+    with ExitStack() as stack:
+        admin = stack.enter_context(redis.Redis.from_url(run.server.url))
+        stack.callback(admin.flushall)
+        for size in sizes.value_bytes:
+            for layout, write in layouts.items():
+                run.say(f"memory, {size} bytes: {layout}")
+                # The first script call, connection and buffer are in the figure before.
+                write(run.server.url, _QUEUE, 1, size)
+                admin.flushall()
+                before = used_memory(admin)
+                write(run.server.url, _QUEUE, sizes.stored, size)
+                added = used_memory(admin) - before
+                found.append(Memory(layout=layout, items=sizes.stored, value_bytes=size, bytes=added))
+                admin.flushall()
+    return found
+
+
+# -- report
+
+
+def tables(found: Sequence[Memory]) -> list[Table]:
+    """One: a row for each size and layout."""
+    redisson = {one.value_bytes: one.bytes for one in found if one.layout == REDISSON}
+    items = max((one.items for one in found), default=0)
+    return [
+        Table(
+            title=f"Server memory of each waiting item, {items:,} items",
+            header=("bytes of a value", "layout", "bytes an item", "to Redisson's"),
+            rows=[
+                (
+                    f"{one.value_bytes:,}",
+                    one.layout,
+                    f"{one.per_item:,.0f}",
+                    f"{one.bytes / redisson[one.value_bytes]:.2f}",
+                )
+                for one in found
+            ],
+        )
+    ]
+
+
+def goals(found: Sequence[Memory]) -> list[Goal]:
+    """Never more than Redisson takes."""
+    redisson = {one.value_bytes: one.bytes for one in found if one.layout == REDISSON}
+    made = []
+    for layout, limit in ((SYNC, 1.0), (LEAN, 0.55)):
+        ratios = [one.bytes / redisson[one.value_bytes] for one in found if one.layout == layout]
+        # To two digits, as the allocator's rounding is in the third.
+        worst = Spread.of([round(max(ratios), 2)]) if ratios else None
+        text = f"{layout}: server memory of a waiting item at most {limit:g} of Redisson's, whatever the size"
+        made.append(at_most(text, worst, limit))
+    return made

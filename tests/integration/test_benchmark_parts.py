@@ -1,0 +1,68 @@
+"""Each part of the benchmarks that measures scale, in a run too small to mean anything: it ends and writes its JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.__main__ import main
+from tests.benchmarks.measures import ASYNCIO, JAVA_ENTRIES, REDISSON, SYNC
+from tests.benchmarks.report import PARTS
+
+
+def _measured(tmp_path: Path, *parts: str) -> dict[str, Any]:
+    file = tmp_path / "figures.json"
+    only = [word for part in parts for word in ("--only", part)]
+    assert main([*only, "--quick", "--no-java", "--check-goals", "--json", str(file)]) == 0
+    figures: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return figures
+
+
+def test_drains(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "drain", "few-due")
+    for one in [*figures["drain"], *figures["few-due"]]:
+        assert one["arrived"] == one["items"]
+        assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
+        assert one["scripts"] > 0
+        assert one["seconds"] < one["limit_s"]
+    assert {one["subject"] for one in figures["drain"]} >= {SYNC, JAVA_ENTRIES}
+    assert {one["waiting"] for one in figures["few-due"]} == {1_000}
+    verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
+    assert verdicts[f"{SYNC}: no item of a drain early, lost or twice"] == "met"
+    assert verdicts[f"{SYNC}: 50,000 random within 1 s drained in 1.5 s"] == "not measured"
+
+
+def test_many_processes_on_one_queue(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "herd", "takeover")
+    assert [one["processes"] for one in figures["herd"]] == [1, 2]
+    for one in figures["herd"]:
+        assert (len(one["lateness_us"]), one["early"], one["lost"], one["twice"]) == (50, 0, 0, 0)
+    (kill,) = figures["takeover"]
+    assert kill["lateness_us"]
+    assert (kill["lost"], kill["twice"]) == (0, 0)
+
+
+def test_what_is_held_while_nothing_happens(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "memory", "clients", "idle")
+    assert {one["layout"] for one in figures["memory"]} >= {REDISSON, SYNC}
+    assert all(one["bytes"] > one["items"] * one["value_bytes"] for one in figures["memory"])
+    assert {(one["flavour"], one["queues"]) for one in figures["clients"]} == {
+        (flavour, queues) for flavour in (SYNC, ASYNCIO) for queues in (1, 20)
+    }
+    assert all(one["after"] > one["before"] > 0 and one["connections"] > 0 for one in figures["clients"])
+    assert [one["subject"] for one in figures["idle"]] == [SYNC, ASYNCIO]
+
+
+def test_a_queue_over_a_cluster(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "partitions")
+    assert figures["partitions"]
+    for one in figures["partitions"]:
+        assert 1 <= one["masters"] <= one["partitions"]
+        assert (one["items"], one["lost"], one["twice"]) == (500, 0, 0)
+
+
+def test_every_part_tells_its_goals_though_it_was_not_measured() -> None:
+    goals = [goal for part in PARTS.values() for goal in part.goals(())]
+    assert len(goals) == len({goal.text for goal in goals})
+    assert {goal.verdict for goal in goals} == {"not measured"}
