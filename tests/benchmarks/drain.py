@@ -75,7 +75,7 @@ class Drain:
     lost: int
     twice: int
     limit_s: float
-    #: 0 when no script call took a millisecond.
+    #: 0 when no script call took a tenth of a millisecond.
     longest_script_us: int
     scripts: int
     server_cpu_s: float
@@ -243,6 +243,7 @@ def tables(found: Sequence[Drain]) -> list[Table]:
     rows = [(f"{items:,}", order, subject, *_figures(runs)) for (items, order, subject), runs in grouped(found).items()]
     return [
         Table(
+            chart="drain",
             title="Drain: seconds from the first due time to the last arrival",
             header=(
                 *("items", "due", "consumer", "seconds", "longest script, ms", "scripts"),

@@ -57,6 +57,7 @@ def tables(found: Sequence[Drain]) -> list[Table]:
     due = max((one.items for one in found), default=0)
     return [
         Table(
+            chart="few-due",
             title=f"Few due among many: {due:,} due at one moment, at random places",
             header=("waiting", "consumer", "longest script, ms", "last one there after, ms", "early", "lost, twice"),
             rows=[

@@ -36,6 +36,7 @@ def tables(found: Sequence[Pass]) -> list[Table]:
     """One: a row for each number of processes."""
     return [
         Table(
+            chart="herd",
             title="Many processes on one queue: commands an item, and lateness in ms",
             header=(
                 *("consumers", "processes", "commands an item", "transfers an item", "server CPU an item, us"),

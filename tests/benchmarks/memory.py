@@ -65,6 +65,7 @@ def tables(found: Sequence[Memory]) -> list[Table]:
     items = max((one.items for one in found), default=0)
     return [
         Table(
+            chart="memory",
             title=f"Server memory of each waiting item, {items:,} items",
             header=("bytes of a value", "layout", "bytes an item", "to Redisson's"),
             rows=[

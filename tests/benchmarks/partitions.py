@@ -124,6 +124,7 @@ def tables(found: Sequence[Partitioned]) -> list[Table]:
         cases.setdefault(one.partitions, []).append(one)
     return [
         Table(
+            chart="partitions",
             title=f"Partitions: a cluster of {_MASTERS} masters, {_PRODUCERS} producers, then one consumer, "
             f"{found[0].items:,} items due within 1 s",
             header=("partitions", "masters with items", "offers a second", "drained in s", "lost, twice"),

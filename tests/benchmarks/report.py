@@ -181,6 +181,7 @@ def _lateness_table(results: Results) -> Table:
             )
             for one in lateness.summaries(results.passes)
         ],
+        chart="lateness",
         note="Load: items that something else offers each second to another queue on the same server.",
     )
 

@@ -50,12 +50,16 @@ class Table:
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     note: str = ""
+    #: The one of charts.py that shows the same.
+    chart: str = ""
 
     def markdown(self) -> str:
-        """With the note below it."""
+        """With the note and the chart below it, as the page is to have it."""
         rows = [self.header, tuple("---" for _ in self.header), *self.rows]
         text = f"**{self.title}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
-        return f"{text}\n{self.note}\n" if self.note else text
+        if self.note:
+            text += f"\n{self.note}\n"
+        return f"{text}\n![{self.title}](benchmarks/{self.chart}.svg)\n" if self.chart else text
 
 
 def goals_table(goals: Sequence[Goal]) -> Table:

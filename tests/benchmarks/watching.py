@@ -34,7 +34,7 @@ FROM_CLIENTS = (
 
 _PATIENCE = 30.0
 #: Calls above so many microseconds get into the server's slow log; 0 would be a load of its own.
-_SLOW_US = 1000
+_SLOW_US = 100
 
 
 class Watch:
@@ -51,7 +51,7 @@ class Watch:
         self.calls: dict[str, int] = {}
         self.busy_us: dict[str, int] = {}
         self.cpu_s = 0.0
-        #: The longest script call; 0 when none took a millisecond.
+        #: The longest script call; 0 when none took a tenth of a millisecond.
         self.longest_us = 0
 
     def end(self) -> None:
