@@ -9,7 +9,7 @@ import attrs
 import redis
 
 from tests.benchmarks import entries
-from tests.benchmarks.measures import LEAN, REDISSON, SYNC, Run, Spread
+from tests.benchmarks.measures import DEFAULT, LEAN, REDISSON, SYNC, Run, Spread
 from tests.benchmarks.tables import Goal, Table, at_most
 from tests.benchmarks.variants import HAS_LEAN
 from tests.benchmarks.watching import used_memory
@@ -83,12 +83,13 @@ def tables(found: Sequence[Memory]) -> list[Table]:
 
 def goals(found: Sequence[Memory]) -> list[Goal]:
     """Never more than Redisson takes."""
-    redisson = {one.value_bytes: one.bytes for one in found if one.layout == REDISSON}
+    each = {(one.layout, one.value_bytes): one.bytes for one in found}
     made = []
     for layout, limit in ((SYNC, 1.0), (LEAN, 0.55)):
-        ratios = [one.bytes / redisson[one.value_bytes] for one in found if one.layout == layout]
-        # To two digits, as the allocator's rounding is in the third.
-        worst = Spread.of([round(max(ratios), 2)]) if ratios else None
-        text = f"{layout}: server memory of a waiting item at most {limit:g} of Redisson's, whatever the size"
-        made.append(at_most(text, worst, limit))
+        for size in DEFAULT.value_bytes:
+            ours, redisson = each.get((layout, size)), each.get((REDISSON, size))
+            # To two digits, as the allocator's rounding is in the third.
+            ratio = Spread.of([round(ours / redisson, 2)]) if ours and redisson else None
+            text = f"{layout}: server memory of an item of {size:,} bytes at most {limit:g} of Redisson's"
+            made.append(at_most(text, ratio, limit))
     return made

@@ -55,7 +55,7 @@ class Watch:
         self.longest_us = 0
 
     def end(self) -> None:
-        """Fills in what happened."""
+        """Fills in what happened. The slow log, which takes memory, is off then."""
         self.calls = grown(self._calls, command_stats(self._admin, "calls"))
         self.busy_us = grown(self._busy, command_stats(self._admin, "usec"))
         self.cpu_s = server_cpu(self._admin) - self._cpu
@@ -64,6 +64,8 @@ class Watch:
         self.longest_us = max(
             (entry["duration"] for entry in slow if entry["command"].upper().startswith(names)), default=0
         )
+        self._admin.config_set("slowlog-log-slower-than", -1)
+        self._admin.slowlog_reset()
 
 
 def command_stats(admin: redis.Redis, field: str) -> dict[str, int]:
