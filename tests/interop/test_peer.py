@@ -125,6 +125,19 @@ def test_take_to_appends_a_line_for_each_value(current: JavaPeer, queue: str, tm
     assert before <= times[0] <= times[1] <= times[2] <= time.time_ns() // 1000
 
 
+def test_drain_takes_many_at_once(current: JavaPeer, queue: str) -> None:
+    current.call("invoke", queue=queue, kind="queue", method="addAll", args=[{"arg": "values", "v": list("abcde")}])
+    batches = current.call("drain", queue=queue, count=5, limit=2, timeoutMs=30_000)
+    assert [batch["values"] for batch in batches] == [["a", "b", "c"], ["d", "e"]]
+    assert [batch["atMs"] for batch in batches] == sorted(batch["atMs"] for batch in batches)
+
+
+def test_drain_ends_when_its_time_is_over(current: JavaPeer, queue: str) -> None:
+    current.call("add", queue=queue, value="only")
+    (batch,) = current.call("drain", queue=queue, count=5, limit=10, timeoutMs=500)
+    assert batch["values"] == ["only"]
+
+
 def test_a_blocking_take_does_not_hold_up_other_requests(current: JavaPeer, queue: str) -> None:
     waiting = current.submit("take", queue=queue)
     with pytest.raises(NotYet):
