@@ -20,7 +20,6 @@ from tests.benchmarks.measures import JAVA_ENTRIES, LEAN, REDISSON, SYNC, Run, S
 from tests.benchmarks.processes import Worker
 from tests.benchmarks.subjects import Arrivals, java_address
 from tests.benchmarks.tables import Goal, Table, at_most
-from tests.benchmarks.variants import HAS_LEAN
 from tests.benchmarks.watching import Watch, eventually, subscribers
 from tests.peer import JavaPeer
 
@@ -153,10 +152,9 @@ def contenders(run: Run, stack: ExitStack) -> list[Contender]:
     stack.callback(taker.close)
     found = [
         Contender(name=SYNC, write=entries.mirrored, taker=taker),
+        Contender(name=LEAN, write=entries.lean, taker=taker),
         Contender(name=JAVA_ENTRIES, write=entries.java, taker=taker),
     ]
-    if HAS_LEAN:
-        found.insert(1, Contender(name=LEAN, write=entries.lean, taker=taker))
     if run.peer is not None:
         found.append(Contender(name=REDISSON, write=entries.java, taker=_JavaTaker(run.peer)))
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import redis
 
@@ -31,12 +30,12 @@ def mirrored(url: str, queue: str, count: int, size: int = 0) -> None:
 
     Like the others it takes the server's URL, the queue's name, how many, and the bytes of a value at least.
     """
-    _offer_all(url, queue, count, size)
+    _offer_all(url, queue, count, size, is_lean=False)
 
 
 def lean(url: str, queue: str, count: int, size: int = 0) -> None:
     """By ``offer_all`` of this library with ``lean=True``: in the zset alone."""
-    _offer_all(url, queue, count, size, lean=True)
+    _offer_all(url, queue, count, size, is_lean=True)
 
 
 def java(url: str, queue: str, count: int, size: int = 0) -> None:
@@ -82,11 +81,10 @@ def make_due(admin: redis.Redis, keys: QueueKeys, members: Sequence[bytes], offs
     raise RuntimeError("the machine is too slow: items were due before the last one had its due time")
 
 
-def _offer_all(url: str, queue: str, count: int, size: int, **options: bool) -> None:
+def _offer_all(url: str, queue: str, count: int, size: int, *, is_lean: bool) -> None:
     chance = random.Random(_SEED)
-    client: Any
     with redisson_dq.connect(url, codec=StringCodec()) as client:
-        delayed = client.delayed_queue(queue, transfer=False, **options)
+        delayed = client.delayed_queue(queue, transfer=False, lean=is_lean)
         delayed.offer_all((_value(number, size), _far(chance)) for number in range(count))
 
 

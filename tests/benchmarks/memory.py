@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 import attrs
@@ -11,12 +11,12 @@ import redis
 from tests.benchmarks import entries
 from tests.benchmarks.measures import DEFAULT, LEAN, REDISSON, SYNC, Run, Spread
 from tests.benchmarks.tables import Goal, Table, at_most
-from tests.benchmarks.variants import HAS_LEAN
 from tests.benchmarks.watching import used_memory
 
 __all__ = ["Memory", "goals", "measure", "tables"]
 
 _QUEUE = "benchmark"
+_LAYOUTS = {REDISSON: entries.java, SYNC: entries.mirrored, LEAN: entries.lean}
 
 
 @attrs.frozen(kw_only=True)
@@ -35,15 +35,12 @@ class Memory:
 
 def measure(run: Run) -> list[Memory]:
     """Every layout with every size of values. Once: it is the same each time."""
-    layouts: dict[str, Callable[[str, str, int, int], None]] = {REDISSON: entries.java, SYNC: entries.mirrored}
-    if HAS_LEAN:
-        layouts[LEAN] = entries.lean
     sizes, found = run.settings.sizes, []
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(run.server.url))
         stack.callback(admin.flushall)
         for size in sizes.value_bytes:
-            for layout, write in layouts.items():
+            for layout, write in _LAYOUTS.items():
                 run.say(f"memory, {size} bytes: {layout}")
                 # The first script call, connection and buffer are in the figure before.
                 write(run.server.url, _QUEUE, 1, size)

@@ -22,7 +22,6 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.benchmarks.measures import ASYNCIO, LEAN, REDISSON, SYNC, Settings, Spread, ratios
-from tests.benchmarks.variants import HAS_LEAN
 from tests.peer import JavaPeer
 
 __all__ = ["COMPARISONS", "Comparison", "Rates", "comparisons", "measure"]
@@ -134,7 +133,6 @@ class _Clients:
     bare: Any
     offers: Any
     aio_offers: Any
-    #: None where this library does not know it.
     lean_offers: Any
     takes: Any
     aio_takes: Any
@@ -151,7 +149,7 @@ def _clients(url: str) -> Iterator[_Clients]:
         stack.callback(plain.connection_pool.release, bare)
         aio_plain = redis.asyncio.Redis.from_url(url)
         stack.callback(lambda: loop.run_until_complete(aio_plain.aclose()))
-        client: Any = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
+        client = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
         aio_client = redisson_dq.aio.connect(url, codec=StringCodec())
         loop.run_until_complete(aio_client.open())
         stack.callback(lambda: loop.run_until_complete(aio_client.close()))
@@ -162,7 +160,7 @@ def _clients(url: str) -> Iterator[_Clients]:
             # A producer: it moves nothing.
             offers=client.delayed_queue(_QUEUE, transfer=False),
             aio_offers=aio_client.delayed_queue(_QUEUE, transfer=False),
-            lean_offers=client.delayed_queue(_QUEUE, transfer=False, lean=True) if HAS_LEAN else None,
+            lean_offers=client.delayed_queue(_QUEUE, transfer=False, lean=True),
             takes=client.blocking_queue(_QUEUE, transfer=False),
             aio_takes=aio_client.blocking_queue(_QUEUE, transfer=False),
             loop=loop,
@@ -285,15 +283,14 @@ def _bulk(clients: _Clients, count: int) -> dict[str, _Slice]:
         await clients.aio_offers.offer_all(items)
         return _rate(count, start)
 
-    found: dict[str, _Slice] = {
+    return {
         RAW: raw,
         OFFER_ALL: lambda: offer_all(clients.offers),
         RAW_VARIADIC: raw_variadic,
         AIO_OFFER_ALL: lambda: clients.loop.run_until_complete(aio_offer_all()),
+        LEAN_OFFER_ALL: lambda: offer_all(clients.lean_offers),
+        RAW_LEAN: raw_lean,
     }
-    if clients.lean_offers is not None:
-        found |= {LEAN_OFFER_ALL: lambda: offer_all(clients.lean_offers), RAW_LEAN: raw_lean}
-    return found
 
 
 def _takes(clients: _Clients, count: int) -> dict[str, _Slice]:

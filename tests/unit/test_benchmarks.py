@@ -52,7 +52,7 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
     found = [(one["subject"], one["background"]) for one in figures["lateness"]]
     assert found == [(SYNC, 0), (ASYNCIO, 0), (SYNC, 500), (ASYNCIO, 500)]
     assert {len(rates) for rates in figures["rates"].values()} == {4}
-    assert len(figures["offers"]) == 8
+    assert len(figures["offers"]) == 10
     assert {(one["direction"], one["name"]) for one in figures["codecs"] if one["value"] == codecs.ORDER} == {
         (direction, name)
         for direction in (codecs.ENCODE, codecs.DECODE)
