@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -36,7 +37,7 @@ _QUICK = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measures, prints, gives the exit code: 0, whatever the figures are; 130 after Ctrl-C."""
+    """Measures, prints, gives the exit code: 0, whatever the figures are; 1 if a part failed; 130 after Ctrl-C."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.quick:
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(report.markdown(results, with_goals=arguments.check_goals), end="")
     else:
         report.show(results, with_goals=arguments.check_goals)
-    return 0
+    return 1 if results.failed else 0
 
 
 def _run(settings: Settings, only: Sequence[str] | None, program: str | None) -> report.Results:
@@ -88,10 +89,25 @@ def _run(settings: Settings, only: Sequence[str] | None, program: str | None) ->
             rates = offers.measure(server.url, peer, settings, _say)
         if _wanted("codecs", only):
             codec_rates = codecs.measure(peer, settings, _say)
-        parts = {name: part.measure(run) for name, part in report.PARTS.items() if _wanted(name, only)}
+        parts: dict[str, Sequence[Any]] = {}
+        failed = {}
+        for name, part in report.PARTS.items():
+            if _wanted(name, only):
+                try:
+                    parts[name] = part.measure(run)
+                except RuntimeError as error:
+                    # What else was measured in many minutes is worth having.
+                    failed[name] = str(error)
+                    _say(f"{name} failed: {error}")
         machine = attrs.evolve(machine, load_after=load())
         return report.Results(
-            settings=settings, machine=machine, passes=passes, rates=rates, codecs=codec_rates, parts=parts
+            settings=settings,
+            machine=machine,
+            passes=passes,
+            rates=rates,
+            codecs=codec_rates,
+            parts=parts,
+            failed=failed,
         )
 
 

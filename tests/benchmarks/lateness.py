@@ -146,7 +146,9 @@ def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, backg
 
     admin.flushall()
     subject.listen(url, _QUEUE, len(warm_up) + len(offsets), limit)
-    eventually(lambda: subscribers(admin, keys) == subject.processes, f"{subject.name} did not subscribe")
+    # Starting many processes takes long on few cores.
+    starting_ms = 2000 * subject.processes
+    eventually(lambda: subscribers(admin, keys) == subject.processes, f"{subject.name} did not subscribe", starting_ms)
     put(admin, keys, _WARM_UP, warm_up, chance)
     eventually(lambda: is_empty(admin, keys), f"{subject.name} did not take the warm-up", max(warm_up, default=0))
     time.sleep(0.2)

@@ -70,6 +70,8 @@ class Results:
     codecs: codecs.CodecRates
     #: By the names of PARTS.
     parts: dict[str, Sequence[Any]]
+    #: Parts that could not be measured, each with the reason.
+    failed: dict[str, str]
 
 
 # -- goals

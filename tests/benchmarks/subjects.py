@@ -98,7 +98,8 @@ class PythonCrowd:
         for worker in self._workers:
             worker.tell()
         return sorted(
-            ((value, at_us) for worker in self._workers for value, at_us in worker.answer()), key=lambda pair: pair[1]
+            ((value, at_us) for worker in self._workers for value, at_us in worker.answer(self._limit)),
+            key=lambda pair: pair[1],
         )
 
     def leave(self) -> None:

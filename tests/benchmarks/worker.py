@@ -100,7 +100,7 @@ def drain(url: str, queue: str, count: int, timeout: float, limit: int, partitio
         with contextlib.suppress(ClosedError), _closed_after(timeout, client):
             handle = client.blocking_queue(queue, **_partitioned(partitions))
             while taken < count:
-                batch = [handle.take(), *handle.poll(limit)]
+                batch = handle.poll(limit, timeout=timeout)
                 batches.append((batch, _now_us()))
                 taken += len(batch)
         _say(batches)
