@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ _GRACE = 20.0
 _JAVA_IDLE_MS = 15_000
 # Of several clients each waits so long for the next item after the last one, as none knows how many it gets.
 _JAVA_CROWD_IDLE_MS = 4_000
+# What many processes have popped has arrived in them by then.
+_ON_THEIR_WAY = 2.0
 
 
 class Subject(Protocol):
@@ -94,7 +97,8 @@ class PythonCrowd:
         with redis.Redis.from_url(self._url) as admin:
             complaint = f"{self.processes} processes did not take all"
             eventually(lambda: is_empty(admin, self._keys), complaint, round(self._limit * 1000))
-        # All tell before they close, or those that are left would be announced to, and counted.
+        # Redis has given away the last ones, which the busy processes have yet to read.
+        time.sleep(_ON_THEIR_WAY)
         for worker in self._workers:
             worker.tell()
         return sorted(
