@@ -43,7 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.quick:
         parser.set_defaults(**_QUICK)
         arguments = parser.parse_args(argv)
-    if arguments.only == ["peers"]:
+    if "peers" in (arguments.only or ()):
+        if len(arguments.only) > 1:
+            parser.error("--only peers has a run and a file of its own")
         return peers.run(arguments, _say)
     sizes = QUICK if arguments.quick else DEFAULT
     if arguments.full:
