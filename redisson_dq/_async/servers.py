@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
@@ -53,12 +54,11 @@ class ClusterServers:
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 
     async def pool_of(self, key: str) -> ConnectionPool:
-        """The pool to the master that owns the key's slot; any node for the empty key."""
+        """The pool to the master that owns the key's slot; for the empty key to any, so that the subscriptions of many
+        clients spread, and one that broke comes back while its node is down.
+        """
         await async_cluster_ready(self._cluster)
-        node = self._cluster.get_node_from_key(key) if key else self._cluster.get_default_node()
-        if node is None:
-            await self.refresh()
-            node = self._cluster.get_default_node()
+        node = self._cluster.get_node_from_key(key) if key else random.choice(self._cluster.get_primaries())
         return self._pool_of_node(node)
 
     async def pool_at(self, host: str, port: int) -> ConnectionPool:

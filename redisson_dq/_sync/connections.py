@@ -22,7 +22,15 @@ from redis.exceptions import (
 
 from .._pairs import Semaphore, finish, sleep
 from .._redis import connection_factory, hang_up, translate
-from ..errors import ClosedError, DecodeError, RedisReplyError, RedissonDQError, ServerSettingError, WrongTypeError
+from ..errors import (
+    ClosedError,
+    DecodeError,
+    RedisConnectionError,
+    RedisReplyError,
+    RedissonDQError,
+    ServerSettingError,
+    WrongTypeError,
+)
 from ..wire import commands
 from ..wire.request import Request
 from .servers import ClusterServers, Servers
@@ -93,8 +101,9 @@ class Connections:
 
     def _outcome(self, request: Request[Any], reply: Any, transaction: bool) -> Any:
         try:
-            if isinstance(reply, (AskError, TryAgainError, ClusterDownError)) and not transaction:
-                # It was not carried out there; alone it finds its way.
+            if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not transaction:
+                # It was not carried out there; alone it finds its way. (The call that brought its script's text
+                # along was of another slot, and was redirected.)
                 return self.run(request)
             if isinstance(reply, ResponseError):
                 return self._explained(request, reply)
@@ -141,8 +150,8 @@ class Connections:
                     replies.append(error)
         except (RedisError, OSError) as error:
             if transaction:
-                raise translate(error, "a transaction", sent=True) from error
-            lost = translate(error, "a pipeline", sent=True)
+                raise self._broken(error, "a transaction", sent=True) from error
+            lost = self._broken(error, "a pipeline", sent=True)
             replies += [lost] * (len(packed) - len(replies))
         except BaseException:
             # Cancelled or interrupted: as of a single request.
@@ -211,13 +220,21 @@ class Connections:
                 self.refresh()
                 pool = self._pool_of(request.key)
                 asking = False
+            except RedisConnectionError as error:
+                if error.maybe_done:
+                    raise
+                # Nothing was sent. After a failover another node has the slot.
+                gone, pool = pool, self._pool_of(request.key)
+                if pool is gone:
+                    raise
+                asking = False
         raise ResponseError("the cluster redirected the request too often")
 
     def _pool_of(self, key: str) -> ConnectionPool:
         try:
             return self._servers.pool_of(key)
         except Exception as error:
-            raise translate(error, f"key {key!r}") from error
+            raise self._broken(error, f"key {key!r}") from error
 
     def _pool_at(self, error: AskError, key: str) -> ConnectionPool:
         try:
@@ -238,11 +255,13 @@ class Connections:
                 return self._exchange(connection, ("EVALSHA", request.script.sha, *request.words))
             except NoScriptError:
                 # It did not run. EVAL brings the text along, so a flush in between does not matter.
+                if asking:
+                    self._exchange(connection, ("ASKING",))
                 return self._exchange(connection, ("EVAL", request.script.source, *request.words))
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
-            raise translate(error, _subject(request), sent=True) from error
+            raise self._broken(error, _subject(request), sent=True) from error
         except BaseException:
             # Cancelled or interrupted: a reply that comes yet would be taken for that of the next request.
             connection.disconnect()
@@ -256,7 +275,12 @@ class Connections:
         try:
             return pool.get_connection()
         except (RedisError, OSError) as error:
-            raise translate(error, "cannot connect to Redis") from error
+            raise self._broken(error, "cannot connect to Redis") from error
+
+    def _broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
+        """Our error for a connection that broke, after a look for who owns its slots now."""
+        self.refresh()
+        return translate(error, where, sent=sent)
 
     def _give_back(self, pool: ConnectionPool, connection: Any) -> None:
         if self._closed:
@@ -293,7 +317,7 @@ class Connections:
         try:
             connection.connect()
         except (RedisError, OSError) as error:
-            raise translate(error, "cannot connect to Redis") from error
+            raise self._broken(error, "cannot connect to Redis") from error
         return Dedicated(connection, pool)
 
     def refresh(self) -> None:

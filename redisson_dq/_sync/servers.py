@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Union
 
 from redis import ConnectionPool, Redis, RedisCluster
@@ -55,12 +56,11 @@ class ClusterServers:
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 
     def pool_of(self, key: str) -> ConnectionPool:
-        """The pool to the master that owns the key's slot; any node for the empty key."""
+        """The pool to the master that owns the key's slot; for the empty key to any, so that the subscriptions of many
+        clients spread, and one that broke comes back while its node is down.
+        """
         cluster_ready(self._cluster)
-        node = self._cluster.get_node_from_key(key) if key else self._cluster.get_default_node()
-        if node is None:
-            self.refresh()
-            node = self._cluster.get_default_node()
+        node = self._cluster.get_node_from_key(key) if key else random.choice(self._cluster.get_primaries())
         return self._pool_of_node(node)
 
     def pool_at(self, host: str, port: int) -> ConnectionPool:

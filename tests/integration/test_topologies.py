@@ -31,23 +31,36 @@ NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]
 
 
 class Cluster:
-    """Masters that share the slots, each a server of its own."""
+    """Masters that share the slots, each a server of its own, and with ``replicas`` one more behind each of them."""
 
-    def __init__(self, stack: ExitStack, masters: int) -> None:
-        config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000", "cluster-require-full-coverage": "no"}
+    def __init__(self, stack: ExitStack, masters: int, *, replicas: bool = False, node_timeout_ms: int = 2000) -> None:
+        config = {
+            "cluster-enabled": "yes",
+            "cluster-node-timeout": str(node_timeout_ms),
+            "cluster-require-full-coverage": "no",
+            "repl-diskless-sync-delay": "0",
+        }
+        self.masters = range(masters)
         self.servers = [
             stack.enter_context(EmbeddedServer(program=PROGRAMS["redis"](), port=_low_port(), config=config))
-            for _ in range(masters)
+            for _ in range(2 * masters if replicas else masters)
         ]
         self.admins = [stack.enter_context(redis.Redis.from_url(server.url)) for server in self.servers]
         share = 16384 // masters + 1
         for i, admin in enumerate(self.admins):
-            admin.execute_command("CLUSTER ADDSLOTSRANGE", i * share, min(16383, (i + 1) * share - 1))
+            if i in self.masters:
+                admin.execute_command("CLUSTER ADDSLOTSRANGE", i * share, min(16383, (i + 1) * share - 1))
             self.admins[0].execute_command("CLUSTER MEET", "127.0.0.1", self.servers[i].port)
         self.ids = [admin.execute_command("CLUSTER MYID") for admin in self.admins]
         for admin in self.admins:
-            eventually(lambda: admin.execute_command("CLUSTER INFO")["cluster_state"] == "ok")  # noqa: B023
+            eventually(lambda: len(admin.execute_command("CLUSTER NODES")) == len(self.servers))  # noqa: B023
+        for i, admin in enumerate(self.admins[masters:]):
+            admin.execute_command("CLUSTER REPLICATE", self.ids[i])
+        for admin in self.admins:
+            eventually(lambda: _serves_all(admin))  # noqa: B023
             eventually(lambda: len(admin.execute_command("CLUSTER SHARDS")) == masters)  # noqa: B023
+        for admin in self.admins[masters:]:
+            eventually(lambda: admin.info("replication").get("master_link_status") == "up")  # noqa: B023
 
     @property
     def url(self) -> str:
@@ -56,8 +69,8 @@ class Cluster:
     def owner(self, key: str) -> int:
         """Which of the servers owns the key's slot, as that server sees it."""
         slot = self.admins[0].execute_command("CLUSTER KEYSLOT", key)
-        for i, admin in enumerate(self.admins):
-            for entry in admin.execute_command("CLUSTER SLOTS"):
+        for i in self.masters:
+            for entry in self.admins[i].execute_command("CLUSTER SLOTS"):
                 if entry[0] <= slot <= entry[1] and entry[2][1] == self.servers[i].port:
                     return i
         raise AssertionError("nobody owns the slot")
@@ -70,7 +83,7 @@ class Cluster:
         while keys := self.admins[source].execute_command("CLUSTER GETKEYSINSLOT", slot, 10):
             port = self.servers[target].port
             self.admins[source].execute_command("MIGRATE", "127.0.0.1", port, "", 0, 5000, "KEYS", *keys)
-        for i in (target, source, *range(len(self.servers))):
+        for i in (target, source, *self.masters):
             self.admins[i].execute_command("CLUSTER SETSLOT", slot, "NODE", self.ids[target])
 
 
@@ -165,6 +178,71 @@ def test_offers_during_a_migration(client: Any, cluster: Cluster, threads: Threa
     cluster.move(name, (cluster.owner(name) + 1) % 3)
     values = running.result(PATIENCE)
     assert sorted(delayed.read_all()) == sorted([*(f"old-{i}" for i in range(200)), *values])
+
+
+def test_a_new_owner_that_does_not_know_the_script(client: Any, cluster: Cluster) -> None:
+    name = NAMES[2]
+    queue, source = client.blocking_queue(name, transfer=False), cluster.owner(name)
+    target = (source + 1) % 3
+    slot = cluster.admins[0].execute_command("CLUSTER KEYSLOT", name)
+    cluster.admins[target].execute_command("CLUSTER SETSLOT", slot, "IMPORTING", cluster.ids[source])
+    cluster.admins[source].execute_command("CLUSTER SETSLOT", slot, "MIGRATING", cluster.ids[target])
+    try:
+        # What is new goes where the slot will be.
+        queue.add("a")
+        cluster.admins[target].script_flush()
+        assert queue.contains_all(["a"])
+    finally:
+        cluster.move(name, target)
+    assert queue.poll() == "a"
+
+
+def test_a_batch_whose_first_queue_has_moved(client: Any, cluster: Cluster) -> None:
+    """The script's text went with the call that was redirected; the others' node still does not know it."""
+    name = NAMES[0]
+    source = cluster.owner(name)
+    names = [each for each in NAMES if cluster.owner(each) == source]
+    queues = [client.delayed_queue(each, transfer=False) for each in names]
+    assert all(queue.is_empty() for queue in queues)
+    cluster.move(name, (source + 1) % 3)
+    for admin in cluster.admins:
+        admin.script_flush()
+    with client.pipeline() as pipe:
+        replies = [pipe.add(queue.requests.offer("a", 60)) for queue in queues]
+    assert len(replies) > 1
+    assert [queue.read_all() for queue in queues] == [["a"]] * len(queues)
+
+
+@pytest.mark.parametrize("subscribed", [True, False])
+def test_a_replica_takes_over(flavour: Flavour, subscribed: bool) -> None:
+    """A client that only offers finds the new master too, and so does a subscription."""
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3, replicas=True, node_timeout_ms=1000)
+        client = stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec()))
+        names = [next(name for name in NAMES if cluster.owner(name) == i) for i in cluster.masters]
+        queues = [client.delayed_queue(name, transfer=subscribed) for name in names]
+        for queue in queues:
+            queue.offer("before", 60)
+        for i in cluster.masters:
+            eventually(lambda: cluster.admins[3 + i].dbsize() == cluster.admins[i].dbsize() >= 2)  # noqa: B023
+        if subscribed:
+            gone = next(i for i in cluster.masters if cluster.admins[i].pubsub_numsub(queues[0].keys.channel)[0][1])
+        else:
+            gone = 0
+        cluster.servers[gone].kill()
+        eventually(lambda: cluster.admins[3 + gone].info("replication")["role"] == "master")
+        _offer_until_accepted(queues[gone])
+        assert queues[gone].read_all() == ["before", "after"]
+        if subscribed:
+            # A message, and not the probe after 30 s, tells of what is due at once.
+            queues[0].offer("now", 0)
+            ready = client.blocking_queue(names[0], transfer=False)
+            assert ready.poll(timeout=PATIENCE / 2) in ("now", "after")
+
+
+def _serves_all(node: redis.Redis) -> bool:
+    state = node.execute_command("CLUSTER INFO")
+    return (state["cluster_state"], state["cluster_slots_ok"]) == ("ok", "16384")
 
 
 def _low_port() -> int:
