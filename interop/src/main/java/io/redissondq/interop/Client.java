@@ -13,7 +13,10 @@ import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RQueue;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.Codec;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
 import org.redisson.config.SingleServerConfig;
 
 /** One Redisson with the delayed queues it keeps open. */
@@ -25,19 +28,22 @@ final class Client implements AutoCloseable {
     }
 
     private final String address;
+    private final boolean cluster;
     private final String prefix;
     private final RedissonClient redisson;
     private final Map<String, RDelayedQueue<Object>> opened = new ConcurrentHashMap<>();
 
-    private Client(String address, String prefix, RedissonClient redisson) {
+    private Client(String address, boolean cluster, String prefix, RedissonClient redisson) {
         this.address = address;
+        this.cluster = cluster;
         this.prefix = prefix;
         this.redisson = redisson;
     }
 
     /** A null codec means Redisson's own default. */
-    static Client open(String address, Codec codec, String prefix) throws ReflectiveOperationException {
-        return new Client(address, prefix, connect(address, codec, prefix));
+    static Client open(String address, boolean cluster, Codec codec, String prefix)
+            throws ReflectiveOperationException {
+        return new Client(address, cluster, prefix, connect(address, cluster, codec, prefix));
     }
 
     RBlockingQueue<Object> ready(String queue) {
@@ -86,7 +92,7 @@ final class Client implements AutoCloseable {
 
     ObjectNode dump(String queue) throws ReflectiveOperationException {
         // A connection without the NameMapper, which would also change the names of the hidden keys.
-        RedissonClient plain = connect(address, null, "");
+        RedissonClient plain = connect(address, cluster, null, "");
         try {
             return Dump.of(plain, prefix + queue);
         } finally {
@@ -103,26 +109,40 @@ final class Client implements AutoCloseable {
         redisson.shutdown(0, 1, TimeUnit.SECONDS);
     }
 
-    private static RedissonClient connect(String address, Codec codec, String prefix)
+    private static RedissonClient connect(String address, boolean cluster, Codec codec, String prefix)
             throws ReflectiveOperationException {
         Config config = new Config();
         config.setThreads(4).setNettyThreads(4);
         if (codec != null) {
             config.setCodec(codec);
         }
-        SingleServerConfig server = config.useSingleServer()
-                .setAddress(address)
-                .setConnectionMinimumIdleSize(1)
-                .setDnsMonitoringInterval(-1);
+        BaseConfig<?> server = cluster ? nodes(config, address) : single(config, address);
         if (!prefix.isEmpty()) {
             mapNames(server, prefix);
         }
         return Redisson.create(config);
     }
 
+    private static SingleServerConfig single(Config config, String address) {
+        return config.useSingleServer()
+                .setAddress(address)
+                .setConnectionMinimumIdleSize(1)
+                .setDnsMonitoringInterval(-1);
+    }
+
+    private static ClusterServersConfig nodes(Config config, String address) {
+        return config.useClusterServers()
+                .addNodeAddress(address)
+                .setReadMode(ReadMode.MASTER)
+                .setScanInterval(500)
+                .setMasterConnectionMinimumIdleSize(1)
+                .setSlaveConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionMinimumIdleSize(1);
+    }
+
     /** By reflection: NameMapper moved to another package in Redisson 4. */
-    private static void mapNames(SingleServerConfig server, String prefix) throws ReflectiveOperationException {
-        Method setter = Arrays.stream(SingleServerConfig.class.getMethods())
+    private static void mapNames(BaseConfig<?> server, String prefix) throws ReflectiveOperationException {
+        Method setter = Arrays.stream(server.getClass().getMethods())
                 .filter(method -> method.getName().equals("setNameMapper"))
                 .findFirst()
                 .orElseThrow();

@@ -94,7 +94,8 @@ final class Operations implements AutoCloseable {
 
     private Object open(Request request) throws ReflectiveOperationException {
         Codec codec = request.has("codec") ? codec(request) : null;
-        Client client = Client.open(request.text("address"), codec, request.text("nameMapperPrefix", ""));
+        String prefix = request.text("nameMapperPrefix", "");
+        Client client = Client.open(request.text("address"), request.has("cluster"), codec, prefix);
         discard(clients.put(clientName(request), client));
         return null;
     }
