@@ -13,9 +13,12 @@ from ._sync.bounded import BoundedBlockingQueue
 from ._sync.client import Client, connect
 from ._sync.delayed import DelayedItem, DelayedQueue
 from ._sync.deque import BlockingDeque
+from ._sync.partitioned_delayed import PartitionedDelayedQueue
+from ._sync.partitioned_ready import PartitionedBlockingQueue
 from ._sync.pipeline import Pipeline, Reply
 from ._sync.ready import BlockingQueue
 from .items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
+from .wire.partitions import partition_names
 
 __version__ = "0.1.0"
 
@@ -30,6 +33,8 @@ __all__ = [
     "OfferOutcome",
     "Outcome",
     "Overdue",
+    "PartitionedBlockingQueue",
+    "PartitionedDelayedQueue",
     "Pipeline",
     "RecurringOffer",
     "Reply",
@@ -37,4 +42,5 @@ __all__ = [
     "codecs",
     "connect",
     "errors",
+    "partition_names",
 ]

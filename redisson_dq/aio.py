@@ -10,6 +10,8 @@ from ._async.bounded import BoundedBlockingQueue
 from ._async.client import Client, connect
 from ._async.delayed import DelayedItem, DelayedQueue
 from ._async.deque import BlockingDeque
+from ._async.partitioned_delayed import PartitionedDelayedQueue
+from ._async.partitioned_ready import PartitionedBlockingQueue
 from ._async.pipeline import Pipeline, Reply
 from ._async.ready import BlockingQueue
 
@@ -20,6 +22,8 @@ __all__ = [
     "Client",
     "DelayedItem",
     "DelayedQueue",
+    "PartitionedBlockingQueue",
+    "PartitionedDelayedQueue",
     "Pipeline",
     "Reply",
     "connect",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from redis.asyncio import Redis
 
@@ -13,15 +13,19 @@ from .._redis import connection_factory, without_password
 from ..codecs.base import Codec
 from ..errors import ArgumentError, ClosedError
 from ..wire import commands
-from ..wire.blocking import Source
+from ..wire.blocking import Source, Turns
 from ..wire.envelope import Envelope
 from ..wire.keys import NameMapper, QueueKeys, map_name
+from ..wire.partitions import partition_names
 from .bounded import BoundedBlockingQueue, Room
 from .connections import Connections
 from .delayed import DelayedQueue
 from .deque import BlockingDeque
+from .fair import FairReceiver
 from .handles import Handle
 from .mover import Mover
+from .partitioned_delayed import PartitionedDelayedQueue
+from .partitioned_ready import PartitionedBlockingQueue
 from .pipeline import Pipeline
 from .ready import BlockingQueue
 from .receiver import Receiver
@@ -75,22 +79,37 @@ class Client:
         self._mutex = AsyncMutex()
         self._mover: Mover | None = None
         self._room = Room(self._connections)
-        self._receivers: dict[Source, Receiver] = {}
+        self._receivers: dict[Source | Turns, Receiver | FairReceiver] = {}
         self._handles: dict[str, int] = {}
         self._opened = False
         self._closed = False
 
     # -- queues --------------------------------------------------------------------------------------------------
 
-    def blocking_queue(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingQueue[Any]:
+    @overload
+    def blocking_queue(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingQueue[Any]: ...
+
+    @overload
+    def blocking_queue(
+        self, name: str, codec: Codec | None = None, *, transfer: bool = True, partitions: int
+    ) -> PartitionedBlockingQueue[Any]: ...
+
+    def blocking_queue(
+        self, name: str, codec: Codec | None = None, *, transfer: bool = True, partitions: int | None = None
+    ) -> BlockingQueue[Any] | PartitionedBlockingQueue[Any]:
         """The queue that consumers take from. No round trip.
 
         With ``transfer=True`` this client moves the queue's due items as long as the handle is open, so consuming
-        is all a consumer has to do. Raises ArgumentError, ClosedError.
+        is all a consumer has to do. With ``partitions`` (1 to 1,024) the queue is split into so many, which a cluster
+        spreads over its masters. Raises ArgumentError, ClosedError.
 
         Answers to ``RedissonClient.getBlockingQueue(name, codec)``; there, nothing moves until somebody calls
         ``getDelayedQueue`` as well.
         """
+        if partitions is not None:
+            names = partition_names(name, partitions, self._options.name_mapper)
+            opened = tuple(self.blocking_queue(each, codec, transfer=transfer) for each in names)
+            return PartitionedBlockingQueue(self, name, opened)
         return self._open_handle(BlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
 
     def blocking_deque(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingDeque[Any]:
@@ -109,14 +128,35 @@ class Client:
         """
         return self._open_handle(BoundedBlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
 
+    @overload
+    def delayed_queue(
+        self, queue: str | BlockingQueue[Any], codec: Codec | None = None, *, transfer: bool = True, lean: bool = False
+    ) -> DelayedQueue[Any]: ...
+
+    @overload
     def delayed_queue(
         self,
-        queue: str | BlockingQueue[Any],
+        queue: PartitionedBlockingQueue[Any],
         codec: Codec | None = None,
         *,
         transfer: bool = True,
         lean: bool = False,
-    ) -> DelayedQueue[Any]:
+    ) -> PartitionedDelayedQueue[Any]: ...
+
+    @overload
+    def delayed_queue(
+        self, queue: str, codec: Codec | None = None, *, transfer: bool = True, lean: bool = False, partitions: int
+    ) -> PartitionedDelayedQueue[Any]: ...
+
+    def delayed_queue(
+        self,
+        queue: str | BlockingQueue[Any] | PartitionedBlockingQueue[Any],
+        codec: Codec | None = None,
+        *,
+        transfer: bool = True,
+        lean: bool = False,
+        partitions: int | None = None,
+    ) -> DelayedQueue[Any] | PartitionedDelayedQueue[Any]:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
         The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread.
@@ -126,16 +166,25 @@ class Client:
         list. Every handle of this library sees such items, lean or not. Redisson (3.21.1 or later) delivers them, but
         its size, isEmpty, contains, remove, readAll, iterator, peek and poll do not see them.
 
+        With ``partitions`` (1 to 1,024; a handle brings its own number) the queue is split into so many, which a
+        cluster spreads over its masters.
+
         Raises ArgumentError, also for ``lean=True`` with ``envelope="legacy"``; ClosedError.
 
         Answers to ``RedissonClient.getDelayedQueue(queue)``.
         """
-        if isinstance(queue, BlockingQueue):
+        if isinstance(queue, PartitionedBlockingQueue):
+            codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
+        elif isinstance(queue, BlockingQueue):
             codec, name = codec or queue.codec, queue.name
         elif isinstance(queue, str):
             name = queue
         else:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
+        if partitions is not None:
+            names = partition_names(name, partitions, self._options.name_mapper)
+            opened = tuple(self.delayed_queue(each, codec, transfer=transfer, lean=lean) for each in names)
+            return PartitionedDelayedQueue(self, name, opened)
         return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer, lean))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
@@ -219,7 +268,7 @@ class Client:
 
     async def _let_go(self, keys: QueueKeys, transfer: bool) -> None:
         """Counts one handle of these keys less; with the last one every wait on them ends."""
-        unused: list[Receiver] = []
+        unused: list[Receiver | FairReceiver] = []
         with self._mutex:
             if self._closed:
                 return
@@ -229,7 +278,7 @@ class Client:
             self._handles[key] -= 1
             if not self._handles[key]:
                 del self._handles[key]
-                unused = [self._receivers.pop(source) for source in list(self._receivers) if source.key == key]
+                unused = [self._receivers.pop(source) for source in list(self._receivers) if _ends_with(source, key)]
         for receiver in unused:
             await receiver.aclose()
 
@@ -244,14 +293,23 @@ class Client:
         # To its end, or a cancelled caller would leave waits under a name that nothing is under any more.
         await async_finish(self._let_go(old, handle.transfer))
 
-    def _receiver(self, source: Source) -> Receiver:
+    def _receiver(self, source: Source | Turns) -> Receiver | FairReceiver:
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client is closed; make a new one with connect()")
             receiver = self._receivers.get(source)
             if receiver is None:
-                receiver = self._receivers[source] = Receiver(self._connections, source)
+                if isinstance(source, Turns):
+                    receiver = FairReceiver(self._connections, source.pops)
+                else:
+                    receiver = Receiver(self._connections, source)
+                self._receivers[source] = receiver
             return receiver
+
+
+def _ends_with(source: Source | Turns, key: str) -> bool:
+    """Whether nobody may wait for it any more when the last handle of this key is closed."""
+    return key == source.key if not isinstance(source, Turns) else any(key == pop.key for pop in source.pops)
 
 
 def connect(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._pairs import AsyncCallback, AsyncSlot, AsyncSwitch, AsyncWorker, async_call
 from ..errors import ClosedError, RedissonDQError
-from ..wire.blocking import Pop
 from ..wire.commands import End
-from .receiver import Receiver
+from .line import Line
 
 if TYPE_CHECKING:
+    from .partitioned_ready import PartitionedBlockingQueue
     from .ready import BlockingQueue
 
 __all__ = ["Listener"]
@@ -25,13 +25,15 @@ _PAUSE = 0.5
 class Listener:
     """Takes from one end of a queue until it is stopped, one value after the other."""
 
-    def __init__(self, queue: BlockingQueue[Any], end: End, consumer: AsyncCallback[Any]) -> None:
+    def __init__(
+        self, queue: BlockingQueue[Any] | PartitionedBlockingQueue[Any], end: End, consumer: AsyncCallback[Any]
+    ) -> None:
         self._queue = queue
         self._end: End = end
         self._consumer = consumer
         self._stopped = False
         self._stopping = AsyncSwitch()
-        self._wait: tuple[Receiver, AsyncSlot[Any]] | None = None
+        self._wait: tuple[Line, AsyncSlot[Any]] | None = None
         self._worker = AsyncWorker(self._run, f"redisson_dq-listener-{queue.name}")
 
     async def stop(self) -> None:
@@ -49,21 +51,20 @@ class Listener:
 
     async def _run(self) -> None:
         while True:
-            source = Pop((self._queue.keys.ready,), self._end)
+            source = self._queue._source(self._end)
             try:
-                receiver: Receiver = self._queue._client._receiver(source)
+                receiver: Line = self._queue._client._receiver(source)
                 slot: AsyncSlot[Any] = AsyncSlot()
                 # The slot first: stop() and move() either find it, or are seen here.
                 self._wait = receiver, slot
                 if self._stopped:
                     return
-                if self._queue.keys.ready != source.key:
+                if self._queue._source(self._end) != source:
                     continue
                 taken = await receiver.receive(None, slot=slot)
-                await self._queue._took(source, taken)
-                values = await self._queue._decoded(taken)
+                values = await self._queue._received(self._end, taken)
             except ClosedError:
-                if self._queue.keys.ready == source.key:
+                if self._queue._source(self._end) == source:
                     return
                 # The queue has another name since.
                 continue

@@ -539,6 +539,15 @@ class BlockingQueue(Handle[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
+    def _source(self, end: End) -> Pop:
+        """What a listener takes from."""
+        return Pop((self.keys.ready,), end)
+
+    async def _received(self, end: End, taken: list[Taken]) -> list[T]:
+        """The values of what a listener has taken."""
+        await self._took(self._source(end), taken)
+        return await self._decoded(taken)
+
     async def _receive(self, source: Source, timeout: float | None, limit: int = 1) -> list[Taken]:
         self._check()
         taken = await self._client._receiver(source).receive(timeout, limit)
@@ -636,7 +645,7 @@ class BlockingQueue(Handle[T]):
     def _subscribe(self, end: End, consumer: AsyncCallback[T]) -> int:
         self._check()
         # The one its worker will ask for; a client that is closed refuses it here.
-        self._client._receiver(Pop((self.keys.ready,), end))
+        self._client._receiver(self._source(end))
         listener = Listener(self, end, check_function(consumer, self.name))
         listener_id = next(self._listener_ids)
         self._listeners[listener_id] = listener

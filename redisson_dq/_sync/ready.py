@@ -539,6 +539,15 @@ class BlockingQueue(Handle[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
+    def _source(self, end: End) -> Pop:
+        """What a listener takes from."""
+        return Pop((self.keys.ready,), end)
+
+    def _received(self, end: End, taken: list[Taken]) -> list[T]:
+        """The values of what a listener has taken."""
+        self._took(self._source(end), taken)
+        return self._decoded(taken)
+
     def _receive(self, source: Source, timeout: float | None, limit: int = 1) -> list[Taken]:
         self._check()
         taken = self._client._receiver(source).receive(timeout, limit)
@@ -636,7 +645,7 @@ class BlockingQueue(Handle[T]):
     def _subscribe(self, end: End, consumer: Callback[T]) -> int:
         self._check()
         # The one its worker will ask for; a client that is closed refuses it here.
-        self._client._receiver(Pop((self.keys.ready,), end))
+        self._client._receiver(self._source(end))
         listener = Listener(self, end, check_function(consumer, self.name))
         listener_id = next(self._listener_ids)
         self._listeners[listener_id] = listener

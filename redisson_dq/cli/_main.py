@@ -28,6 +28,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 COMMANDS = {
     "demo": "redisson_dq.cli.demo",
     "generate-classes": "redisson_dq.cli.generate_classes",
+    "partitions": "redisson_dq.cli.partitions",
 }
 
 

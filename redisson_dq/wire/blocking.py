@@ -11,7 +11,7 @@ from . import commands
 from .commands import SIDES, End
 from .request import Request, Word
 
-__all__ = ["Move", "Pop", "Source", "Taken"]
+__all__ = ["Move", "Pop", "Source", "Taken", "Turns"]
 
 
 _numbers = itertools.count()
@@ -88,6 +88,13 @@ class Move:
 
     def put_back(self, surplus: list[Taken]) -> list[tuple[str, list[bytes], Request[Any]]]:
         return []
+
+
+@attrs.frozen(cache_hash=True)
+class Turns:
+    """One end of each of several lists, which may live on different nodes, in turns."""
+
+    pops: tuple[Pop, ...]
 
 
 #: What a blocking call waits for.

@@ -6,7 +6,15 @@ import attrs
 from typing_extensions import reveal_type
 
 import redisson_dq
-from redisson_dq import BlockingDeque, BlockingQueue, BoundedBlockingQueue, DelayedQueue, aio
+from redisson_dq import (
+    BlockingDeque,
+    BlockingQueue,
+    BoundedBlockingQueue,
+    DelayedQueue,
+    PartitionedBlockingQueue,
+    PartitionedDelayedQueue,
+    aio,
+)
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.java import java_class
 
@@ -81,6 +89,27 @@ def sync_side(client: redisson_dq.Client) -> None:
         reveal_type(opened)  # DelayedQueue[Order]
 
 
+def partitions(client: redisson_dq.Client) -> None:
+    orders: PartitionedBlockingQueue[Order] = client.blocking_queue("orders", Kryo5Codec(), partitions=16)
+    delayed: PartitionedDelayedQueue[Order] = client.delayed_queue("orders", partitions=16, transfer=False)
+
+    reveal_type(client.delayed_queue(orders))  # PartitionedDelayedQueue[Any]
+    reveal_type(client.delayed_queue("orders"))  # DelayedQueue[Any]
+    reveal_type(orders.take())  # Order
+    reveal_type(orders.poll())  # Order | None
+    reveal_type(orders.poll(10, timeout=5))  # list[Order]
+    reveal_type(list(orders.elements()))  # list[Order]
+    reveal_type(orders.partitions)  # tuple[BlockingQueue[Order], ...]
+    reveal_type(delayed.offer(Order(1), delay=5, key="customer-42"))  # DelayedItem[Order]
+    reveal_type(delayed.offer_all([(Order(1), 5.0)], key=lambda order: str(order.id)))  # int
+    reveal_type(delayed.items())  # list[DelayedItem[Order]]
+    reveal_type(delayed.cancel("42", key="customer-42"))  # Outcome
+    reveal_type(delayed.partition_for("customer-42"))  # DelayedQueue[Order]
+    reveal_type(redisson_dq.partition_names("orders", 16))  # list[str]
+    with orders as opened:
+        reveal_type(opened)  # PartitionedBlockingQueue[Order]
+
+
 async def asyncio_side(client: aio.Client) -> None:
     orders: aio.BlockingDeque[Order] = client.blocking_deque("orders")
     delayed: aio.DelayedQueue[Order] = client.delayed_queue(orders, transfer=False, lean=True)
@@ -95,6 +124,9 @@ async def asyncio_side(client: aio.Client) -> None:
     reveal_type([order async for order in orders.descending()])  # list[Order]
     reveal_type(await (await delayed.offer(Order(1), 5)).reschedule(delay=1))  # Outcome
     reveal_type(await delayed.items())  # list[DelayedItem[Order]]
+    halves: aio.PartitionedBlockingQueue[Order] = client.blocking_queue("orders", partitions=2)
+    reveal_type(await halves.take())  # Order
+    reveal_type([order async for order in halves.elements()])  # list[Order]
     async with client.pipeline() as pipe:
         reveal_type(pipe.add(orders.requests.peek()))  # Reply[Order | None]
     async with client as opened:

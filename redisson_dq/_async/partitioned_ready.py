@@ -1,0 +1,247 @@
+"""The ready side of a queue in partitions."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, TypeVar, overload
+
+from .._pairs import AsyncCallback
+from .._times import Delay, timeout_seconds
+from ..errors import ClosedError, DecodeError, RedissonDQError
+from ..requests.base import check_count, check_function
+from ..wire.blocking import Pop, Taken, Turns
+from ..wire.commands import End
+from .listeners import Listener
+from .partitioned import Partitioned
+from .ready import BlockingQueue
+
+if TYPE_CHECKING:
+    from .client import Client
+
+__all__ = ["PartitionedBlockingQueue"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+
+class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
+    """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
+
+    Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
+    many callers wait, a client has one blocking connection for each partition. What is said of taking with
+    :class:`BlockingQueue` holds here too, and calls raise what its calls raise.
+    """
+
+    def __init__(self, client: Client, name: str, partitions: tuple[BlockingQueue[T], ...]) -> None:
+        super().__init__(client, name, partitions)
+        self._of_key = {partition.keys.ready: partition for partition in partitions}
+        self._all = Turns(tuple(Pop((key,), "first") for key in self._of_key))
+        self._listeners: dict[int, Listener] = {}
+        self._listener_ids = itertools.count(1)
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    async def add(self, value: T, key: str | None = None) -> bool:
+        """Puts a value at the end of the key's partition, or of the next one, ready at once. Always True.
+
+        :Redisson: none
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await (self._next_partition() if key is None else self.partition_for(key)).add(value)
+
+    async def offer(self, value: T, key: str | None = None) -> bool:
+        """The same as :meth:`add`.
+
+        :Redisson: none
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self.add(value, key)
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    async def take(self) -> T:
+        """Waits for the next value of any partition and takes it.
+
+        Goes on waiting when a connection breaks, and takes from the other partitions meanwhile. Raises ClosedError when
+        the client or the last handle of a partition is closed.
+
+        :Redisson: none
+        :Cost: O(1); one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        while True:
+            values = await self._decoded(await self._receive(None, 1))
+            if values:
+                return values[0]
+
+    @overload
+    async def poll(self, *, timeout: Delay | None = None) -> T | None: ...
+
+    @overload
+    async def poll(self, limit: int, *, timeout: Delay | None = None) -> list[T]: ...
+
+    async def poll(self, limit: int | None = None, *, timeout: Delay | None = None) -> T | list[T] | None:
+        """Takes a value, or up to ``limit`` values, of any partitions: at once, or as soon as there are any within
+        ``timeout`` (seconds or a timedelta).
+
+        Gives None, or an empty list, when there is nothing. What several partitions have is taken in even shares. When
+        Redis fails for one of them, what the others gave is returned.
+
+        :Redisson: none
+        :Cost: O(p + limit), p partitions; at once: one round trip for each node and one for each partition taken from;
+            waiting: one command
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        wanted = 1 if limit is None else check_count(limit, self.name)
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        deadline = time.monotonic() + seconds
+        values = [] if seconds else await self._look(wanted)
+        while not values and (left := deadline - time.monotonic()) > 0:
+            values = await self._decoded(await self._receive(left, wanted))
+        if limit is not None:
+            return values
+        return values[0] if values else None
+
+    async def elements(self) -> AsyncIterator[T]:
+        """Takes values as they come, for ever: ``async for order in queue.elements()``. Ends when the queue is closed.
+
+        :Redisson: none
+        :Cost: one command for each value
+        :Guarantee: at most once; leaving the loop loses nothing
+        """
+        while True:
+            try:
+                value = await self.take()
+            except ClosedError:
+                return
+            yield value
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
+
+        Otherwise like :meth:`BlockingQueue.subscribe_on_elements`. Gives an id for :meth:`unsubscribe`.
+
+        :Redisson: none
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        self.partitions[0]._check()
+        listener = Listener(self, "first", check_function(consumer, self.name))
+        listener_id = next(self._listener_ids)
+        self._listeners[listener_id] = listener
+        return listener_id
+
+    async def unsubscribe(self, listener_id: int) -> None:
+        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
+
+        :Redisson: none
+        :Cost: one round trip for each blocked pop that has to end
+        :Guarantee: nothing is lost
+        """
+        listener = self._listeners.pop(listener_id, None)
+        if listener is not None:
+            await listener.stop()
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """Removes every ready value, in all partitions.
+
+        :Redisson: none
+        :Cost: O(n); one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        await self._ask(lambda partition: partition.requests.clear())
+
+    async def destroy(self) -> None:
+        """Ends this handle's subscriptions and closes the handles of all partitions; the data stays.
+
+        May be called twice. With the last open handle of a partition a ``take()`` that still waits raises ClosedError.
+
+        :Redisson: none
+        :Cost: none; one round trip for each blocked pop that has to end
+        :Guarantee: no data changes
+        """
+        for listener_id in list(self._listeners):
+            await self.unsubscribe(listener_id)
+        await super().destroy()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _sizes(self) -> list[int]:
+        return await self._ask(lambda partition: partition.requests.size())
+
+    def _source(self, end: End) -> Turns:
+        """What a listener takes from: the one end there is here."""
+        return self._all
+
+    async def _receive(self, timeout: float | None, limit: int) -> list[Taken]:
+        self.partitions[0]._check()
+        return await self._client._receiver(self._all).receive(timeout, limit)
+
+    async def _received(self, end: End, taken: list[Taken]) -> list[T]:
+        """The values of what a listener has taken."""
+        return await self._decoded(taken)
+
+    async def _decoded(self, taken: list[Taken]) -> list[T]:
+        """The values, of which those that the client is told to skip are missing. One error for all others."""
+        values: list[T] = []
+        failed: DecodeError | None = None
+        for key, group in itertools.groupby(taken, key=lambda each: each.key):
+            try:
+                values += await self._of_key[key]._decoded(list(group))
+            except DecodeError as error:
+                values += error.decoded
+                if failed is None:
+                    failed = error
+                else:
+                    failed.undecodable += error.undecodable
+        if failed is not None:
+            failed.decoded = values
+            raise failed
+        return values
+
+    async def _look(self, limit: int) -> list[T]:
+        """What is there, in even shares, beginning with another partition each time."""
+        while True:
+            sizes = await self._sizes()
+            turn = next(self._turns) % len(sizes)
+            shares = _shares([*sizes[turn:], *sizes[:turn]], limit)
+            asked = zip((*self.partitions[turn:], *self.partitions[:turn]), shares, strict=True)
+            values = await self._take_shares([(partition, share) for partition, share in asked if share])
+            # Others may have been faster, or nothing that was taken could be read.
+            if values or not any(sizes):
+                return values
+
+    async def _take_shares(self, shares: list[tuple[BlockingQueue[T], int]]) -> list[T]:
+        values: list[T] = []
+        for partition, share in shares:
+            try:
+                values += await partition.poll(share)
+            except DecodeError as error:
+                error.decoded = [*values, *error.decoded]
+                raise
+            except RedissonDQError as error:
+                if not values:
+                    raise
+                logger.warning("queue %r: nothing was taken from %r: %s", self.name, partition.name, error)
+        return values
+
+
+def _shares(sizes: Sequence[int], limit: int) -> list[int]:
+    """How many to take of each, so that they come to the limit, if there is as much, and are as even as they can be."""
+    shares = [0] * len(sizes)
+    while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
+        for place, i in enumerate(more):
+            share = min(sizes[i] - shares[i], -(-limit // (len(more) - place)))
+            shares[i] += share
+            limit -= share
+    return shares

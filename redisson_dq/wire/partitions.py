@@ -1,0 +1,77 @@
+"""The names of a queue's partitions, spread over the slots of a Redis Cluster, and the partition that a key goes to.
+
+Partition i of ``orders`` is an ordinary queue named ``orders:{i}-{salt}`` without braces, such as ``orders:3-135``. The
+salt is the least number that puts its slot within 128 slots from its target on. The targets are the points 0, 1/2, 1/4,
+3/4, 1/8, 5/8 ... of all slots (the van der Corput sequence): however many partitions there are, masters with equal
+ranges of slots get about as many each. A name does not depend on how many there are, so adding some renames none.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from ..errors import ArgumentError
+from .keys import NameMapper, map_name
+
+__all__ = ["MOST_PARTITIONS", "partition_names", "partition_of"]
+
+MOST_PARTITIONS = 1024
+
+# Up to 128 partitions their windows do not overlap. A target is the start of one, as where a master's range starts.
+_WINDOW = 128
+# One name in 128 fits. So many that do not are no chance: the mapper gives them all one raw name.
+_MOST_SALTS = 10_000
+
+
+def partition_names(name: str, partitions: int, name_mapper: NameMapper | None = None) -> list[str]:
+    """The names of the partitions of a queue, for whoever opens them one by one, as Java does.
+
+    They are the names before the ``name_mapper``, which has to be that of the clients. Raises ArgumentError for a
+    number that is not from 1 to 1,024, and for names with braces: a hash tag keeps all partitions in one slot.
+
+    >>> redisson_dq.partition_names("orders", 4)
+    ['orders:0-332', 'orders:1-109', 'orders:2-22', 'orders:3-135']
+    """
+    if type(partitions) is not int or not 1 <= partitions <= MOST_PARTITIONS:
+        raise ArgumentError(f"queue {name!r}: partitions= is an int from 1 to {MOST_PARTITIONS}, not {partitions!r}")
+    map_name(name, None)
+    if "{" in name or "}" in name:
+        raise ArgumentError(
+            f"queue {name!r}: a name with braces cannot be partitioned, as its hash tag keeps all partitions on one "
+            f"node; take one without, such as {name.replace('{', '').replace('}', '')!r}"
+        )
+    return [_name(name, i, name_mapper) for i in range(partitions)]
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """The index of the partition that a key goes to: the CRC32 of its UTF-8 bytes modulo their number.
+
+    Raises ArgumentError for what is no text.
+    """
+    try:
+        return zlib.crc32(key.encode()) % partitions
+    except (AttributeError, UnicodeEncodeError):
+        raise ArgumentError(f"a key is a str that UTF-8 can hold, not {key!r}") from None
+
+
+def _name(name: str, i: int, mapper: NameMapper | None) -> str:
+    target = _target(i)
+    for salt in range(_MOST_SALTS):
+        made = f"{name}:{i}-{salt}"
+        raw = map_name(made, mapper)
+        if "{" in raw or "}" in raw:
+            raise ArgumentError(
+                f"queue {name!r}: the name mapper makes {raw!r} of {made!r}; braces in it keep all partitions on one "
+                "node: open partitioned queues with a client whose mapper adds none"
+            )
+        if target <= key_slot(raw.encode()) < target + _WINDOW:
+            return made
+    raise ArgumentError(f"queue {name!r}: the name mapper leaves no name for partition {i} in its slots")
+
+
+def _target(i: int) -> int:
+    """The slot at i's bits in reverse behind the binary point: 0, 1/2, 1/4, 3/4, 1/8 ... of all slots."""
+    bits = REDIS_CLUSTER_HASH_SLOTS.bit_length() - 1
+    return int(f"{i:0{bits}b}"[::-1], 2)

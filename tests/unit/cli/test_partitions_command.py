@@ -1,0 +1,30 @@
+"""``redisson-dq partitions``: the names that the library uses, one a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from redisson_dq import partition_names
+from redisson_dq.cli import main
+
+
+@pytest.mark.parametrize("prefix", [None, "shop:"])
+def test_the_names(prefix: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [] if prefix is None else ["--prefix", prefix]
+    assert main(["partitions", "orders", "16", *options]) == 0
+    assert capsys.readouterr().out.splitlines() == partition_names("orders", 16, prefix)
+
+
+@pytest.mark.parametrize("arguments", [["{shop}orders", "16"], ["orders", "0"], ["orders", "1025"]])
+def test_what_cannot_be_partitioned(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["partitions", *arguments]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("redisson-dq: error: queue ")
+
+
+def test_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["partitions", "orders", "many"])
+    assert caught.value.code == 2
+    assert "COUNT" in capsys.readouterr().err
