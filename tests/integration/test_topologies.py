@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -75,12 +76,15 @@ class Cluster:
                     return i
         raise AssertionError("nobody owns the slot")
 
-    def move(self, key: str, target: int) -> None:
-        """Migrates the key's slot with everything in it, as redis-cli's reshard does."""
+    def move(self, key: str, target: int, *, between: Callable[[], None] = lambda: None) -> None:
+        """Migrates the key's slot with everything in it, as redis-cli's reshard does; ``between`` the steps something
+        may be waited for.
+        """
         slot, source = self.admins[0].execute_command("CLUSTER KEYSLOT", key), self.owner(key)
         self.admins[target].execute_command("CLUSTER SETSLOT", slot, "IMPORTING", self.ids[source])
         self.admins[source].execute_command("CLUSTER SETSLOT", slot, "MIGRATING", self.ids[target])
-        while keys := self.admins[source].execute_command("CLUSTER GETKEYSINSLOT", slot, 10):
+        while keys := self.admins[source].execute_command("CLUSTER GETKEYSINSLOT", slot, 1):
+            between()
             port = self.servers[target].port
             self.admins[source].execute_command("MIGRATE", "127.0.0.1", port, "", 0, 5000, "KEYS", *keys)
         for i in (target, source, *self.masters):
@@ -246,8 +250,11 @@ def _serves_all(node: redis.Redis) -> bool:
 
 
 def _low_port() -> int:
-    """A port that leaves room for the cluster bus, 10,000 above it."""
-    for port in range(20_000, 50_000):
+    """A port that leaves room for the cluster bus, 10,000 above it, and is not the next one of every process.
+
+    Both are below the ports that the system gives to connections.
+    """
+    for port in random.sample(range(20_000, 22_700), 2_700):
         with socket.socket() as node, socket.socket() as bus:
             with contextlib.suppress(OSError):
                 node.bind(("127.0.0.1", port))
