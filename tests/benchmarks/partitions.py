@@ -6,7 +6,6 @@ machine with fewer cores than that these share what there is, and the figures sh
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,16 +14,12 @@ from typing import Any
 import attrs
 import redis
 
-import redisson_dq
 from tests.benchmarks.measures import SYNC, Run, Spread
 from tests.benchmarks.processes import Worker
 from tests.benchmarks.tables import Goal, Table
 from tests.integration.test_topologies import Cluster
 
 __all__ = ["Partitioned", "goals", "measure", "tables"]
-
-#: Whether this library knows ``delayed_queue(name, partitions=4)``.
-_HAS_PARTITIONS = "partitions" in inspect.signature(redisson_dq.Client.delayed_queue).parameters
 
 _QUEUE = "benchmark"
 _MASTERS, _PRODUCERS = 4, 2
@@ -52,15 +47,14 @@ class Partitioned:
 
 
 def measure(run: Run) -> list[Partitioned]:
-    """Every number of partitions in turn. Only 1, which is a queue like any other, where this library knows no more."""
-    numbers = [number for number in run.settings.sizes.partitions if number == 1 or _HAS_PARTITIONS]
+    """Every number of partitions in turn; 1 is a queue like any other."""
     found = []
     with ExitStack() as stack:
         cluster = Cluster(stack, _MASTERS)
         producers = [stack.enter_context(Worker()) for _ in range(_PRODUCERS)]
         consumer = stack.enter_context(Worker())
         for repetition in range(run.settings.repeat):
-            for number in numbers:
+            for number in run.settings.sizes.partitions:
                 run.say(f"partitions {repetition + 1}/{run.settings.repeat}: {number}")
                 found.append(_one(run, cluster, producers, consumer, number, repetition))
     return found
