@@ -21,6 +21,8 @@ from redisson_dq.wire.blocking import Pop
 
 __all__ = ["AsyncioFlavour", "Bridged", "Flavour"]
 
+_LAST_STEPS = 10.0
+
 
 class Flavour:
     """The synchronous flavour, as it is."""
@@ -112,7 +114,9 @@ class AsyncioFlavour(Flavour):
             for own in self._own:
                 await own.aclose()
             await self.loop.shutdown_default_executor()
-            return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+            others = {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+            # What goes on to its end after its caller was cancelled may be on the way to it.
+            return (await asyncio.wait(others, timeout=_LAST_STEPS))[1] if others else others
 
         left = asyncio.run_coroutine_threadsafe(end(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)

@@ -69,4 +69,5 @@ def test_every_key_has_its_type() -> None:
         "settings": "hash",
         "recurring": "hash",
         "recurring_due": "zset",
+        "mover": "string",
     }
