@@ -54,9 +54,11 @@ class Subscription:
         with self._mutex:
             self._channels.add(channel)
             current = self._current
-        if self._worker is None:
-            self._worker = AsyncWorker(self._run, "redisson_dq-subscription")
-        elif current is not None:
+            is_first = self._worker is None
+            if is_first:
+                # Under the mutex, or close() may miss a worker that runs already.
+                self._worker = AsyncWorker(self._run, "redisson_dq-subscription")
+        if current is not None and not is_first:
             await self._send(current, "SUBSCRIBE", channel)
 
     async def remove(self, channel: str) -> None:
@@ -84,11 +86,12 @@ class Subscription:
         """Ends the worker and its connection."""
         self._closed = True
         self._closing.on()
-        if self._worker is not None:
-            current = self._current
-            if current is not None:
-                await current.hang_up()
-            await self._worker.stop(_LAST_WORD)
+        with self._mutex:
+            worker, current = self._worker, self._current
+        if current is not None:
+            await current.hang_up()
+        if worker is not None:
+            await worker.stop(_LAST_WORD)
 
     async def _send(self, current: Dedicated, *words: str) -> None:
         try:

@@ -56,9 +56,11 @@ class Subscription:
         with self._mutex:
             self._channels.add(channel)
             current = self._current
-        if self._worker is None:
-            self._worker = Worker(self._run, "redisson_dq-subscription")
-        elif current is not None:
+            is_first = self._worker is None
+            if is_first:
+                # Under the mutex, or close() may miss a worker that runs already.
+                self._worker = Worker(self._run, "redisson_dq-subscription")
+        if current is not None and not is_first:
             self._send(current, "SUBSCRIBE", channel)
 
     def remove(self, channel: str) -> None:
@@ -86,11 +88,12 @@ class Subscription:
         """Ends the worker and its connection."""
         self._closed = True
         self._closing.on()
-        if self._worker is not None:
-            current = self._current
-            if current is not None:
-                current.hang_up()
-            self._worker.stop(_LAST_WORD)
+        with self._mutex:
+            worker, current = self._worker, self._current
+        if current is not None:
+            current.hang_up()
+        if worker is not None:
+            worker.stop(_LAST_WORD)
 
     def _send(self, current: Dedicated, *words: str) -> None:
         try:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from redisson_dq._pairs import Worker
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.keys import QueueKeys
@@ -32,6 +35,26 @@ def test_an_end_ends_the_wait(
         with pytest.raises(ClosedError):
             waiting.result(PATIENCE)
         assert admin.lrange("bounded", 0, -1) == [b"a"]
+
+
+def test_a_client_that_is_closed_just_after_its_subscription_began_leaves_no_thread(
+    threads: ThreadPoolExecutor, admin: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SlowToReturn(Worker):
+        def __init__(self, work: Callable[[], None], name: str) -> None:
+            super().__init__(work, name)
+            time.sleep(0.2)
+
+    monkeypatch.setattr("redisson_dq._sync.subscription.Worker", SlowToReturn)
+    with Flavour().connect(url, codec=StringCodec()) as client:
+        bounded = client.bounded_blocking_queue("bounded", transfer=False)
+        bounded.try_set_capacity(1)
+        bounded.put("a")
+        waiting = threads.submit(bounded.put, "b")
+        eventually(lambda: admin.pubsub_numsub(CHANNEL)[0][1] == 1)
+        client.close()
+        with pytest.raises(ClosedError):
+            waiting.result(PATIENCE)
 
 
 def test_another_handle_keeps_waiting_when_one_is_destroyed(
@@ -74,6 +97,8 @@ def test_a_wait_goes_along_when_the_queue_is_renamed(threads: ThreadPoolExecutor
     bounded.put("a")
     waiting = threads.submit(bounded.put, "b")
     eventually(lambda: admin.pubsub_numsub(CHANNEL)[0][1] == 1)
+    # Once for the capacity and for "a"; "b" at first, in line, and when the subscription was confirmed.
+    eventually(lambda: admin.info("commandstats")["cmdstat_get"]["calls"] == 5)
     bounded.rename("renamed")
     assert bounded.poll() == "a"
     waiting.result(PATIENCE)
