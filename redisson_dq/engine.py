@@ -16,7 +16,7 @@ Among several processes one is the mover of a queue; the transfer's answer says 
 wait a little longer than the due time, and the mover, which publishes the next due time after each transfer, is
 always first as long as it lives. So an announcement that is later than what a reserve is armed for means that the
 item was moved; the timer is left as it is, since it is cheaper to look once when it fires than to arm it anew for every
-message.
+message. Now and then such a timer leads to a transfer all the same, which tells how the clocks have drifted.
 
 Time comes in as an argument, in microseconds of any clock that never steps (``now_us``). Due times are
 epoch milliseconds **of the server's clock**; the engine learns how the two relate from each transfer's answer,
@@ -156,6 +156,8 @@ _LONGEST_PAUSE_US: Final = 5_000_000
 _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
+# For so long after a transfer its answer tells well enough how the clocks relate: they drift by 15 ms meanwhile.
+_FRESH_US: Final = 30_000_000
 
 #: How long after the due time a reserve steps in; one that is given another figure steps in before or after others.
 RESERVE_US: Final = 30_000
@@ -181,6 +183,8 @@ class Engine:
         # When a reserve's timer should fire, should it fire before that.
         self._spared_us: int | None = None
         self._ahead_us: int | None = None
+        # When that was learned.
+        self._learned_us = 0
         self._failures = 0
 
     def subscribed(self) -> tuple[Action, ...]:
@@ -202,7 +206,8 @@ class Engine:
             if self.role is Role.RESERVE:
                 self._spared_us = now_us + wait_us
             return self._step(Event.LATER)
-        return self._step(Event.SOONER, now_us, wait_us)
+        # What was learned long ago is no measure of a wait; a transfer measures it anew.
+        return self._step(Event.SOONER, now_us, wait_us) if self._is_fresh(now_us) else self._step(Event.DUE)
 
     def transferred(
         self, next_ms: int | None, role: Role, server_now_us: int, sent_us: int, now_us: int
@@ -220,6 +225,7 @@ class Engine:
         if role is Role.RESERVE:
             self._patience_us = self._reserve_us + min(now_us - sent_us, _LONGEST_ROUND_TRIP_US)
         self._ahead_us = server_now_us - (sent_us + now_us) // 2
+        self._learned_us = now_us
         known = [due for due in (next_ms, self._noted_ms) if due is not None]
         self._noted_ms = None
         if not known:
@@ -239,13 +245,16 @@ class Engine:
     def fired(self, now_us: int) -> tuple[Action, ...]:
         """The timer fired."""
         spared_us, self._spared_us = self._spared_us, None
-        if self.state is State.ARMED and spared_us is not None and spared_us > now_us:
+        if self.state is State.ARMED and spared_us is not None and spared_us > now_us and self._is_fresh(now_us):
             return self._step(Event.SPARED, now_us, spared_us - now_us)
         return self._step(Event.FIRED)
 
     def close(self) -> tuple[Action, ...]:
         """The last handle is gone. Everything that still arrives is ignored."""
         return self._step(Event.CLOSE)
+
+    def _is_fresh(self, now_us: int) -> bool:
+        return now_us - self._learned_us < _FRESH_US
 
     def _until(self, due_ms: int, now_us: int) -> int:
         assert self._ahead_us is not None
@@ -255,9 +264,7 @@ class Engine:
     def _step(self, event: Event, now_us: int = 0, wait_us: int = 0) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, event]
         if self.state is State.ARMED and wait_us > _LONG_WAIT_US:
-            if self.role is not Role.RESERVE:
-                wait_us -= wait_us // _DRIFT_SHARE
-            wait_us = min(wait_us, _LONGEST_WAIT_US)
+            wait_us = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US)
         if Do.ARM in to_do:
             self._armed_us = now_us + wait_us
         elif self.state is not State.ARMED:

@@ -239,11 +239,38 @@ def test_a_reserve_that_finds_something_overdue_is_the_mover_from_then_on() -> N
     assert transferred(engine, EPOCH_MS + 3000, 3 * SECOND, Role.MOVER) == TRANSFER
 
 
-def test_a_long_wait_of_a_reserve_ends_once() -> None:
-    assert armed(3600 * SECOND, Role.RESERVE).state is State.ARMED
+def test_a_long_wait_of_a_reserve_ends_early_too() -> None:
+    wait_us = 3600 * SECOND + RESERVE_US
     engine = Engine()
     engine.subscribed()
-    assert transferred(engine, EPOCH_MS + 3_600_000, 0, Role.RESERVE) == arm(3600 * SECOND + RESERVE_US)
+    assert transferred(engine, EPOCH_MS + 3_600_000, 0, Role.RESERVE) == arm(wait_us - wait_us // 1024)
+
+
+def test_a_reserve_that_others_spare_measures_the_clock_anew_all_the_same() -> None:
+    """Or it would step in as late as the clocks have drifted apart since its last transfer."""
+    engine = armed(SECOND, Role.RESERVE)
+    fired: list[Action] = []
+    for second in range(1, 40):
+        engine.announced(EPOCH_MS + 1000 * (second + 1), second * SECOND)
+        fired += engine.fired(second * SECOND + RESERVE_US)
+        if fired[-1] == TRANSFER[0]:
+            break
+    assert fired == [*(arm(SECOND) * (second - 1)), *TRANSFER]
+    assert second == 30
+    # The server's clock is half a second further than it was.
+    now_us = second * SECOND + RESERVE_US
+    answer = engine.transferred(EPOCH_MS + 31_000, Role.RESERVE, EPOCH_US + now_us + 500_000, now_us, now_us)
+    assert answer == arm(SECOND - 500_000)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_an_announcement_after_a_long_rest_is_measured_by_a_transfer(role: Role) -> None:
+    for head in (None, EPOCH_MS + 7_200_000):
+        engine = Engine()
+        engine.subscribed()
+        transferred(engine, head, 0, role)
+        assert engine.announced(EPOCH_MS + 3_605_000, 3600 * SECOND) == TRANSFER
+        assert engine.announced(EPOCH_MS + 3_605_000, 3600 * SECOND) == ()
 
 
 def test_closing_disarms_and_whatever_still_arrives_is_ignored() -> None:
