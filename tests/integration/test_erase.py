@@ -78,6 +78,29 @@ def test_ids_out_of_order_are_found_all_the_same(admin: Any, way: str) -> None:
     assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in stepped if member not in set(gone)]
 
 
+def test_entries_older_than_the_first_are_searched_for_without_reading_the_list_for_each(admin: Any) -> None:
+    """As after a step back of the server's clock, or in a replica that took over with a clock behind."""
+    members = mixed(5, 4000, 0.0)
+    stepped = members[2000:] + members[:2000]
+    admin.rpush(KEYS.envelopes, *stepped)
+    gone = members[:2000:100]
+    source = load("transfer").source
+    reads = """
+    local read, call = 0, redis.call
+    local redis = {call = function(...)
+      local reply = call(...)
+      if (...) == 'LRANGE' then read = read + #reply end
+      return reply
+    end}
+    """
+    erased = source[: source.index("-- Moves values")].replace("local keys = {", reads + "local keys = {", 1)
+    now_us = time.time_ns() // 1000
+    keys = [getattr(KEYS, key) for key in load("transfer").keys]
+    read: Any = admin.eval(f"{erased}\nerase(ARGV, {now_us})\nreturn read", len(keys), *keys, *gone)
+    assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in stepped if member not in set(gone)]
+    assert read < len(members)
+
+
 def test_what_stands_at_the_front_is_cut_off_without_a_look_at_the_rest(admin: Any) -> None:
     members = mixed(4, 2000, 0.5)
     admin.rpush(KEYS.envelopes, *members)

@@ -89,6 +89,10 @@ local function place_of(member, sample, now_us)
       end
     end
   end
+  if high < low then
+    -- Older than the first of the list, as after a step back of the clock. LRANGE would read all of it up to -1.
+    return nil
+  end
   while high - low >= CLOSE do
     local middle = math.floor((low + high) / 2)
     local place, found_us, found_number = ours_from(middle, high, now_us)
