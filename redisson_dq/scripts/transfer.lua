@@ -108,6 +108,8 @@ end
 -- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
 local next = next_of(special, string.format('(%.0f', now_ms))
 if role == 'mover' then
-  lead(ARGV[3], next, now_us, announced_us)
+  -- While occurrences that have come wait for the next ones, the others are told nothing: should this mover die before
+  -- it has made them, the reserve looks.
+  lead(ARGV[3], #recurring > 0 and now_ms or next, now_us, announced_us)
 end
 return {#values, #aside, #late, now_us, role, recurring, next}

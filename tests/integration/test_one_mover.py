@@ -18,6 +18,7 @@ from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.test_topologies import Cluster
+from tests.interop.sides import NO_PROBE
 
 
 def transfers(admin: redis.Redis) -> int:
@@ -165,6 +166,50 @@ def test_a_key_of_another_type_stops_the_transfer_before_it_moves(url: str, admi
         assert admin.llen(KEYS.ready) == 0
         admin.delete(KEYS.mover)
         assert client._connections.run(transfer).moved == 1
+
+
+def test_a_note_of_a_later_time_holds_up_nobody(url: str, admin: redis.Redis) -> None:
+    """The mover died, and the server's clock was set back, or a replica whose clock is behind took over."""
+    with Flavour().connect(url, codec=StringCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer("a", 0)
+        eventually(lambda: admin.zcount(KEYS.timeout, 0, int(admin.time()[0]) * 1000))
+        hour_ahead = (int(admin.time()[0]) + 3600) * 1_000_000
+        admin.set(KEYS.mover, f"dead {hour_ahead} {hour_ahead}")
+        # In a cluster nobody can tell who is alone.
+        answer = client._connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
+        assert (answer.moved, answer.role, mover(admin)) == (1, "mover", "me")
+        note: Any = admin.get(KEYS.mover)
+        _, moved, told = note.split()
+        assert int(told) == int(moved) < hour_ahead
+
+
+def test_a_mover_that_may_not_publish_moves_all_the_same(url: str, admin: redis.Redis) -> None:
+    admin.acl_setuser("mute", enabled=True, nopass=True, keys=["*"], channels=["*"], commands=["+@all", "-publish"])
+    try:
+        with Flavour().connect(url, codec=StringCodec()) as producer:
+            producer.delayed_queue("orders", transfer=False).offer_all([("a", 0), ("b", 3600)])
+        eventually(lambda: admin.zcount(KEYS.timeout, 0, int(admin.time()[0]) * 1000))
+        with Flavour().connect(url, codec=StringCodec(), username="mute", password="any") as client:
+            answer = client._connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
+        assert (answer.moved, answer.role, mover(admin)) == (1, "mover", "me")
+    finally:
+        admin.acl_deluser("mute")
+
+
+def test_the_next_occurrence_is_made_when_the_mover_dies_before_it_has(
+    flavour: Flavour, url: str, admin: redis.Redis
+) -> None:
+    transfer = calls.transfer(KEYS, 10, 1000, "dying", cluster=True)
+    with Flavour().connect(url, codec=StringCodec()) as dying, admin.pubsub() as somebody:
+        somebody.subscribe(KEYS.channel)
+        dying.delayed_queue("orders", transfer=False).offer_recurring("tick", "tick", every=0.5)
+        assert dying._connections.run(transfer).role == "mover"
+        with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
+            delayed = client.delayed_queue("orders")
+            eventually(lambda: subscribers(admin) == 2)
+            eventually(lambda: dying._connections.run(transfer).moved or admin.llen(KEYS.ready))
+            assert [client.blocking_queue("orders").poll(timeout=PATIENCE) for _ in range(3)] == ["tick"] * 3
+            assert delayed.cancel_recurring("tick")
 
 
 def test_a_cluster_has_one_mover_too(flavour: Flavour) -> None:

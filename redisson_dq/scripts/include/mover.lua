@@ -34,21 +34,24 @@ local function role_of(caller, cluster, head, now_us)
     return 'alone', 0
   end
   local who, moved_us, announced_us = string.match(redis.call('GET', keys.mover) or '', '^(%S+) (%d+) (%d+)$')
-  if not who or who == caller then
-    return 'mover', tonumber(announced_us or 0)
+  -- After a step back of the clock, or on another server, a note of a later time tells nothing.
+  if not who or tonumber(moved_us) > now_us then
+    return 'mover', 0
+  elseif who == caller then
+    return 'mover', tonumber(announced_us)
   end
   local overdue = head and head * 1000 < now_us - GRACE_US
   return overdue and moved_us + 0 < now_us - GRACE_US and 'mover' or 'reserve', tonumber(announced_us)
 end
 
--- Keeps the caller the mover, and tells the others what comes next.
+-- Keeps the caller the mover, and tells the others what comes next, unless that is due already.
 local function lead(caller, next, now_us, announced_us)
   -- Another writer's score may be infinite.
   local left_us = math.min(next and next * 1000 - now_us or DAY_US, LONGEST_US)
   if left_us > 0 and (left_us > CLOSE_US or now_us - announced_us > PAUSE_US) then
     announced_us = now_us
-    redis.call('PUBLISH', keys.channel, string.format('%.0f', math.ceil((now_us + left_us) / 1000)))
+    redis.pcall('PUBLISH', keys.channel, string.format('%.0f', math.ceil((now_us + left_us) / 1000)))
   end
-  -- Nothing depends on it: without memory for it, the queue goes on.
+  -- Nothing depends on either: without the right to the one, or memory for the other, the queue goes on.
   redis.pcall('SET', keys.mover, string.format('%s %.0f %.0f', caller, now_us, announced_us), 'PX', MINUTE)
 end
