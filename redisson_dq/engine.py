@@ -156,8 +156,10 @@ _LONGEST_PAUSE_US: Final = 5_000_000
 _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
-# For so long after a transfer its answer tells well enough how the clocks relate: they drift by 15 ms meanwhile.
+# For so long after a transfer its answer tells well enough how the clocks relate: they drift by 15 ms meanwhile. What
+# a reserve learns costs as many calls as there are processes, and is needed when the mover dies.
 _FRESH_US: Final = 30_000_000
+_FRESH_IN_RESERVE_US: Final = 600_000_000
 
 #: How long after the due time a reserve steps in; one that is given another figure steps in before or after others.
 RESERVE_US: Final = 30_000
@@ -206,8 +208,10 @@ class Engine:
             if self.role is Role.RESERVE:
                 self._spared_us = now_us + wait_us
             return self._step(Event.LATER)
+        if self.role is Role.RESERVE or now_us - self._learned_us < _FRESH_US:
+            return self._step(Event.SOONER, now_us, wait_us)
         # What was learned long ago is no measure of a wait; a transfer measures it anew.
-        return self._step(Event.SOONER, now_us, wait_us) if self._is_fresh(now_us) else self._step(Event.DUE)
+        return self._step(Event.DUE)
 
     def transferred(
         self, next_ms: int | None, role: Role, server_now_us: int, sent_us: int, now_us: int
@@ -245,16 +249,14 @@ class Engine:
     def fired(self, now_us: int) -> tuple[Action, ...]:
         """The timer fired."""
         spared_us, self._spared_us = self._spared_us, None
-        if self.state is State.ARMED and spared_us is not None and spared_us > now_us and self._is_fresh(now_us):
+        is_fresh = now_us - self._learned_us < _FRESH_IN_RESERVE_US
+        if self.state is State.ARMED and spared_us is not None and spared_us > now_us and is_fresh:
             return self._step(Event.SPARED, now_us, spared_us - now_us)
         return self._step(Event.FIRED)
 
     def close(self) -> tuple[Action, ...]:
         """The last handle is gone. Everything that still arrives is ignored."""
         return self._step(Event.CLOSE)
-
-    def _is_fresh(self, now_us: int) -> bool:
-        return now_us - self._learned_us < _FRESH_US
 
     def _until(self, due_ms: int, now_us: int) -> int:
         assert self._ahead_us is not None
@@ -263,7 +265,8 @@ class Engine:
 
     def _step(self, event: Event, now_us: int = 0, wait_us: int = 0) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, event]
-        if self.state is State.ARMED and wait_us > _LONG_WAIT_US:
+        long_us = _FRESH_IN_RESERVE_US if self.role is Role.RESERVE else _LONG_WAIT_US
+        if self.state is State.ARMED and wait_us > long_us:
             wait_us = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US)
         if Do.ARM in to_do:
             self._armed_us = now_us + wait_us
