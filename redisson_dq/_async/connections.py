@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from hiredis import pack_command
@@ -73,29 +73,33 @@ class Connections:
             raise await self._explained(request, error) from error
 
     async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
-        """Results, or the errors in their place, in the order of the requests. One round trip for each node.
+        """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
+        nodes: all of them work at the same time.
 
         Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
         """
-        outcomes: list[Any] = [None] * len(requests)
         places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
         for place, request in enumerate(requests):
             pool = await self._pool_of(request.key)
             places_of.setdefault(id(pool), (pool, []))[1].append(place)
         if transaction and len(places_of) > 1:
             raise translate(ResponseError("CROSSSLOT"), "a transaction")
-        for pool, places in places_of.values():
-            sent = [requests[place] for place in places]
-            try:
-                replies = await (self._transact(sent) if transaction else self._once_many(pool, sent, False))
-            except RedissonDQError as error:
-                if len(places_of) == 1:
-                    raise
+        replies: list[Any] = [None] * len(requests)
+        if transaction and requests:
+            replies = await self._transact(requests)
+        else:
+            batches = [_Batch(pool, _packed(requests[i] for i in places)) for pool, places in places_of.values()]
+            await self._exchange_many(batches, "a pipeline")
+            unsent = [batch.error for batch in batches if batch.error and not batch.sent]
+            if unsent and len(unsent) == len(batches):
+                raise unsent[0]
+            for batch, (_, places) in zip(batches, places_of.values(), strict=True):
                 # What another node has answered stands, and may be values that exist nowhere else any more.
-                replies = [error] * len(sent)
-            for place, request, reply in zip(places, sent, replies, strict=True):
-                outcomes[place] = await self._outcome(request, reply, transaction)
-        return outcomes
+                for i, place in enumerate(places):
+                    replies[place] = batch.replies[i] if i < len(batch.replies) else batch.error
+        return [
+            await self._outcome(request, reply, transaction) for request, reply in zip(requests, replies, strict=True)
+        ]
 
     async def _outcome(self, request: Request[Any], reply: Any, transaction: bool) -> Any:
         try:
@@ -120,7 +124,7 @@ class Connections:
         """The replies, or errors in their place. One that was redirected did nothing, and follows its slot."""
         attempt = 0
         while True:
-            replies = await self._once_many(await self._pool_of(requests[0].key), requests, True)
+            replies = await self._transact_once(requests)
             moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
             if not moved or attempt == _REDIRECTIONS:
                 return replies
@@ -128,43 +132,69 @@ class Connections:
             await self.refresh()
             attempt += 1
 
-    async def _once_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
-        """The replies, or errors in their place."""
-        async with self._turns:
-            return await self._exchange_many(pool, requests, transaction)
-
-    async def _exchange_many(self, pool: ConnectionPool, requests: list[Request[Any]], transaction: bool) -> list[Any]:
-        connection = await self._connection(pool)
-        packed = list(_packed(requests))
-        if transaction:
-            packed = [("MULTI",), *packed, ("EXEC",)]
-        replies: list[Any] = []
-        try:
-            await connection.send_packed_command([pack_command(words) for words in packed], check_health=False)
-            while len(replies) < len(packed):
-                try:
-                    replies.append(await connection.read_response(disable_decoding=True))
-                except ResponseError as error:
-                    replies.append(error)
-        except (RedisError, OSError) as error:
-            if transaction:
-                raise await self._broken(error, "a transaction", sent=True) from error
-            lost = await self._broken(error, "a pipeline", sent=True)
-            replies += [lost] * (len(packed) - len(replies))
-        except BaseException:
-            # Cancelled or interrupted: as of a single request.
-            await connection.disconnect()
-            raise
-        finally:
-            await self._give_back(pool, connection)
-        if not transaction:
-            return replies
-        done = replies[-1]
+    async def _transact_once(self, requests: list[Request[Any]]) -> list[Any]:
+        batch = _Batch(await self._pool_of(requests[0].key), [("MULTI",), *_packed(requests), ("EXEC",)])
+        await self._exchange_many([batch], "a transaction")
+        if batch.error is not None:
+            raise batch.error
+        done = batch.replies[-1]
         if isinstance(done, ResponseError):
             # Redis refused a command when it came, or all of them at the end (CROSSSLOT), and carried out none.
-            reasons = [*(reply for reply in replies[1:-1] if isinstance(reply, ResponseError)), done]
-            return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in replies[1:-1]]
+            reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
+            return [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
         return list(done)
+
+    async def _exchange_many(self, batches: list[_Batch], what: str) -> None:
+        """Sends all of them before it reads the replies of any. Each has its replies then, or its error."""
+        # One turn, however many nodes: callers that each had some turns and waited for more would wait for ever.
+        async with self._turns:
+            try:
+                for batch in batches:
+                    await self._send(batch, what)
+                for batch in batches:
+                    await self._read(batch, what)
+                await self._put_away(batches)
+            except BaseException:
+                # Cancelled or interrupted. To its end, or a connection would be missing for ever.
+                await async_finish(self._put_away(batches))
+                raise
+
+    async def _send(self, batch: _Batch, what: str) -> None:
+        try:
+            batch.connection = await self._connection(batch.pool)
+            batch.sent = True
+            packed = [pack_command(words) for words in batch.commands]
+            await batch.connection.send_packed_command(packed, check_health=False)
+        except RedissonDQError as error:
+            batch.error = error
+        except (RedisError, OSError) as error:
+            batch.error = await self._broken(error, what, sent=True)
+            batch.error.__cause__ = error
+
+    async def _read(self, batch: _Batch, what: str) -> None:
+        try:
+            while batch.error is None and len(batch.replies) < len(batch.commands):
+                try:
+                    batch.replies.append(await batch.connection.read_response(disable_decoding=True))
+                except ResponseError as error:
+                    batch.replies.append(error)
+        except (RedisError, OSError) as error:
+            batch.error = await self._broken(error, what, sent=True)
+            batch.error.__cause__ = error
+
+    async def _put_away(self, batches: list[_Batch]) -> None:
+        """Gives the connections back, those closed whose replies were not read: a reply that comes yet would be taken
+        for that of the next request.
+        """
+        for batch in batches:
+            connection, batch.connection = batch.connection, None
+            if connection is None:
+                continue
+            try:
+                if len(batch.replies) < len(batch.commands):
+                    await connection.disconnect()
+            finally:
+                await self._give_back(batch.pool, connection)
 
     async def keep_aside(self, error: DecodeError, key: str) -> None:
         """Puts what could not be decoded, and exists nowhere else any more, into the list ``key``.
@@ -379,7 +409,21 @@ class Dedicated:
             logger.debug("closing a connection: %s", error)
 
 
-def _packed(requests: list[Request[Any]]) -> Iterator[tuple[Any, ...]]:
+class _Batch:
+    """Commands for one node, and what has become of them."""
+
+    def __init__(self, pool: ConnectionPool, commands: Iterable[tuple[Any, ...]]) -> None:
+        self.pool = pool
+        self.commands = list(commands)
+        self.connection: Any = None
+        self.sent = False
+        #: Those that have come, errors of Redis's among them.
+        self.replies: list[Any] = []
+        #: Why there are no more.
+        self.error: RedissonDQError | None = None
+
+
+def _packed(requests: Iterable[Request[Any]]) -> Iterator[tuple[Any, ...]]:
     """The commands. The first call of a script brings its text along, so the server knows it for the others."""
     known: set[str] = set()
     for request in requests:

@@ -73,10 +73,10 @@ class Pipeline:
     def execute(self) -> list[Any]:
         """Sends everything that was added, in its order, and gives the results in the same order.
 
-        One round trip (on a cluster one for each node). Without a transaction other clients' commands may run in
-        between, and one that fails does not stop the others. All are carried out before the first error is raised;
-        each :class:`Reply` has its own. Nothing is sent twice: RedisConnectionError means that those without a reply
-        may have been carried out. Empties the pipeline. Answers to ``RBatch.execute()``.
+        One round trip (on a cluster one to each node, all at the same time). Without a transaction other clients'
+        commands may run in between, and one that fails does not stop the others. All are carried out before the first
+        error is raised; each :class:`Reply` has its own. Nothing is sent twice: RedisConnectionError means that those
+        without a reply may have been carried out. Empties the pipeline. Answers to ``RBatch.execute()``.
         """
         replies, self._replies = self._replies, []
         requests = [reply.request for reply in replies]

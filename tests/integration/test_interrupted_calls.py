@@ -26,7 +26,7 @@ def interrupted_at(line: int, call: Callable[[], Any]) -> bool:
         nonlocal seen
         if frame.f_code.co_filename != connections.__file__:
             return None
-        if event == "line" and frame.f_code.co_name.startswith("_exchange"):
+        if event == "line" and frame.f_code.co_name.startswith(("_exchange", "_send", "_read", "_put_away")):
             seen += 1
             if seen == line:
                 raise Interrupted

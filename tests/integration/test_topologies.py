@@ -21,11 +21,12 @@ import redis.sentinel
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import RedissonDQError, WrongTypeError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
 from tests.conftest import PATIENCE, PROGRAMS, eventually
-from tests.flavours import Flavour
+from tests.flavours import AsyncioFlavour, Flavour
 
 # Names whose slots fall to the first, the second and the third of three masters.
 NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]
@@ -215,6 +216,61 @@ def test_a_batch_whose_first_queue_has_moved(client: Any, cluster: Cluster) -> N
         replies = [pipe.add(queue.requests.offer("a", 60)) for queue in queues]
     assert len(replies) > 1
     assert [queue.read_all() for queue in queues] == [["a"]] * len(queues)
+
+
+def _pops_on_every_node(client: Any, cluster: Cluster) -> tuple[Any, dict[str, Any]]:
+    """A pipeline with a pop on each node that waits there for a value; its replies, by the names of the lists."""
+    names = [next(name for name in NAMES if cluster.owner(name) == i) for i in cluster.masters]
+    pipe = client.pipeline()
+    pops = [Request(words=("BLPOP", name, 0), types={name: "list"}, parse=lambda found: found[1]) for name in names]
+    return pipe, {name: pipe.add(pop) for name, pop in zip(names, pops, strict=True)}
+
+
+def _blocked(cluster: Cluster) -> list[int]:
+    return [cluster.admins[i].info("clients")["blocked_clients"] for i in cluster.masters]
+
+
+def test_all_nodes_work_on_a_batch_at_once(client: Any, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
+    pipe, replies = _pops_on_every_node(client, cluster)
+    executing = threads.submit(pipe.execute)
+    eventually(lambda: _blocked(cluster) == [1, 1, 1])
+    for name in reversed(replies):
+        cluster.admins[cluster.owner(name)].rpush(name, name)
+    assert executing.result(PATIENCE) == [name.encode() for name in replies]
+
+
+def test_a_cancelled_batch_leaves_no_reply_behind(cluster: Cluster) -> None:
+    flavour = AsyncioFlavour()
+    try:
+        with flavour.cluster(cluster.url, codec=StringCodec()) as client:
+            pipe, replies = _pops_on_every_node(client, cluster)
+            executing = flavour.submit(pipe.inner.execute)
+            eventually(lambda: _blocked(cluster) == [1, 1, 1])
+            executing.cancel()
+            eventually(lambda: _blocked(cluster) == [0, 0, 0])
+            queues = [client.blocking_queue(name, transfer=False) for name in replies]
+            for queue in queues:
+                assert queue.add(queue.name)
+                assert queue.poll() == queue.name
+    finally:
+        flavour.close()
+
+
+def test_a_node_that_is_gone_hides_no_replies_of_the_others(flavour: Flavour, threads: ThreadPoolExecutor) -> None:
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3)
+        client = stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec()))
+        pipe, replies = _pops_on_every_node(client, cluster)
+        first, _, third = replies
+        executing = threads.submit(pipe.execute)
+        eventually(lambda: _blocked(cluster) == [1, 1, 1])
+        cluster.servers[1].kill()
+        cluster.admins[0].rpush(first, "a")
+        cluster.admins[2].rpush(third, "c")
+        with pytest.raises(RedisConnectionError) as caught:
+            executing.result(PATIENCE)
+        assert caught.value.maybe_done
+        assert (replies[first].result, replies[third].result) == (b"a", b"c")
 
 
 @pytest.mark.parametrize("subscribed", [True, False])
