@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._pairs import async_finish
 from .._times import Delay
 from ..codecs.base import Codec
 from ..errors import ClosedError, DecodeError
@@ -93,7 +94,8 @@ class Handle(Generic[T]):
         """
         if self._open:
             self._open = False
-            await self._client._let_go(self.keys, self.transfer)
+            # To its end, or a cancelled caller would leave waits that nobody can end any more.
+            await async_finish(self._client._let_go(self.keys, self.transfer))
             self._left(self.keys)
 
     async def __aenter__(self: Self) -> Self:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._pairs import async_finish
 from ..codecs.base import Codec
 from ..errors import RedissonDQError
 from ..wire.partitions import partition_of
@@ -106,8 +107,8 @@ class Partitioned(Generic[AnyHandle]):
         :Cost: none; one round trip for each blocked pop that has to end
         :Guarantee: no data changes
         """
-        for partition in self._partitions:
-            await partition.destroy()
+        # A cancelled caller leaves none open.
+        await async_finish(self._destroy_all())
 
     async def __aenter__(self: Self) -> Self:
         return self
@@ -118,6 +119,10 @@ class Partitioned(Generic[AnyHandle]):
         await self.destroy()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _destroy_all(self) -> None:
+        for partition in self._partitions:
+            await partition.destroy()
 
     def _next_partition(self) -> AnyHandle:
         return self._partitions[next(self._turns) % len(self._partitions)]

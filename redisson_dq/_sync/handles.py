@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._pairs import finish
 from .._times import Delay
 from ..codecs.base import Codec
 from ..errors import ClosedError, DecodeError
@@ -95,7 +96,8 @@ class Handle(Generic[T]):
         """
         if self._open:
             self._open = False
-            self._client._let_go(self.keys, self.transfer)
+            # To its end, or a cancelled caller would leave waits that nobody can end any more.
+            finish(self._client._let_go(self.keys, self.transfer))
             self._left(self.keys)
 
     def __enter__(self: Self) -> Self:

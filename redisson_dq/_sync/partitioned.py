@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._pairs import finish
 from ..codecs.base import Codec
 from ..errors import RedissonDQError
 from ..wire.partitions import partition_of
@@ -108,8 +109,8 @@ class Partitioned(Generic[AnyHandle]):
         :Cost: none; one round trip for each blocked pop that has to end
         :Guarantee: no data changes
         """
-        for partition in self._partitions:
-            partition.destroy()
+        # A cancelled caller leaves none open.
+        finish(self._destroy_all())
 
     def __enter__(self: Self) -> Self:
         return self
@@ -120,6 +121,10 @@ class Partitioned(Generic[AnyHandle]):
         self.destroy()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _destroy_all(self) -> None:
+        for partition in self._partitions:
+            partition.destroy()
 
     def _next_partition(self) -> AnyHandle:
         return self._partitions[next(self._turns) % len(self._partitions)]

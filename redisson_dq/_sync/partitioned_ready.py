@@ -14,6 +14,7 @@ from .._pairs import Callback
 from .._times import Delay, timeout_seconds
 from ..errors import ClosedError, DecodeError, RedissonDQError
 from ..requests.base import check_count, check_function
+from ..wire import commands
 from ..wire.blocking import Pop, Taken, Turns
 from ..wire.commands import End
 from .listeners import Listener
@@ -93,11 +94,12 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         ``timeout`` (seconds or a timedelta).
 
         Gives None, or an empty list, when there is nothing. What several partitions have is taken in even shares. When
-        Redis fails for one of them, what the others gave is returned.
+        Redis fails for one of them, what the others have is returned, and the failure is logged; it is raised when they
+        have nothing.
 
         :Redisson: none
-        :Cost: O(p + limit), p partitions; at once: one round trip for each node and one for each partition taken from;
-            waiting: one command
+        :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
+            waiting: like :meth:`take`
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
         wanted = 1 if limit is None else check_count(limit, self.name)
@@ -214,36 +216,34 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
     def _look(self, limit: int) -> list[T]:
         """What is there, in even shares, beginning with another partition each time."""
         while True:
-            sizes = self._sizes()
-            turn = next(self._turns) % len(sizes)
-            shares = _shares([*sizes[turn:], *sizes[:turn]], limit)
-            asked = zip((*self.partitions[turn:], *self.partitions[:turn]), shares, strict=True)
-            values = self._take_shares([(partition, share) for partition, share in asked if share])
+            turn = next(self._turns) % len(self.partitions)
+            partitions = [*self.partitions[turn:], *self.partitions[:turn]]
+            sizes = self._outcomes([(partition, partition.requests.size()) for partition in partitions])
+            shares = _shares([size if isinstance(size, int) else 0 for size in sizes], limit)
+            asked = [(partition, share) for partition, share in zip(partitions, shares, strict=True) if share]
+            found = self._outcomes([(each, commands.pop_many(each.keys.ready, "first", n)) for each, n in asked])
+            taken: list[Taken] = []
+            for (partition, _), popped in zip(asked, found, strict=True):
+                if isinstance(popped, list):
+                    taken += [Taken(key=partition.keys.ready, data=data) for data in popped]
+            failures = [outcome for outcome in (*sizes, *found) if isinstance(outcome, RedissonDQError)]
+            if failures and not taken:
+                raise failures[0]
+            for failure in failures:
+                logger.warning("queue %r: what other partitions had was taken, but: %s", self.name, failure)
+            values = self._decoded(taken)
             # Others may have been faster, or nothing that was taken could be read.
-            if values or not any(sizes):
+            if values or not any(shares):
                 return values
-
-    def _take_shares(self, shares: list[tuple[BlockingQueue[T], int]]) -> list[T]:
-        values: list[T] = []
-        for partition, share in shares:
-            try:
-                values += partition.poll(share)
-            except DecodeError as error:
-                error.decoded = [*values, *error.decoded]
-                raise
-            except RedissonDQError as error:
-                if not values:
-                    raise
-                logger.warning("queue %r: nothing was taken from %r: %s", self.name, partition.name, error)
-        return values
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:
     """How many to take of each, so that they come to the limit, if there is as much, and are as even as they can be."""
     shares = [0] * len(sizes)
     while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
-        for place, i in enumerate(more):
-            share = min(sizes[i] - shares[i], -(-limit // (len(more) - place)))
+        level = max(1, limit // len(more))
+        for i in more:
+            share = min(sizes[i] - shares[i], level, limit)
             shares[i] += share
             limit -= share
     return shares

@@ -83,13 +83,14 @@ def test_a_full_partition_starves_no_other(queue: Any) -> None:
 
 def test_poll_takes_even_shares(queue: Any) -> None:
     assert (queue.poll(), queue.poll(5)) == (None, [])
-    for key, count in zip(KEYS, (1, 10, 10, 10), strict=True):
-        for _ in range(count):
-            queue.add(key, key)
-    taken = Counter(queue.poll(10))
-    assert taken[KEYS[0]] == 1
-    assert sorted(taken.values()) == [1, 3, 3, 3]
-    assert len(queue.poll(100)) == 21
+    # Whichever partition the look begins with.
+    for _ in range(COUNT):
+        for key, count in zip(KEYS, (1, 10, 10, 10), strict=True):
+            for _ in range(count):
+                queue.add(key, key)
+        assert Counter(queue.poll(10)) == Counter(dict(zip(KEYS, (1, 3, 3, 3), strict=True)))
+        assert sorted(Counter(queue.poll(8)).values()) == [2, 3, 3]
+        assert len(queue.poll(100)) == 13
     assert queue.poll(timeout=0.01) is None
     assert queue.poll(5, timeout=0.01) == []
 
@@ -118,6 +119,10 @@ def test_arguments_that_cannot_be_used(queue: Any) -> None:
 
 def test_a_key_of_another_type(queue: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
     admin.set(NAMES[2], "a string")
+    for value in ("a", "b", "c"):
+        queue.add(value, KEYS[0])
+    # What the others have is taken all the same.
+    assert (queue.poll(), queue.take(), queue.poll(5)) == ("a", "b", ["c"])
     for call in (queue.poll, queue.size, queue.take):
         with pytest.raises(WrongTypeError, match=NAMES[2]):
             threads.submit(call).result(PATIENCE)
@@ -184,6 +189,33 @@ def test_the_last_handle_ends_the_waits(client: Any, queue: Any, admin: Any, thr
     # One that takes from a partition alone goes on.
     plain.add("x")
     assert plain.take() == "x"
+
+
+def test_a_cancelled_destroy_closes_every_partition(url: str, admin: Any) -> None:
+    flavour = AsyncioFlavour()
+
+    async def cancelled(queue: Any) -> None:
+        take = asyncio.ensure_future(queue.take())
+        while blocked(admin) < COUNT:
+            await asyncio.sleep(0.001)
+        destroy = asyncio.ensure_future(queue.destroy())
+        await asyncio.sleep(0)
+        assert not destroy.done()
+        destroy.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await destroy
+        with pytest.raises(ClosedError):
+            await take
+
+    try:
+        with flavour.connect(url, codec=StringCodec()) as client:
+            queue = client.blocking_queue("orders", partitions=COUNT)
+            channels = [partition.keys.channel for partition in queue.inner.partitions]
+            eventually(lambda: [count for _, count in admin.pubsub_numsub(*channels)] == [1] * COUNT)
+            flavour.run(cancelled(queue.inner))
+            eventually(lambda: [count for _, count in admin.pubsub_numsub(*channels)] == [0] * COUNT)
+    finally:
+        flavour.close()
 
 
 def test_closing_the_client_ends_the_waits(client: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
