@@ -173,6 +173,8 @@ class Client:
 
         Answers to ``RedissonClient.getDelayedQueue(queue)``.
         """
+        if partitions is not None and not isinstance(queue, str):
+            raise ArgumentError(f"partitions= goes with a queue's name; {queue!r} brings its own number")
         if isinstance(queue, PartitionedBlockingQueue):
             codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
         elif isinstance(queue, BlockingQueue):

@@ -73,7 +73,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """Like :meth:`DelayedQueue.offer_all`; ``key(value)`` gives the key of a value, without it they go in turn.
 
         Everything is checked and encoded before anything is sent, then a batch of each partition at a time. After an
-        error no more are sent, and its message says how many values were offered.
+        error no more are sent, and its message says how many values were offered; which of them, nobody can tell. With
+        ``maybe_done`` a batch of some partition may be in as well.
 
         :Redisson: none
         :Cost: O(k log n), k values; one round trip to each node for 1,000 values (or 1 MB) of each partition
@@ -91,12 +92,17 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         ]
         offered = 0
         for under_way in zip_longest(*batches):
-            outcomes = self._outcomes([batch for batch in under_way if batch is not None])
+            try:
+                outcomes = self._outcomes([batch for batch in under_way if batch is not None])
+            except RedissonDQError as error:
+                outcomes = [error]
             offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
-            for outcome in outcomes:
-                if isinstance(outcome, RedissonDQError):
-                    outcome.args = (f"{outcome}; {offered} of {len(pairs)} values were offered",)
-                    raise outcome
+            failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
+            if failures:
+                # One that may have been carried out says more than one that was not.
+                failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
+                failure.args = (f"{failure}; {offered} of {len(pairs)} values were offered",)
+                raise failure
         return offered
 
     # -- looking -----------------------------------------------------------------------------------------------------
@@ -165,13 +171,17 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     def cancel(self, id: str, key: str | None = None) -> Outcome:
         """Like :meth:`DelayedQueue.cancel`; finds the item's partition as :meth:`find` does.
 
-        An item's own ``cancel()`` needs no search.
+        An item's own ``cancel()`` needs no search. What became of one that does not wait any more is asked of all
+        partitions.
 
         :Redisson: none
         :Cost: that of :meth:`find` and of the partition's cancel; with ``key`` one round trip
         :Guarantee: atomic; may safely be repeated
         """
-        return (self._partition_with(id, key)).cancel(id)
+        partition = self._partition_with(id, key)
+        if partition is not None:
+            return partition.cancel(id)
+        return _most_telling(self._ask(lambda each: each.requests.cancel(id)))
 
     def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
@@ -182,7 +192,11 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         :Cost: that of :meth:`find`, and O(log n); with ``key`` one round trip
         :Guarantee: atomic
         """
-        return (self._partition_with(id, key)).reschedule(id, delay, at)
+        partition = self._partition_with(id, key)
+        if partition is not None:
+            return partition.reschedule(id, delay, at)
+        outcomes = self._ask(lambda each: each.requests.reschedule(id, delay, at))
+        return _most_telling([outcome for outcome, _, _ in outcomes])
 
     def run_now(self, id: str, key: str | None = None) -> Outcome:
         """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
@@ -300,12 +314,19 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             return self.partitions[0]
         return self.partition_for(key(value))
 
-    def _partition_with(self, id: str, key: str | None) -> DelayedQueue[T]:
-        """The partition where the item waits, or else the one that can tell most of it."""
+    def _partition_with(self, id: str, key: str | None) -> DelayedQueue[T] | None:
+        """The key's partition, or the one where the item waits."""
         if key is not None:
             return self.partition_for(key)
         item = self.find(id)
-        return self._home_of(id) if item is None else item._queue
+        return None if item is None else item._queue
+
+
+def _most_telling(outcomes: list[Outcome]) -> Outcome:
+    """What all partitions together know of an item."""
+    # DELIVERED last: any partition concludes that from an id that was made, as it holds the due time.
+    telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
+    return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)
 
 
 def _item_of(partition: DelayedQueue[T]) -> Callable[[WaitingItem[T] | None], DelayedItem[T] | None]:

@@ -10,7 +10,15 @@ import pytest
 
 from redisson_dq import OfferOutcome, Outcome, partition_names
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ArgumentError, ClosedError, DuplicateItemError, QueueFullError, RedissonDQError
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import (
+    ArgumentError,
+    ClosedError,
+    DuplicateItemError,
+    QueueFullError,
+    RedisConnectionError,
+    RedissonDQError,
+)
 from redisson_dq.wire.partitions import partition_of
 from tests.conftest import eventually
 from tests.flavours import Flavour
@@ -99,6 +107,9 @@ def test_what_cannot_be_opened(flavour: Flavour, url: str, client: Any) -> None:
             client.delayed_queue(name, partitions=partitions)
     with flavour.connect(url, name_mapper="{shop}") as mapped, pytest.raises(ArgumentError, match="name mapper"):
         mapped.delayed_queue("orders", partitions=4)
+    for handle in (client.blocking_queue("orders"), client.blocking_queue("orders", partitions=4)):
+        with pytest.raises(ArgumentError, match="partitions= goes with a queue's name"):
+            client.delayed_queue(getattr(handle, "inner", handle), partitions=4)
     client.close()
     with pytest.raises(ClosedError):
         client.delayed_queue("orders", partitions=4)
@@ -188,6 +199,17 @@ def test_an_error_tells_how_many_are_in(producer: Any) -> None:
     assert [len(found) for found in waiting(producer)] == [0, 10, 10, 0]
 
 
+def test_an_error_before_anything_is_sent_tells_so_too(flavour: Flavour, own_server: EmbeddedServer) -> None:
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        producer = client.delayed_queue("orders", partitions=COUNT, transfer=False)
+        own_server.stop()
+        for _ in range(2):
+            # The first time a connection breaks, then none can be made.
+            with pytest.raises(RedisConnectionError, match="; 0 of 10 values were offered") as caught:
+                producer.offer_all((str(i), 60) for i in range(10))
+        assert not caught.value.maybe_done
+
+
 # -- looking -----------------------------------------------------------------------------------------------------------
 
 
@@ -263,6 +285,12 @@ def test_run_now_and_what_became_of_it(client: Any, delayed: Any) -> None:
     assert delayed.cancel("42") is Outcome.DELIVERED
     assert item.cancel() is Outcome.DELIVERED
     assert delayed.cancel("never") is Outcome.UNKNOWN
+    # Whatever partition it was in.
+    home = partition_of("43", COUNT)
+    for key in (key for i, key in enumerate(KEYS) if i != home):
+        delayed.offer("b", 0, id="43", key=key)
+        assert client.blocking_queue(delayed.partition_for(key).name).take() == "b"
+        assert delayed.cancel("43") is delayed.run_now("43") is Outcome.DELIVERED
     with pytest.raises(ArgumentError):
         delayed.cancel("")
 
