@@ -40,8 +40,9 @@ class BlockingQueue(Handle[T]):
     """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
 
     Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
-    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed; a crash of the process, or a
-    connection that breaks while the reply is on its way, does.
+    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed. A crash of the process does, and a
+    connection that breaks while a reply is on its way loses all of that reply: one item, or of a backlog up to 1,000
+    (a larger ``limit``) of those that callers of this client wait for, as they are taken with one command.
 
     Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
     WrongTypeError when the name holds something else, RedisReplyError for any other refusal. A value that the codec
@@ -123,7 +124,7 @@ class BlockingQueue(Handle[T]):
         'order-42'
 
         :Redisson: ``RBlockingQueue.take()``
-        :Cost: O(1); one command
+        :Cost: O(1); one command, two for many callers together while there is a backlog
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         return self._wait_for("first")
