@@ -17,7 +17,7 @@ import redis
 from tests.benchmarks.measures import SYNC, Run, Spread
 from tests.benchmarks.processes import Worker
 from tests.benchmarks.tables import Goal, Table
-from tests.integration.test_topologies import Cluster
+from tests.cluster import Cluster
 
 __all__ = ["Partitioned", "goals", "measure", "tables"]
 
@@ -94,6 +94,8 @@ def _one(
     heads = [head for head in map(_head_ms, cluster.admins) if head is not None]
     batches = consumer.answer(delay + 2 * _TIMEOUT)
     values = [value for batch, _at_us in batches for value in batch]
+    if not (heads and values):
+        raise RuntimeError(f"nothing was taken from {partitions} partitions")
     return Partitioned(
         partitions=partitions,
         repetition=repetition,

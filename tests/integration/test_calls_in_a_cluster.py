@@ -12,11 +12,12 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, WrongTypeError
 from redisson_dq.wire.keys import QueueKeys
+from tests.cluster import Cluster
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
 from tests.integration.calls import CALLS, METHODS, Call, check, dump, fill, opened, queue_for
 from tests.integration.conftest import KEYS
-from tests.integration.test_topologies import NAMES, Cluster
+from tests.integration.test_topologies import NAMES
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import WrongTypeError
 from redisson_dq.scripts import calls
+from tests.cluster import Cluster
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.test_topologies import Cluster
 from tests.interop.sides import NO_PROBE
 
 

@@ -18,9 +18,9 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.partitions import partition_of
+from tests.cluster import Cluster
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.integration.test_topologies import Cluster
 
 COUNT = 8
 NAMES = partition_names("orders", COUNT)

@@ -11,9 +11,9 @@ import pytest
 from redisson_dq import partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.partitions import partition_of
+from tests.cluster import Cluster
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
-from tests.integration.test_topologies import Cluster
 from tests.peer import VERSIONS, JavaPeer
 
 COUNT = 6
