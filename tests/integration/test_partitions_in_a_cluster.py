@@ -235,6 +235,26 @@ def test_a_master_dies_under_load(flavour: Flavour, own_cluster: Cluster, thread
     assert in_order(certain) == in_order(load.acknowledged)
 
 
+def test_an_offer_whose_fate_is_open_is_told_before_one_that_was_refused(
+    flavour: Flavour, threads: ThreadPoolExecutor
+) -> None:
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 2)
+        client = stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec()))
+        delayed = client.delayed_queue("orders", partitions=2, transfer=False)
+        refused, doubtful = (next(key for key in KEYS if partition_of(key, 2) == i) for i in range(2))
+        assert [cluster.owner(delayed.partition_for(key).name) for key in (refused, doubtful)] == [0, 1]
+        delayed.partition_for(refused).set_max_size(1)
+        cluster.admins[1].execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+        values = [(refused, 60), (refused, 60), (doubtful, 60)]
+        offering = threads.submit(delayed.offer_all, values, key=lambda value: value)
+        eventually(lambda: cluster.admins[1].info("clients")["blocked_clients"] == 1)
+        cluster.servers[1].kill()
+        with pytest.raises(RedisConnectionError, match="; 0 of 3 values were offered") as caught:
+            offering.result(PATIENCE)
+        assert caught.value.maybe_done
+
+
 def _wait_for_replica(cluster: Cluster, master: int) -> None:
     """Until the replica has all that the master has done so far."""
     offset = cluster.admins[master].info("replication")["master_repl_offset"]
