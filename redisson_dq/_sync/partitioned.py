@@ -126,6 +126,10 @@ class Partitioned(Generic[AnyHandle]):
         for partition in self._partitions:
             partition.destroy()
 
+    def _check(self) -> None:
+        for partition in self._partitions:
+            partition._check()
+
     def _next_partition(self) -> AnyHandle:
         return self._partitions[next(self._turns) % len(self._partitions)]
 

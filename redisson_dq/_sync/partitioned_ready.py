@@ -75,7 +75,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         the client or the last handle of a partition is closed.
 
         :Redisson: none
-        :Cost: O(1); one command
+        :Cost: O(p), p partitions, for a look at all of them, which callers share and which serves until what it found
+            is taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         while True:
@@ -137,7 +138,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         :Cost: one command for each value
         :Guarantee: at most once
         """
-        self.partitions[0]._check()
+        self._check()
         listener = Listener(self, "first", check_function(consumer, self.name))
         listener_id = next(self._listener_ids)
         self._listeners[listener_id] = listener
@@ -188,7 +189,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         return self._all
 
     def _receive(self, timeout: float | None, limit: int) -> list[Taken]:
-        self.partitions[0]._check()
+        self._check()
         return self._client._receiver(self._all).receive(timeout, limit)
 
     def _received(self, end: End, taken: list[Taken]) -> list[T]:

@@ -186,6 +186,15 @@ def test_the_last_handle_ends_the_waits(client: Any, queue: Any, admin: Any, thr
     twin.destroy()
     with pytest.raises(ClosedError):
         waiting.result(PATIENCE)
+    # Without one of its partitions a queue is closed.
+    third = client.blocking_queue("orders", partitions=COUNT)
+    third.partition_for(KEYS[2]).destroy()
+    for call in (third.take, third.poll, third.size):
+        with pytest.raises(ClosedError):
+            call()
+    with pytest.raises(ClosedError):
+        third.subscribe_on_elements(print)
+    third.destroy()
     # One that takes from a partition alone goes on.
     plain.add("x")
     assert plain.take() == "x"
