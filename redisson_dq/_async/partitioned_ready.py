@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, overload
 
-from .._pairs import AsyncCallback
+from .._pairs import AsyncCallback, async_finish_or_undo
 from .._times import Delay, timeout_seconds
 from ..errors import ClosedError, DecodeError, RedissonDQError
 from ..requests.base import check_count, check_function
@@ -17,7 +17,7 @@ from ..wire.blocking import Pop, Taken, Turns
 from ..wire.commands import End
 from .listeners import Listener
 from .partitioned import Partitioned
-from .ready import BlockingQueue
+from .ready import SHORT_WAIT, BlockingQueue
 
 if TYPE_CHECKING:
     from .client import Client
@@ -97,14 +97,14 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         have nothing.
 
         :Redisson: none
-        :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
-            waiting: like :meth:`take`
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        :Cost: O(p + limit), p partitions; at once, and first for a timeout below 0.5 s: one round trip for each node,
+            one more when there is something; waiting: like :meth:`take`
+        :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         wanted = 1 if limit is None else check_count(limit, self.name)
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
         deadline = time.monotonic() + seconds
-        values = [] if seconds else await self._look(wanted)
+        values = await self._look(wanted) if seconds < SHORT_WAIT else []
         while not values and (left := deadline - time.monotonic()) > 0:
             values = await self._decoded(await self._receive(left, wanted))
         if limit is not None:
@@ -137,6 +137,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         :Guarantee: at most once
         """
         self._check()
+        # The one its worker will ask for; a client that is closed refuses it here.
+        self._client._receiver(self._all)
         listener = Listener(self, "first", check_function(consumer, self.name))
         listener_id = next(self._listener_ids)
         self._listeners[listener_id] = listener
@@ -213,8 +215,17 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         return values
 
     async def _look(self, limit: int) -> list[T]:
-        """What is there, in even shares, beginning with another partition each time."""
+        """What is there at once, in even shares. Cancelled, it leaves what was there."""
+        while taken := await async_finish_or_undo(self._take_now(limit), self._put_back):
+            values = await self._decoded(taken)
+            # Else nothing that was taken could be read.
+            if values:
+                return values
+        return []
+
+    async def _take_now(self, limit: int) -> list[Taken]:
         while True:
+            # Begins with another partition each time.
             turn = next(self._turns) % len(self.partitions)
             partitions = [*self.partitions[turn:], *self.partitions[:turn]]
             sizes = await self._outcomes([(partition, partition.requests.size()) for partition in partitions])
@@ -225,15 +236,18 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
             for (partition, _), popped in zip(asked, found, strict=True):
                 if isinstance(popped, list):
                     taken += [Taken(key=partition.keys.ready, data=data) for data in popped]
-            failures = [outcome for outcome in (*sizes, *found) if isinstance(outcome, RedissonDQError)]
-            if failures and not taken:
-                raise failures[0]
-            for failure in failures:
-                logger.warning("queue %r: what other partitions had was taken, but: %s", self.name, failure)
-            values = await self._decoded(taken)
-            # Others may have been faster, or nothing that was taken could be read.
-            if values or not any(shares):
-                return values
+            failure = next((outcome for outcome in (*sizes, *found) if isinstance(outcome, RedissonDQError)), None)
+            if failure is not None and not taken:
+                raise failure
+            if failure is not None:
+                logger.warning("queue %r: taken from the other partitions alone: %s", self.name, failure)
+            # Else others have been faster.
+            if taken or not asked:
+                return taken
+
+    async def _put_back(self, taken: list[Taken]) -> None:
+        for key, group in itertools.groupby(taken, key=lambda each: each.key):
+            await self._of_key[key]._put_back(key, "first", [each.data for each in group])
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:

@@ -200,6 +200,42 @@ def test_the_last_handle_ends_the_waits(client: Any, queue: Any, admin: Any, thr
     assert plain.take() == "x"
 
 
+@pytest.mark.parametrize("wait", [{}, {"timeout": 0.2}])
+def test_a_cancelled_look_loses_nothing(url: str, admin: Any, wait: dict[str, float]) -> None:
+    flavour = AsyncioFlavour()
+
+    async def polls(queue: Any) -> list[str]:
+        got: list[str] = []
+        for i in range(200):
+            poll = asyncio.ensure_future(queue.poll(2, **wait))
+            for _ in range(i % 40):
+                await asyncio.sleep(0)
+            await asyncio.sleep(i % 4 / 5000)
+            poll.cancel()
+            got += next(
+                (each for each in await asyncio.gather(poll, return_exceptions=True) if isinstance(each, list)), []
+            )
+        return got
+
+    try:
+        with flavour.connect(url, codec=StringCodec()) as client:
+            queue = client.blocking_queue("orders", partitions=COUNT, transfer=False)
+            for i in range(400):
+                admin.rpush(NAMES[i % COUNT], i)
+            got = flavour.run(polls(queue.inner))
+            assert 0 < len(got) < 400
+            eventually(lambda: queue.size() == 400 - len(got))
+            assert sorted(map(int, got + queue.poll(400))) == list(range(400))
+    finally:
+        flavour.close()
+
+
+def test_a_short_wait_finds_what_is_there(queue: Any) -> None:
+    for i in range(20):
+        queue.add(str(i))
+        assert queue.poll(timeout=0.001) == str(i)
+
+
 def test_a_cancelled_destroy_closes_every_partition(url: str, admin: Any) -> None:
     flavour = AsyncioFlavour()
 
@@ -235,6 +271,8 @@ def test_closing_the_client_ends_the_waits(client: Any, queue: Any, admin: Any, 
         waiting.result(PATIENCE)
     with pytest.raises(ClosedError):
         queue.take()
+    with pytest.raises(ClosedError):
+        queue.subscribe_on_elements(print)
 
 
 def test_a_cancelled_wait_loses_nothing(url: str, admin: Any) -> None:
