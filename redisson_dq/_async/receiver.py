@@ -202,7 +202,10 @@ class Tap:
             await self._dedicated.send(*self._source.words)
             reply = await self._dedicated.read()
         except ResponseError as error:
-            raise await self._explain(error) from error
+            trouble = await self._explain(error)
+            if trouble is None:
+                return
+            raise trouble from error
         finally:
             self._blocked = False
         if reply is None:
@@ -232,7 +235,8 @@ class Tap:
             with self._line.mutex:
                 self._line.unclaim(count)
 
-    async def _explain(self, error: ResponseError) -> RedissonDQError:
+    async def _explain(self, error: ResponseError) -> RedissonDQError | None:
+        """Our error for Redis's, or None when what caused it has passed."""
         if is_transient(error):
             return RedisConnectionError(f"queue {self._key!r}: {error}")
         # A plain command on the same key fails the same way, and its error names the key and the types.
@@ -241,7 +245,7 @@ class Tap:
                 await self._connections.run(commands.length_of(key))
             except RedissonDQError as explained:
                 return explained
-        return translate(error, f"queue {self._key!r}")
+        return None if str(error).startswith("WRONGTYPE") else translate(error, f"queue {self._key!r}")
 
     async def _put_back(self) -> bool:
         """Gives Redis what nobody waits for. False when it has to be tried again."""

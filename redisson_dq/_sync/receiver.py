@@ -204,7 +204,10 @@ class Tap:
             self._dedicated.send(*self._source.words)
             reply = self._dedicated.read()
         except ResponseError as error:
-            raise self._explain(error) from error
+            trouble = self._explain(error)
+            if trouble is None:
+                return
+            raise trouble from error
         finally:
             self._blocked = False
         if reply is None:
@@ -234,7 +237,8 @@ class Tap:
             with self._line.mutex:
                 self._line.unclaim(count)
 
-    def _explain(self, error: ResponseError) -> RedissonDQError:
+    def _explain(self, error: ResponseError) -> RedissonDQError | None:
+        """Our error for Redis's, or None when what caused it has passed."""
         if is_transient(error):
             return RedisConnectionError(f"queue {self._key!r}: {error}")
         # A plain command on the same key fails the same way, and its error names the key and the types.
@@ -243,7 +247,7 @@ class Tap:
                 self._connections.run(commands.length_of(key))
             except RedissonDQError as explained:
                 return explained
-        return translate(error, f"queue {self._key!r}")
+        return None if str(error).startswith("WRONGTYPE") else translate(error, f"queue {self._key!r}")
 
     def _put_back(self) -> bool:
         """Gives Redis what nobody waits for. False when it has to be tried again."""
