@@ -17,7 +17,7 @@ from ..wire.blocking import Pop, Taken, Turns
 from ..wire.commands import End
 from .listeners import Listener
 from .partitioned import Partitioned
-from .ready import SHORT_WAIT, BlockingQueue
+from .ready import BlockingQueue
 
 if TYPE_CHECKING:
     from .client import Client
@@ -94,17 +94,19 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
 
         Gives None, or an empty list, when there is nothing. What several partitions have is taken in even shares. When
         Redis fails for one of them, what the others have is returned, and the failure is logged; it is raised when they
-        have nothing.
+        have nothing. A timeout of a few milliseconds may be over before all have been asked.
 
         :Redisson: none
-        :Cost: O(p + limit), p partitions; at once, and first for a timeout below 0.5 s: one round trip for each node,
-            one more when there is something; waiting: like :meth:`take`
+        :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
+            waiting: like :meth:`take`
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         wanted = 1 if limit is None else check_count(limit, self.name)
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
         deadline = time.monotonic() + seconds
-        values = await self._look(wanted) if seconds < SHORT_WAIT else []
+        # With a timeout no look beside the receiver, whose pops stay for a moment: what one of them took and puts back
+        # would come after what was behind it.
+        values = [] if seconds else await self._look(wanted)
         while not values and (left := deadline - time.monotonic()) > 0:
             values = await self._decoded(await self._receive(left, wanted))
         if limit is not None:

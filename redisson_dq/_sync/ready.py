@@ -26,14 +26,14 @@ from .listeners import Listener
 if TYPE_CHECKING:
     from .client import Client
 
-__all__ = ["SHORT_WAIT", "BlockingQueue"]
+__all__ = ["BlockingQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
-#: So short a wait may be over before a blocking command has its connection: it looks first, then waits.
-SHORT_WAIT = 0.5
+# So short a wait may be over before a blocking command has its connection: it looks first, then waits.
+_SHORT_WAIT = 0.5
 
 
 class BlockingQueue(Handle[T]):
@@ -277,7 +277,7 @@ class BlockingQueue(Handle[T]):
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
         destination = self.requests.keys_of(queue_name).ready
         source = Move(self.keys.ready, destination, check_end(from_end, self.name), check_end(to_end, self.name))
-        if seconds < SHORT_WAIT:
+        if seconds < _SHORT_WAIT:
             data = self._run(self.requests.move_bytes(destination, source.from_end, source.to_end))
             if data is not None or not seconds:
                 return None if data is None else self.requests.in_place([data], destination)[0]
@@ -631,7 +631,7 @@ class BlockingQueue(Handle[T]):
     ) -> tuple[str, list[T]] | None:
         """Like :meth:`_next`, after a first look when the wait is short."""
         deadline = time.monotonic() + timeout
-        if timeout < SHORT_WAIT:
+        if timeout < _SHORT_WAIT:
             for key in keys:
                 taken = self._pop(key, end, limit)
                 values = self._decoded(taken) if taken else []

@@ -230,12 +230,6 @@ def test_a_cancelled_look_loses_nothing(url: str, admin: Any, wait: dict[str, fl
         flavour.close()
 
 
-def test_a_short_wait_finds_what_is_there(queue: Any) -> None:
-    for i in range(20):
-        queue.add(str(i))
-        assert queue.poll(timeout=0.001) == str(i)
-
-
 def test_a_cancelled_destroy_closes_every_partition(url: str, admin: Any) -> None:
     flavour = AsyncioFlavour()
 
