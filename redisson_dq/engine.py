@@ -164,7 +164,7 @@ _FRESH_IN_RESERVE_US: Final = 600_000_000
 #: How long after the due time a reserve steps in; one that is given another figure steps in before or after others.
 RESERVE_US: Final = 30_000
 # Where a round trip takes long, the mover's message does as well.
-_LONGEST_ROUND_TRIP_US: Final = 500_000
+_LONGEST_ROUND_TRIP_US: Final = 100_000
 
 
 class Engine:
