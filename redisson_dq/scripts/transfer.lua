@@ -6,13 +6,14 @@
 -- COST: O(n log m), n moved, m waiting, in offer order; in any other order O(n log m + m), and few are moved where m is large
 -- INCLUDE: clock, envelope, find, records, erase, parts, mover
 
--- What one call may take, in us: 15 ms up to 100,000 waiting, more where a look at all of them gets on faster.
-local function budget(size)
-  return math.max(15000, math.min(80000, 0.4 * size - 25000))
+-- What one call may take, in us: 15 ms up to 100,000 waiting. More where a look at all of them gets on faster, and where
+-- nothing else finds Java's entries: as long again as the look takes.
+local function budget(size, ours)
+  return math.max(15000, math.min(80000, ours and 0.4 * size - 25000 or 0.54 * size))
 end
 
 -- What is due, as much of it as one call may move.
-local function due_now(now_ms, most)
+local function due_now(now_us, now_ms, most)
   local count = math.min(most, redis.call('ZCOUNT', keys.timeout, '-inf', now_ms))
   if count > 100 then
     local first = redis.call('ZRANGE', keys.timeout, 0, 0)[1]
@@ -20,9 +21,10 @@ local function due_now(now_ms, most)
     if redis.call('LINDEX', keys.envelopes, 0) == first then
       count = math.min(count, 1000)
     else
+      local ours = offered(first, now_us)
       for _, tried in ipairs({5000, 3000, 2000, 1500, 1000, 700, 500, 300, 200, 100}) do
         local fits = math.min(count, tried)
-        if 2 * fits + cost_of_erasing(fits, size) <= budget(size) or tried == 100 then
+        if 2 * fits + cost_of_erasing(fits, size, ours) <= budget(size, ours) or tried == 100 then
           count = fits
           break
         end
@@ -45,7 +47,7 @@ if role == 'reserve' then
   return {0, 0, 0, now_us, role, {}, head}
 end
 
-local due = due_now(now_ms, tonumber(ARGV[1]))
+local due = due_now(now_us, now_ms, tonumber(ARGV[1]))
 local values, aside, late, mirrored = {}, {}, {}, {}
 
 if #due > 0 then

@@ -13,6 +13,7 @@ from redisson_dq.wire.envelope import Envelope, wrap
 from tests.integration.conftest import KEYS
 
 WAYS = ("each", "search", "scan")
+CHOICE = "local _, way = cost_of_erasing(left, size, offered(members[#members], now_us))"
 
 
 def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
@@ -20,8 +21,8 @@ def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
     source = load("transfer").source
     whole = source[: source.index("-- Moves values")]
     if way is not None:
-        assert whole.count("local _, way = cost_of_erasing(left, size)") == 1
-        whole = whole.replace("local _, way = cost_of_erasing(left, size)", f"local way = '{way}'")
+        assert whole.count(CHOICE) == 1
+        whole = whole.replace(CHOICE, f"local way = '{way}'")
     keys = [getattr(KEYS, key) for key in load("transfer").keys]
     now_us = time.time_ns() // 1000
     admin.eval(f"{whole}\nerase(ARGV, {now_us})\nreturn 0", len(keys), *keys, *members)

@@ -112,14 +112,14 @@ local function place_of(member, sample, now_us)
   return nil
 end
 
--- What it costs when nothing stands at the front, and which way is the cheapest.
-local function cost_of_erasing(count, size)
+-- What it costs when nothing stands at the front, and which way is the cheapest. ours: whether a search can find them.
+local function cost_of_erasing(count, size, ours)
   local each, scan = 0.008 * count * size, 3.5 * count + 0.27 * size
   -- The longer the list, the longer the way to a place in it.
   local sampled = math.min(SHARE * count, size / SPARSE)
   local search = (11 + size / 80000) * count + (1.5 + size / 150000) * sampled + 0.02 * size
-  local least = math.min(each, search, scan)
-  return least, least == each and 'each' or least == search and 'search' or 'scan'
+  local least = math.min(each, scan, ours and search or scan)
+  return least, least == each and 'each' or least == scan and 'scan' or 'search'
 end
 
 -- Takes the entries at these places out, and these members wherever they are.
@@ -158,7 +158,7 @@ local function erase(members, now_us)
   end
 
   local size = redis.call('LLEN', keys.envelopes)
-  local _, way = cost_of_erasing(left, size)
+  local _, way = cost_of_erasing(left, size, offered(members[#members], now_us))
   local places = {}
   if way == 'search' then
     local sample = sample_of(left, size, now_us)
