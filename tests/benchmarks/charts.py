@@ -113,6 +113,7 @@ def _lateness(passes: Sequence[Any]) -> Figure:
 
 def _drain(runs: Sequence[Any]) -> Figure:
     figure, panels = _panels("Time to deliver items that fall due together", len(ORDERS))
+    seconds = [one["seconds"] for one in runs]
     for axes, order in zip(panels, ORDERS, strict=True):
         of_order = [one for one in runs if one["order"] == order]
         _lines(axes, of_order, "items", "seconds")
@@ -121,7 +122,8 @@ def _drain(runs: Sequence[Any]) -> Figure:
                 axes.annotate("not done", (one["items"], one["seconds"]), xytext=(0, 5), textcoords="offset points")
         _logarithmic(axes.xaxis)
         _logarithmic(axes.yaxis)
-        axes.set(title=order, xlabel="items")
+        # The same for all, or what differs by a hundredth would fill its panel.
+        axes.set(title=order, xlabel="items", ylim=(min(seconds) / 1.5, max(seconds) * 1.5))
     panels[0].set(ylabel="seconds from the first due time to the last arrival")
     _legend(figure, panels[0], 4)
     return figure
