@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -104,11 +105,11 @@ def test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_othe
             delayed.offer("a", 0.2)
             before = mover(admin)
             assert before is not None
-            alive[before].send_signal(19)  # SIGSTOP
+            alive[before].send_signal(signal.SIGSTOP)
             assert admin.blpop([KEYS.ready], timeout=PATIENCE) is not None
             after = mover(admin)
             assert after not in (None, before)
-            alive[before].send_signal(18)  # SIGCONT
+            alive[before].send_signal(signal.SIGCONT)
             for number in range(5):
                 delayed.offer(f"{number}", 0.05)
                 assert admin.blpop([KEYS.ready], timeout=PATIENCE) is not None
