@@ -17,7 +17,7 @@ version = release = redisson_dq.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.mermaid"]
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md"]
+include_patterns = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md"]
 exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
 
 myst_heading_anchors = 4  # GitHub gives every heading one
@@ -29,7 +29,7 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
-html_theme = "alabaster"
-html_theme_options = {"page_width": "75rem", "sidebar_width": "15rem", "fixed_sidebar": True}
+html_theme = "furo"
+html_title = f"redisson-dq {version}"
 html_copy_source = False
 html_show_copyright = False

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.engine import TRANSITIONS, Do, Event, State  # noqa: E402 - from this tree, installed or not
+from redisson_dq.scheduling.engine import TRANSITIONS, Do, Event, State  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scripts import script  # noqa: E402
 
 

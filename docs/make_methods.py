@@ -10,8 +10,11 @@ give futures. What ours answer to is told by the field lists at the end of the p
     :Cost: O(limit); one round trip
     :Guarantee: at most once
 
-``:Redisson: none`` stands where Redisson has no such call. Either way the script fails when one of Redisson's methods
-is neither answered nor left out, when one is both, and when a docstring names a method that Redisson does not have.
+A docstring without ``:Redisson:`` belongs to a call that Redisson does not have. One without ``:Guarantee:`` belongs
+to a call that only reads. ``:Cost:`` is always there.
+
+The script fails when one of Redisson's methods is neither answered nor left out, when one is both, and when a docstring
+names a method that Redisson does not have.
 """
 
 from __future__ import annotations
@@ -42,6 +45,9 @@ ANSWERED_BY = {
     "RBlockingDeque": "BlockingDeque",
     "RBoundedBlockingQueue": "BoundedBlockingQueue",
 }
+
+#: What a docstring leaves out.
+DEFAULTS = {"Redisson": "none", "Guarantee": "reads only"}
 
 #: What is left out -> why. A name stands for all overloads, in all interfaces unless one stands before it.
 LEFT_OUT = {
@@ -114,7 +120,7 @@ offers nor at what `retainAll` left | look at both keys |
 | `RDelayedQueue.pollLastAndOfferFirstTo`, `RDeque.move` | do not map the other name | map it, as all other calls do |
 | `RQueue.removeAll`; `RBoundedBlockingQueue.remove`, `removeAll` | false when a value was there more than once; of a \
 bounded queue it also makes no room then | true when any was removed |
-| `poll(limit)` below 1 | an empty list | `ArgumentError`: it is a mistake of the caller |
+| `poll(limit=)` below 1 | an empty list | `ArgumentError`: it is a mistake of the caller |
 | timeouts | whole seconds | milliseconds |
 | `RBoundedBlockingQueue`: `retainAll`, `trim` | make no room | what is removed makes room |
 | `RExpirable.expireIfSet` and the like, `getExpireTime` | need Redis 7 | Redis 6.2 will do |
@@ -174,10 +180,10 @@ def our_methods(public: type) -> tuple[list[Ours], list[str]]:
         fields = {field["name"]: " ".join(field["text"].split()) for field in _FIELD.finditer(_doc(member))}
         if not fields and name.startswith("_"):
             continue
-        missing = [f":{field}:" for field in ("Redisson", "Cost", "Guarantee") if not fields.get(field)]
-        if missing:
-            wrong.append(f"{public.__name__}.{name}: no {', '.join(missing)}")
+        if not fields.get("Cost"):
+            wrong.append(f"{public.__name__}.{name}: no :Cost:")
             continue
+        fields = {**DEFAULTS, **fields}
         named = tuple((interface, _written(method)) for interface, method in _NAMED.findall(fields["Redisson"]))
         if bool(named) is fields["Redisson"].startswith("none"):
             wrong.append(f"{public.__name__}.{name}: :Redisson: names ``Interface.method(types)``, or says none")

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Literal, Union
+
 import attrs
 
-from .codecs.base import Codec
-from .codecs.kryo5 import Kryo5Codec
-from .errors import ArgumentError
-from .wire.envelope import Envelope
-from .wire.keys import NameMapper
+from redisson_dq.codecs.base import Codec
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import NameMapper
 
-__all__ = ["Options"]
+__all__ = ["Options", "Undecodable", "Wakeups", "Written", "check_durable"]
+
+#: The format of what is written, by its enum or its name.
+Written = Union[Envelope, Literal["current", "legacy"]]
+
+#: What calls do with taken bytes that the codec cannot read.
+Undecodable = Literal["raise", "skip"]
+
+#: What tells a client that an entry was added.
+Wakeups = Literal["channel", "keyspace"]
 
 # What one script call may move: its work is proportional to it, and Lua cannot unpack many thousand values.
 _LARGEST_TRANSFER = 5000
@@ -18,57 +30,85 @@ _LONGEST_PROBE_INTERVAL = 86_400.0
 _LONGEST_MEMORY = 30 * 86_400.0
 
 
+def _checked(is_right: Callable[[Any], bool], wanted: str) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
+    """Refuses what cannot be used, and names the option."""
+
+    def check(_: object, option: attrs.Attribute[Any], value: object) -> None:
+        if not is_right(value):
+            raise ArgumentError(f"{option.name}= is {wanted}, not {value!r}")
+
+    return check
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _codec(value: Codec | None) -> Codec:
+    if value is not None:
+        return value
+    # A program that names another codec does not wait for this one.
+    from redisson_dq.codecs.kryo5 import Kryo5Codec
+
+    return Kryo5Codec()
+
+
+def _envelope(value: Envelope | str) -> Envelope:
+    try:
+        return Envelope(value)
+    except ValueError:
+        raise ArgumentError(f"envelope= is 'current' or 'legacy', not {value!r}") from None
+
+
 @attrs.frozen(kw_only=True)
 class Options:
-    """What ``connect`` and ``Client`` were told."""
+    """What ``connect`` and ``Client`` were told. Raises ArgumentError for what cannot be used, naming the option."""
 
-    codec: Codec
-    envelope: Envelope
-    name_mapper: NameMapper | None
-    probe_interval: float
-    transfer_batch: int
-    undecodable: str
-    remember_ms: int
-    wakeups: str
-
-    @classmethod
-    def checked(
-        cls,
-        codec: Codec | None,
-        envelope: Envelope | str,
-        name_mapper: NameMapper | None,
-        probe_interval: float,
-        transfer_batch: int,
-        undecodable: str,
-        remember: float,
-        wakeups: str,
-    ) -> Options:
-        """Raises ArgumentError for what cannot be used, naming the option."""
-        if codec is not None and not isinstance(codec, Codec):
-            raise ArgumentError(f"codec= is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}")
-        try:
-            envelope = Envelope(envelope)
-        except ValueError:
-            raise ArgumentError(f"envelope= is 'current' or 'legacy', not {envelope!r}") from None
-        if name_mapper is not None and not isinstance(name_mapper, str) and not callable(name_mapper):
-            raise ArgumentError(f"name_mapper= is a prefix or a function from name to name, not {name_mapper!r}")
-        if not isinstance(probe_interval, (int, float)) or not 0 < probe_interval <= _LONGEST_PROBE_INTERVAL:
-            raise ArgumentError(f"probe_interval= is a number of seconds up to a day, not {probe_interval!r}")
-        if type(transfer_batch) is not int or not 1 <= transfer_batch <= _LARGEST_TRANSFER:
-            raise ArgumentError(f"transfer_batch= is an int between 1 and {_LARGEST_TRANSFER}, not {transfer_batch!r}")
-        if undecodable not in ("raise", "skip"):
-            raise ArgumentError(f"undecodable= is 'raise' or 'skip', not {undecodable!r}")
-        if isinstance(remember, bool) or not isinstance(remember, (int, float)) or not 0 <= remember <= _LONGEST_MEMORY:
-            raise ArgumentError(f"remember= is a number of seconds from 0 to 30 days, not {remember!r}")
-        if wakeups not in ("channel", "keyspace"):
-            raise ArgumentError(f"wakeups= is 'channel' or 'keyspace', not {wakeups!r}")
-        return cls(
-            codec=Kryo5Codec() if codec is None else codec,
-            envelope=envelope,
-            name_mapper=name_mapper,
-            probe_interval=probe_interval,
-            transfer_batch=transfer_batch,
-            undecodable=undecodable,
-            remember_ms=int(remember * 1000),
-            wakeups=wakeups,
+    codec: Codec = attrs.field(
+        converter=_codec,
+        validator=_checked(lambda codec: isinstance(codec, Codec), "a redisson_dq.codecs.Codec, such as StringCodec()"),
+    )
+    envelope: Envelope = attrs.field(converter=_envelope)
+    name_mapper: NameMapper | None = attrs.field(
+        validator=_checked(
+            lambda mapper: mapper is None or isinstance(mapper, str) or callable(mapper),
+            "a prefix or a function from name to name",
         )
+    )
+    probe_interval: float = attrs.field(
+        validator=_checked(
+            lambda seconds: isinstance(seconds, (int, float)) and 0 < seconds <= _LONGEST_PROBE_INTERVAL,
+            "a number of seconds up to a day",
+        )
+    )
+    transfer_batch: int = attrs.field(
+        validator=_checked(
+            lambda count: type(count) is int and 1 <= count <= _LARGEST_TRANSFER,
+            f"an int between 1 and {_LARGEST_TRANSFER}",
+        )
+    )
+    undecodable: Undecodable = attrs.field(
+        validator=_checked(lambda word: word in ("raise", "skip"), "'raise' or 'skip'")
+    )
+    remember: float = attrs.field(
+        validator=_checked(
+            lambda seconds: _is_number(seconds) and 0 <= seconds <= _LONGEST_MEMORY,
+            "a number of seconds from 0 to 30 days",
+        )
+    )
+    wakeups: Wakeups = attrs.field(
+        validator=_checked(lambda word: word in ("channel", "keyspace"), "'channel' or 'keyspace'")
+    )
+    busy_wait: bool = attrs.field(validator=_checked(lambda value: isinstance(value, bool), "True or False"))
+    durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
+
+    @property
+    def remember_ms(self) -> int:
+        """For how many ms an outcome is remembered."""
+        return int(self.remember * 1000)
+
+
+def check_durable(durable: Durability | None) -> None:
+    """Raises ArgumentError for what says nothing of durability."""
+    if durable is not None and not isinstance(durable, Durability):
+        raise ArgumentError(f"durable= is a redisson_dq.Durability, such as Durability(replicas=1), not {durable!r}")

@@ -1,27 +1,34 @@
 """What we need of redis-py beyond commands: pools of our own, made from the user's settings.
 
-The user's client is read, never used: its pool may decode replies, retry commands (an offer whose reply was lost
-would be offered twice) or end blocking reads after ``socket_timeout``. So every connection is made from a copy of
-its settings with those three changed.
+The user's client is read, never used. Its pool may decode replies, retry commands, or end blocking reads after
+``socket_timeout``. A retried offer whose reply was lost would be in twice. So every connection is made from a copy of
+its settings with these three changed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import socket
+import ssl
+from collections.abc import Iterable
 from typing import Any
 
 import redis
 import redis.asyncio
 import redis.asyncio.retry
+import redis.asyncio.sentinel
 import redis.exceptions
 import redis.retry
+import redis.sentinel
+from hiredis import pack_command
+from redis.asyncio.connection import async_timeout  # type: ignore[attr-defined]
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
-from .errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError
+from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
 #: What goes with what, where the two kinds of client are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
@@ -32,12 +39,19 @@ __all__ = [
     "async_hang_up",
     "async_node_pool",
     "async_pool_from",
+    "async_send",
+    "async_send_aside",
     "cluster_ready",
     "connection_factory",
     "hang_up",
-    "is_transient",
+    "is_denied",
+    "is_out_of_memory",
+    "is_passing",
     "node_pool",
+    "pack",
     "pool_from",
+    "send",
+    "send_aside",
     "translate",
     "without_password",
 ]
@@ -54,6 +68,14 @@ _KEEPALIVE = {
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
     if hasattr(socket, name)
 }
+
+# What the pools of a Sentinel raise when there is no node to connect to.
+_NOT_FOUND = (
+    redis.sentinel.MasterNotFoundError,
+    redis.sentinel.SlaveNotFoundError,
+    redis.asyncio.sentinel.MasterNotFoundError,
+    redis.asyncio.sentinel.SlaveNotFoundError,
+)
 
 # Made by redis-py for one pool or one protocol; a copy of them in another pool would be wrong.
 _POOL_BOUND = (
@@ -146,9 +168,69 @@ async def async_hang_up(connection: Any) -> None:
         connection._writer.transport.abort()
 
 
+def pack(words: Iterable[Any]) -> bytes:
+    """The bytes of one command. hiredis packs in C in both flavours; redis-py's asyncio connection does it in Python.
+
+    hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
+    without the digits, and the process crashes. So it is given none.
+    """
+    without_numbers: Any = tuple([str(word) if isinstance(word, (int, float)) else word for word in words])
+    packed: bytes = pack_command(without_numbers)
+    return packed
+
+
+def send(connection: Any, packed: list[bytes]) -> None:
+    """Sends commands, and connects first if need be. Raises redis-py's errors."""
+    connection.send_packed_command(packed, check_health=False)
+
+
+async def async_send(connection: Any, packed: list[bytes]) -> None:
+    """Sends commands, and connects first if need be. Raises redis-py's errors.
+
+    redis-py's own way makes a task of each command. The end of the loop cancels all tasks, and would tear away what a
+    worker sends in order to put values back.
+    """
+    if not connection.is_connected:
+        await connection.connect()
+    try:
+        connection._writer.writelines(packed)
+        async with async_timeout(connection.socket_timeout):
+            await connection._writer.drain()
+    except asyncio.TimeoutError:
+        await connection.disconnect(nowait=True)
+        raise redis.exceptions.TimeoutError("timeout while writing to the socket") from None
+    except OSError as error:
+        await connection.disconnect(nowait=True)
+        raise redis.exceptions.ConnectionError(f"error while writing to the socket: {error}") from error
+    except BaseException:
+        await connection.disconnect(nowait=True)
+        raise
+
+
+def send_aside(connection: Any, packed: bytes) -> bool:
+    """Sends a command while another thread reads. False where that is not safe; an error is left to the reader."""
+    sock = connection._sock
+    if sock is None or isinstance(sock, ssl.SSLSocket):
+        return False
+    with contextlib.suppress(OSError):
+        sock.sendall(packed)
+    return True
+
+
+async def async_send_aside(connection: Any, packed: bytes) -> bool:
+    """Sends a command while another task reads. False where that is not possible."""
+    if connection._writer is None:
+        return False
+    connection._writer.write(packed)
+    return True
+
+
 def without_password(url: object) -> object:
     """A URL as it may stand in an error message."""
-    return re.sub(r"//.*@", "//***@", url).partition("?")[0] if isinstance(url, str) else url
+    if not isinstance(url, str):
+        return url
+    # One that is no URL after all may hold a password as well: whatever stands before the last @ goes.
+    return re.sub(r"(?s)^((?:rediss?|unix)://)?.*@", r"\1***@", url).partition("?")[0]
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:
@@ -166,21 +248,51 @@ def connection_factory(pool: Any) -> Any:
     return pool.connection_class(**settings)
 
 
-def is_transient(error: redis.exceptions.ResponseError) -> bool:
-    """Whether an error reply says that the server's role changes: a failover, a slot on its way, a restart."""
-    changing = (
-        redis.exceptions.AskError,
-        redis.exceptions.ClusterDownError,
-        redis.exceptions.ReadOnlyError,
-        redis.exceptions.TryAgainError,
-    )
-    return isinstance(error, changing) or str(error).startswith(("UNBLOCKED", "BUSY"))
+#: What an error reply begins with, or its class, when the condition behind it passes. Such conditions are a failover, a
+#: migrating slot, a start, a long script, a lack of memory or replicas. A call that waits waits through them.
+_PASSING_WORDS = ("BUSY ", "LOADING", "MISCONF", "NOREPLICAS", "UNBLOCKED")
+_PASSING_ERRORS = (
+    redis.exceptions.AskError,  # MOVED too
+    redis.exceptions.ClusterDownError,  # MASTERDOWN too
+    redis.exceptions.OutOfMemoryError,
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.TryAgainError,
+)
+
+
+def is_passing(error: redis.exceptions.ResponseError) -> bool:
+    """Whether the condition behind an error reply passes without anybody's help."""
+    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING_WORDS)
+
+
+def is_out_of_memory(error: redis.exceptions.ResponseError) -> bool:
+    """Whether Redis refused a write, as it has reached its maxmemory."""
+    # Redis 6.2 puts the reply to a script's command behind a text of its own.
+    return isinstance(error, redis.exceptions.OutOfMemoryError) or "-OOM command not allowed" in str(error)
+
+
+def is_denied(error: redis.exceptions.ResponseError) -> bool:
+    """Whether Redis refused a command, as the user lacks a right. The words are those of 6.2, 7.0 and later."""
+    in_a_script = ("The user executing the script can't", "ACL failure in script")
+    return isinstance(error, redis.exceptions.NoPermissionError) or any(text in str(error) for text in in_a_script)
+
+
+def _shorten(error: Exception) -> None:
+    """Leaves out of a Sentinel's error the settings of every connection, which redis-py puts into it."""
+    failed = re.findall(r"\bhost=([^,]*),port=(\d+)", str(error))
+    what = str(error).partition(" : ")[0]
+    if failed:
+        asked = ", ".join(dict.fromkeys(f"{host}:{port}" for host, port in failed))
+        what += f"; sentinels that could not be asked: {asked}"
+    error.args = (what,)
 
 
 def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
     """Our error for one of redis-py's. ``where`` says what was being done, ``sent`` whether it had been sent."""
     if isinstance(error, RedissonDQError):
         return error
+    if isinstance(error, _NOT_FOUND):
+        _shorten(error)
     denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
     if isinstance(error, denied):
         return RedisReplyError(f"{where}: Redis refused the login: {error}; check the user name and password")
@@ -197,5 +309,10 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
         return CrossSlotError(
             f"{where}: the keys are on different nodes of the cluster; "
             "give the names of all queues in one call the same hash tag, as in {shop}orders and {shop}done"
+        )
+    if isinstance(error, redis.exceptions.ResponseError) and is_out_of_memory(error):
+        return ServerFullError(
+            f"{where}: Redis has reached its maxmemory and takes nothing more; nothing was done; raise maxmemory, or "
+            f"try again when items have been taken ({error})"
         )
     return RedisReplyError(f"{where}: {error}")

@@ -1,4 +1,4 @@
-"""Delays, due times and timeouts as users give them, checked and turned into whole milliseconds."""
+"""Delays, due times and timeouts as users give them, checked and turned into whole numbers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from datetime import datetime, timedelta, timezone
 from typing import Union
 
-from .errors import ArgumentError
+from redisson_dq.errors import ArgumentError
 
-__all__ = ["Delay", "due_word", "from_ms", "span_ms", "timeout_seconds", "to_ms"]
+__all__ = ["Delay", "down_to_ms", "due_word", "from_ms", "from_optional_ms", "seconds_of", "span_ms", "timeout_seconds"]
+__all__ += ["to_ms"]
 
 #: Seconds, or a timedelta.
 Delay = Union[int, float, timedelta]
@@ -35,15 +36,19 @@ def _up_to_ms(seconds: float) -> int:
     return math.ceil(seconds * 1000 - 1e-6)
 
 
+def _up_to_us(seconds: float) -> int:
+    return math.ceil(seconds * 1_000_000 - 1e-3)
+
+
 def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
-    """The due time as ``offer.lua`` takes it: ms from now, or ``@`` and epoch ms.
+    """The due time as ``offer.lua`` takes it: us from now, or ``@`` and epoch ms.
 
     Raises ArgumentError unless exactly one of ``delay`` (finite, not negative) and ``at`` (with a time zone) is
     given. An ``at`` that has passed means due at once.
     """
     # The common case first: it is part of every offer's cost.
     if at is None and type(delay) in (int, float) and 0 <= delay <= _MAX_MS / 1000:  # type: ignore[operator]
-        return str(_up_to_ms(delay))  # type: ignore[arg-type]
+        return str(_up_to_us(delay))  # type: ignore[arg-type]
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
@@ -54,7 +59,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
             f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {delay!r}; "
             "give delay=0 for an item that is due at once"
         )
-    return str(_up_to_ms(seconds))
+    return str(_up_to_us(seconds))
 
 
 def span_ms(span: Delay, queue: str, what: str) -> int:
@@ -67,12 +72,21 @@ def span_ms(span: Delay, queue: str, what: str) -> int:
 
 def to_ms(moment: object, queue: str, what: str) -> int:
     """An aware datetime as epoch milliseconds, rounded up. Raises ArgumentError for anything else."""
+    return _up_to_ms(_aware(moment, queue, what).timestamp())
+
+
+def down_to_ms(moment: object, queue: str, what: str) -> int:
+    """An aware datetime as epoch milliseconds, rounded down. Raises ArgumentError for anything else."""
+    return (_aware(moment, queue, what) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _aware(moment: object, queue: str, what: str) -> datetime:
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise ArgumentError(
             f"queue {queue!r}: {what} is a datetime with a time zone, not {moment!r}; "
             "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
         )
-    return _up_to_ms(moment.timestamp())
+    return moment
 
 
 def from_ms(epoch_ms: int) -> datetime:
@@ -83,9 +97,22 @@ def from_ms(epoch_ms: int) -> datetime:
         return datetime.max.replace(tzinfo=timezone.utc)
 
 
+def from_optional_ms(epoch_ms: int | None) -> datetime | None:
+    """The datetime of epoch ms that may be unknown."""
+    return None if epoch_ms is None else from_ms(epoch_ms)
+
+
 def timeout_seconds(timeout: Delay, queue: str) -> float:
     """A timeout in seconds. Raises ArgumentError for a negative or non-finite one."""
     seconds = _seconds(timeout, f"queue {queue!r}: a timeout")
     if not math.isfinite(seconds) or seconds < 0:
         raise ArgumentError(f"queue {queue!r}: a timeout is finite and not negative, not {timeout!r}")
+    return seconds
+
+
+def seconds_of(span: object, what: str) -> float:
+    """A span of time in seconds. Raises ArgumentError for a negative or non-finite one; ``what`` begins its message."""
+    seconds = _seconds(span, what)
+    if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
+        raise ArgumentError(f"{what} is finite, not negative and below 142,000 years, not {span!r}")
     return seconds

@@ -1,8 +1,8 @@
 """Every error this library raises, under one root.
 
-``RedissonDQError`` is the root. Below it the errors are split by whose fault they are: the caller's
-arguments, the connection, the data found in Redis, or the life cycle of our own objects. An error that
-stands for a built-in kind (a bad argument, a timeout) also inherits the built-in, so existing handlers work.
+``RedissonDQError`` is the root. The errors below it are split by their cause: the caller's arguments, the connection,
+the data in Redis, or the life cycle of our objects. An error that stands for a built-in kind (a bad argument, a
+timeout) also inherits the built-in, so existing handlers work.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ __all__ = [
     "CrossSlotError",
     "DecodeError",
     "DuplicateItemError",
+    "DurabilityError",
     "EncodeError",
     "EnvelopeError",
+    "LeaseLostError",
     "QueueEmptyError",
     "QueueFullError",
     "RedisConnectionError",
     "RedisReplyError",
     "RedissonDQError",
+    "ServerFullError",
     "ServerNotFoundError",
     "ServerSettingError",
     "WrongTypeError",
@@ -54,7 +57,22 @@ class RedisConnectionError(RedissonDQError, ConnectionError):
 
 
 class RedisReplyError(RedissonDQError):
-    """Redis answered with an error that has no class of its own here (NOAUTH, READONLY, OOM, ...)."""
+    """Redis answered with an error that has no class of its own here (NOAUTH, NOPERM, READONLY, ...).
+
+    ``maybe_done`` is true when a script was refused a command after it may have written something, which only a server
+    before Redis 7 does. Of any other error nothing was done.
+    """
+
+    def __init__(self, message: str, *, maybe_done: bool = False) -> None:
+        super().__init__(message)
+        self.maybe_done = maybe_done
+
+
+class ServerFullError(RedisReplyError):
+    """Redis has reached its ``maxmemory`` and refuses what needs more memory. Nothing was done.
+
+    What frees memory goes on: items fall due and are delivered, taken, cancelled and removed.
+    """
 
 
 class WrongTypeError(RedisReplyError):
@@ -99,6 +117,24 @@ class DuplicateItemError(RedissonDQError):
         self.state = state
 
 
+class DurabilityError(RedissonDQError):
+    """The change was made, and fewer have confirmed it in time than ``durable=`` asked for. It is not undone.
+
+    ``maybe_done`` is always true. ``replicas`` is how many replicas have confirmed it, ``fsynced`` whether the server
+    has written it to its disk (None where that was not asked for). Both are None when the server cannot tell.
+    """
+
+    def __init__(self, message: str, *, replicas: int | None, fsynced: bool | None) -> None:
+        super().__init__(message)
+        self.maybe_done = True
+        self.replicas = replicas
+        self.fsynced = fsynced
+
+
+class LeaseLostError(RedissonDQError):
+    """A lease that a transaction depends on had ended, so nothing of the transaction was done."""
+
+
 class EnvelopeError(RedissonDQError):
     """Bytes of the delayed queue are in neither of Redisson's two envelope formats.
 
@@ -129,9 +165,9 @@ class EncodeError(CodecError, TypeError):
 class DecodeError(CodecError, ValueError):
     """These bytes are no value of the codec.
 
-    ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue,
-    ``kept_in`` names the Redis key they are in, so nothing is lost. It is None when they came from elsewhere, or when
-    Redis did not take them back; then ``data`` and ``undecodable`` hold the only copy, and ``__cause__`` the reason.
+    ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue, ``kept_in``
+    names the Redis key they are in, so nothing is lost. It is None when they came from elsewhere, or when Redis did not
+    take them back. Then ``data`` and ``undecodable`` hold the only copy, and ``__cause__`` the reason.
     """
 
     def __init__(self, message: str, *, codec: str, data: bytes, offset: int = 0) -> None:

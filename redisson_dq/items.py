@@ -8,12 +8,23 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from ._times import from_ms
+from redisson_dq._times import from_ms
 
-__all__ = ["ExpiredItem", "OfferOutcome", "Outcome", "Overdue", "RecurringOffer", "entry_id", "item_id"]
+__all__ = [
+    "ExpiredItem",
+    "OfferOutcome",
+    "Outcome",
+    "Overdue",
+    "RecurringOffer",
+    "Redriven",
+    "SettleOutcome",
+    "TransferCounts",
+    "entry_id",
+    "item_id",
+]
 
-# A lean entry's id has nine bytes.
-_MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2})?)")
+# A lean entry's id has nine bytes, that of a lease ten.
+_MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2}){0,2})")
 
 
 class Outcome(enum.Enum):
@@ -29,11 +40,33 @@ class Outcome(enum.Enum):
     EXPIRED = "expired"
     """It was too late to be delivered (``expires=``)."""
     UNKNOWN = "unknown"
-    """It does not wait, and nobody can tell that it was delivered: cancelled or removed before, never offered here,
-    or so long ago that it is not remembered."""
+    """It does not wait, and nobody can tell that it was delivered.
+
+    It was cancelled or removed, never offered here, or its outcome is no longer remembered.
+    """
 
     def __bool__(self) -> bool:
         return self in (Outcome.CANCELLED, Outcome.RESCHEDULED)
+
+
+class SettleOutcome(enum.Enum):
+    """What came of a call on a delivery. True when the call did what it was asked for."""
+
+    ACKED = "acked"
+    """The value is done and gone."""
+    RETURNED = "returned"
+    """The value is ready again."""
+    DELAYED = "delayed"
+    """The value waits, and will be ready again after the delay."""
+    EXTENDED = "extended"
+    """The lease has a new deadline."""
+    DEAD_LETTERED = "dead"
+    """The value is in the dead-letter list."""
+    LOST = "lost"
+    """The lease had ended before, and nothing was changed. The value may have been received by somebody else."""
+
+    def __bool__(self) -> bool:
+        return self is not SettleOutcome.LOST
 
 
 class OfferOutcome(enum.Enum):
@@ -56,6 +89,31 @@ class Overdue:
 
     count: int
     late_by: timedelta
+
+
+@attrs.define(kw_only=True)
+class TransferCounts:
+    """What the transfers of one client came to, since it was made.
+
+    ``sent`` is how many Redis has answered. ``early`` is how many of them ran before the due time that they were sent
+    for. Such a transfer moves nothing, and costs one more.
+    """
+
+    sent: int = 0
+    early: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Redriven:
+    """What a redrive did: how many values were moved, and how many dead letters are left.
+
+    ``clients`` is how many clients, this one among them, move the due items of the queue that the values are in now.
+    With 0 nobody of ours or Redisson's may be listening. None: Redis does not tell.
+    """
+
+    count: int
+    left: int
+    clients: int | None
 
 
 @attrs.frozen(kw_only=True)

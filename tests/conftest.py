@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import threading
@@ -10,12 +11,23 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
+import hypothesis
 import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.peer import VERSIONS, JavaPeer
+
+# For the searches that have no numbers of their own: pytest --hypothesis-profile=nightly.
+# None depends on how long something takes: the machine may be busy.
+_UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("nightly", max_examples=3000, **_UNTIMED)
+# A machine of states that fails would be shortened for five minutes. The ordinary run shows the failure at once, with
+# what repeats it; --hypothesis-profile=nightly on that test shortens it.
+_AT_ONCE = [phase for phase in hypothesis.Phase if phase not in (hypothesis.Phase.shrink, hypothesis.Phase.explain)]
+hypothesis.settings.register_profile("ordinary", phases=_AT_ONCE, print_blob=True, **_UNTIMED)
+hypothesis.settings.load_profile("ordinary")
 
 # Hypothesis and the JVM are slow at times on a busy machine; an event that has not come by then never will.
 PATIENCE = 30.0
@@ -42,6 +54,42 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
             lines.append(f"{name}: {server.name} {server.version}")
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]
     return [*lines, f"java: {java}", f"redisson: {', '.join(VERSIONS)}; redis-py {redis.__version__}"]
+
+
+# Long and waiting first, short and computing last, so that no process of the run is left alone with a long file.
+_FOLDERS = ("faults", "interop", "integration")
+
+
+#: By day a test that both flavours and both servers have runs with these pairs, so with each of them. The others are
+#: the nightly part's.
+_PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
+
+
+# Before those with a mark are chosen.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        folder = item.path.parent.name
+        return _FOLDERS.index(folder) if folder in _FOLDERS else len(_FOLDERS)
+
+    items.sort(key=place)
+    alike: dict[object, dict[tuple[str, str], pytest.Item]] = {}
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if call is not None and {"flavour", "server"} <= call.params.keys() and not item.get_closest_marker("nightly"):
+            others = [pair for pair in call.indices.items() if pair[0] not in ("flavour", "server")]
+            name = item.nodeid.partition("[")[0], *sorted(others)
+            alike.setdefault(name, {})[call.params["flavour"], call.params["server"]] = item
+    for pairs in alike.values():
+        if len(pairs) == 4:
+            for pair in pairs.keys() - _PAIRS_BY_DAY:
+                pairs[pair].add_marker("nightly")
+
+
+def pytest_collection_finish() -> None:
+    # The collected tests stay for the whole run. A test that collects garbage need not look through them.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +148,7 @@ def flavour(request: pytest.FixtureRequest) -> Iterator[Flavour]:
 def _no_thread_left_behind() -> Iterator[None]:
     """Every test ends its clients, and a client that was closed has no thread any more."""
     yield
-    ours = [thread for thread in threading.enumerate() if thread.name.startswith(("redisson_dq-", "APScheduler"))]
+    ours = [thread for thread in threading.enumerate() if thread.name.startswith("redisson_dq-")]
     for thread in ours:
         thread.join(5)
     assert not [thread for thread in ours if thread.is_alive()]
@@ -118,6 +166,15 @@ def peers() -> Iterator[Callable[[str], JavaPeer]]:
             return running[version]
 
         yield start
+
+
+def by_night(value: Any) -> Any:
+    """A parameter's value that differs from the others too little for every run: tests/nightly.sh runs it."""
+    return pytest.param(value, marks=pytest.mark.nightly)
+
+
+#: Where both flavours take long: one by day.
+ONE_FLAVOUR_BY_DAY = pytest.mark.parametrize("flavour", ["sync", by_night("asyncio")], indirect=True)
 
 
 def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Any:

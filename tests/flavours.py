@@ -15,9 +15,9 @@ import redis.asyncio.sentinel
 import redis.sentinel
 
 import redisson_dq
-import redisson_dq._async.fair
-import redisson_dq._sync.fair
-from redisson_dq.wire.blocking import Pop
+import redisson_dq.aio.worker
+import redisson_dq.worker
+from redisson_dq.wire.blocking import Pop, RoundRobin, Waitable
 
 __all__ = ["AsyncioFlavour", "Bridged", "Flavour"]
 
@@ -31,6 +31,7 @@ class Flavour:
 
     def __init__(self) -> None:
         self._own: list[Any] = []
+        self._receivers_of: dict[str, Any] = {}
 
     def connect(self, url: str, **options: Any) -> Any:
         return redisson_dq.connect(url, **options)
@@ -47,12 +48,27 @@ class Flavour:
         self._own += sentinel.sentinels
         return redisson_dq.Client(self._owned(sentinel.master_for(service)), **options)
 
+    def worker(self, client: Any, **options: Any) -> Any:
+        """A worker over a client."""
+        return redisson_dq.worker.Worker(client, **options)
+
+    def worker_of(self, url: str, **options: Any) -> Any:
+        """A worker with a client of its own."""
+        return redisson_dq.worker.Worker.connect(url, **options)
+
+    def receiver(self, client: Any, source: Waitable) -> Any:
+        """A client's receiver of a source."""
+        return client._runtime.receivers.of(source)
+
     def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
-        """One with the connections of a client. Closed with ``end_of`` it."""
-        return redisson_dq._sync.fair.FairReceiver(client._connections, sources)
+        """A client's receiver of several sources. Closed with ``end_of`` it."""
+        made = self.receiver(client, RoundRobin(tuple(sources)))
+        self._receivers_of[made.waiters.name] = client
+        return made
 
     def end_of(self, receiver: Any) -> None:
-        receiver.close()
+        name = receiver.waiters.name
+        self._receivers_of[name]._runtime.receivers.end(name)
 
     def close(self) -> None:
         """Closes the redis-py clients, which a Client leaves to whoever made them."""
@@ -96,11 +112,18 @@ class AsyncioFlavour(Flavour):
 
         return self.run(make())
 
-    def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
-        return Bridged(redisson_dq._async.fair.FairReceiver(client.inner._connections, sources), self)
+    def worker(self, client: Any, **options: Any) -> Any:
+        return self.run(_called(redisson_dq.aio.worker.Worker, client.inner, **options))
+
+    def worker_of(self, url: str, **options: Any) -> Any:
+        return self.run(_called(redisson_dq.aio.worker.Worker.connect, url, **options))
+
+    def receiver(self, client: Any, source: Waitable) -> Any:
+        return self.run(_called(client.inner._runtime.receivers.of, source))
 
     def end_of(self, receiver: Any) -> None:
-        receiver.aclose()
+        name = receiver.waiters.name
+        self.run(self._receivers_of[name].inner._runtime.receivers.end(name))
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return self._bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
@@ -155,7 +178,7 @@ class Bridged:
             return attribute
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            plain = [arg.inner if isinstance(arg, Bridged) else arg for arg in args]
+            plain = [_unbridged(arg) for arg in args]
             return self._flavour.run(_called(attribute, *plain, **kwargs))
 
         return call
@@ -195,6 +218,12 @@ class Bridged:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._flavour.run(self.inner.__aexit__(kind, error, trace))
+
+
+def _unbridged(arg: Any) -> Any:
+    if isinstance(arg, list):
+        return [_unbridged(each) for each in arg]
+    return arg.inner if isinstance(arg, Bridged) else arg
 
 
 async def _called(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

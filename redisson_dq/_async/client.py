@@ -2,59 +2,73 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+import attrs
 from redis.asyncio import Redis
 
-from .._options import Options
-from .._pairs import AsyncMutex, async_finish
-from .._redis import connection_factory, without_password
-from ..codecs.base import Codec
-from ..errors import ArgumentError, ClosedError
-from ..wire import commands
-from ..wire.blocking import Source, Turns
-from ..wire.envelope import Envelope
-from ..wire.keys import NameMapper, QueueKeys, map_name
-from ..wire.partitions import partition_names
-from .bounded import BoundedBlockingQueue, Room
-from .connections import Connections
-from .delayed import DelayedQueue
-from .deque import BlockingDeque
-from .fair import FairReceiver
-from .handles import Handle
-from .mover import Mover
-from .partitioned_delayed import PartitionedDelayedQueue
-from .partitioned_ready import PartitionedBlockingQueue
-from .pipeline import Pipeline
-from .ready import BlockingQueue
-from .receiver import Receiver
-from .servers import AsyncAnyRedis, servers_of
+from redisson_dq._async.connecting.servers import AsyncAnyRedis, servers_of
+from redisson_dq._async.pipeline import Pipeline
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.queues.bounded import BoundedBlockingQueue
+from redisson_dq._async.queues.delayed import DelayedQueue
+from redisson_dq._async.queues.deque import BlockingDeque
+from redisson_dq._async.queues.handle import Handle
+from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
+from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._options import Options, Undecodable, Wakeups, Written
+from redisson_dq._redis import connection_factory, without_password
+from redisson_dq.codecs.base import Codec
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import TransferCounts
+from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
+from redisson_dq.requests.ready import BoundedRequests, DequeRequests, QueueRequests
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import NameMapper
+from redisson_dq.wire.partitions import partition_names
 
-__all__ = ["Client", "connect"]
+__all__ = ["Client", "connect", "unopened"]
 
 Self = TypeVar("Self", bound="Client")
+if TYPE_CHECKING:
+    # Checkers know this module without an installation. Values of a queue that is opened without a codec are Any.
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V = TypeVarWithDefault("V", default=Any)
+else:
+    V = TypeVar("V")
 AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 
 
 class Client:
     """Opens queues that Java services share through Redisson.
 
-    ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are
-    copied, and of a Sentinel or a cluster its knowledge of who is where is used; commands go over connections of our
-    own, and it is never closed. Nothing is sent before the first call.
+    ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.
+    With Sentinel or Cluster, its node discovery is reused. Commands go over connections of our own, and it is never
+    closed. Nothing is sent before the first call.
 
-    ``codec`` (default Kryo5Codec, as in Redisson), ``envelope`` (``"current"``, or ``"legacy"`` when a Redisson up
-    to 3.21.0 has to deliver what is offered here) and ``name_mapper`` (a prefix or a function, as Redisson's
-    NameMapper) hold for every queue; a queue may have another codec. ``probe_interval`` is how often, in seconds,
-    the client checks that its subscription lives and no head is overdue; ``transfer_batch`` how many due items one
-    script call moves at most; it moves fewer where that would keep Redis busy for long. ``undecodable`` says what a
-    call does that takes a value which the codec cannot read: its bytes are kept in Redis in any case, then
-    ``"raise"`` raises DecodeError and ``"skip"`` logs a warning and goes on with the next value. ``remember`` is
-    for how many seconds after its due time (or its delivery) an item's outcome is remembered: what ``cancel`` can
-    tell of it, and that its id was used; 0 for not at all. ``wakeups="keyspace"`` listens to the server's keyspace
-    events beside the channel, for writers that add entries without announcing them; :meth:`open` raises
-    ServerSettingError when the server does not send them.
+    ``codec``, ``envelope`` and ``name_mapper`` hold for every queue; a queue may have another codec. ``codec`` is
+    Kryo5Codec by default, as in Redisson. ``envelope`` is ``"current"``, or ``"legacy"`` when a Redisson up to 3.21.0
+    has to deliver what is offered here. ``name_mapper`` is a prefix or a function, as Redisson's NameMapper.
+    ``probe_interval`` is how often, in seconds, the client checks that its subscription lives and no head is overdue.
+    ``transfer_batch`` is how many due items one script call moves at most. It moves fewer where that would keep Redis
+    busy for long.
+
+    ``undecodable`` says what a call does with a taken value that the codec cannot read. Its bytes are kept in Redis in
+    any case. Then ``"raise"`` raises DecodeError, and ``"skip"`` logs a warning and goes on with the next value.
+    ``remember`` is for how many seconds after its due time or delivery an item's outcome is remembered, and that its id
+    was used. 0 is not at all. ``wakeups="keyspace"`` also listens to the server's keyspace events, for writers that add
+    entries without announcing them. :meth:`open` raises ServerSettingError when the server does not send them.
+    ``busy_wait`` is whether the last 0.3 ms before a transfer are waited for without sleeping. ``False`` saves that
+    time of a core. Items come some 0.3 ms later then.
+    ``durable`` is what has to confirm every change that adds values or ends leases: replicas, or the server's
+    append-only file.
 
     Answers to ``Redisson.create(config)``.
     """
@@ -64,105 +78,170 @@ class Client:
         redis: AsyncAnyRedis,
         *,
         codec: Codec | None = None,
-        envelope: Envelope | str = Envelope.CURRENT,
+        envelope: Written = Envelope.CURRENT,
         name_mapper: NameMapper | None = None,
         probe_interval: float = 30.0,
         transfer_batch: int = 5000,
-        undecodable: str = "raise",
+        undecodable: Undecodable = "raise",
         remember: float = 600.0,
-        wakeups: str = "channel",
+        wakeups: Wakeups = "channel",
+        busy_wait: bool = True,
+        durable: Durability | None = None,
     ) -> None:
-        self._options = Options.checked(
-            codec, envelope, name_mapper, probe_interval, transfer_batch, undecodable, remember, wakeups
+        options = Options(
+            codec=codec,
+            envelope=envelope,
+            name_mapper=name_mapper,
+            probe_interval=probe_interval,
+            transfer_batch=transfer_batch,
+            undecodable=undecodable,
+            remember=remember,
+            wakeups=wakeups,
+            busy_wait=busy_wait,
+            durable=durable,
         )
-        self._connections = Connections(servers_of(redis))
-        self._mutex = AsyncMutex()
-        self._mover: Mover | None = None
-        self._room = Room(self._connections)
-        self._receivers: dict[Source | Turns, Receiver | FairReceiver] = {}
-        self._handles: dict[str, int] = {}
-        self._opened = False
-        self._closed = False
+        self._runtime = Runtime(servers_of(redis), options)
 
-    # -- queues --------------------------------------------------------------------------------------------------
-
-    @overload
-    def blocking_queue(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingQueue[Any]: ...
+    # -- queues ------------------------------------------------------------------------------------------------------
 
     @overload
     def blocking_queue(
-        self, name: str, codec: Codec | None = None, *, transfer: bool = True, partitions: int
-    ) -> PartitionedBlockingQueue[Any]: ...
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        partitions: None = None,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> BlockingQueue[V]: ...
+
+    @overload
+    def blocking_queue(
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        partitions: int,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> PartitionedBlockingQueue[V]: ...
 
     def blocking_queue(
-        self, name: str, codec: Codec | None = None, *, transfer: bool = True, partitions: int | None = None
-    ) -> BlockingQueue[Any] | PartitionedBlockingQueue[Any]:
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        partitions: int | None = None,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> BlockingQueue[V] | PartitionedBlockingQueue[V]:
         """The queue that consumers take from. No round trip.
 
         With ``transfer=True`` this client moves the queue's due items as long as the handle is open, so consuming
         is all a consumer has to do. With ``partitions`` (1 to 1,024) the queue is split into so many, which a cluster
-        spreads over its masters. Raises ArgumentError, ClosedError.
+        spreads over its masters.
+
+        ``delivery_limit`` and ``dead_letter`` are for :meth:`BlockingQueue.receive`. After so many deliveries (None:
+        never) a value goes to the queue with that name, else to a list of its own. On a cluster that queue needs the
+        same hash tag. Raises ArgumentError, ClosedError.
 
         Answers to ``RedissonClient.getBlockingQueue(name, codec)``; there, nothing moves until somebody calls
         ``getDelayedQueue`` as well.
         """
         if partitions is not None:
-            names = partition_names(name, partitions, self._options.name_mapper)
-            opened = tuple(self.blocking_queue(each, codec, transfer=transfer) for each in names)
-            return PartitionedBlockingQueue(self, name, opened)
-        return self._open_handle(BlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
+            names = partition_names(name, partitions, self._runtime.options.name_mapper)
+            opened = tuple(
+                self.blocking_queue(
+                    each, codec, transfer=transfer, delivery_limit=delivery_limit, dead_letter=dead_letter
+                )
+                for each in names
+            )
+            return PartitionedBlockingQueue(self._runtime, name, opened)
+        side = ReadySide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
+        return self._opened(BlockingQueue(self._runtime, side, QueueRequests(side), transfer))
 
-    def blocking_deque(self, name: str, codec: Codec | None = None, *, transfer: bool = True) -> BlockingDeque[Any]:
+    def blocking_deque(
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> BlockingDeque[V]:
         """The same queue, taken from at both ends. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        return self._open_handle(BlockingDeque(self, self._keys(name), name, self._codec(codec), transfer))
+        side = ReadySide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
+        return self._opened(BlockingDeque(self._runtime, side, DequeRequests(side), transfer))
 
     def bounded_blocking_queue(
-        self, name: str, codec: Codec | None = None, *, transfer: bool = True
-    ) -> BoundedBlockingQueue[Any]:
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> BoundedBlockingQueue[V]:
         """A queue with a capacity, which offers respect. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        return self._open_handle(BoundedBlockingQueue(self, self._keys(name), name, self._codec(codec), transfer))
-
-    @overload
-    def delayed_queue(
-        self, queue: str | BlockingQueue[Any], codec: Codec | None = None, *, transfer: bool = True, lean: bool = False
-    ) -> DelayedQueue[Any]: ...
+        side = BoundedSide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
+        return self._opened(BoundedBlockingQueue(self._runtime, side, BoundedRequests(side), transfer))
 
     @overload
     def delayed_queue(
         self,
-        queue: PartitionedBlockingQueue[Any],
-        codec: Codec | None = None,
+        queue: str | BlockingQueue[V],
+        codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
         lean: bool = False,
-    ) -> PartitionedDelayedQueue[Any]: ...
+        partitions: None = None,
+    ) -> DelayedQueue[V]: ...
 
     @overload
     def delayed_queue(
-        self, queue: str, codec: Codec | None = None, *, transfer: bool = True, lean: bool = False, partitions: int
-    ) -> PartitionedDelayedQueue[Any]: ...
+        self,
+        queue: PartitionedBlockingQueue[V],
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        lean: bool = False,
+    ) -> PartitionedDelayedQueue[V]: ...
+
+    @overload
+    def delayed_queue(
+        self,
+        queue: str,
+        codec: Codec[V] | None = None,
+        *,
+        transfer: bool = True,
+        lean: bool = False,
+        partitions: int,
+    ) -> PartitionedDelayedQueue[V]: ...
 
     def delayed_queue(
         self,
-        queue: str | BlockingQueue[Any] | PartitionedBlockingQueue[Any],
-        codec: Codec | None = None,
+        queue: str | BlockingQueue[V] | PartitionedBlockingQueue[V],
+        codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
         lean: bool = False,
         partitions: int | None = None,
-    ) -> DelayedQueue[Any] | PartitionedDelayedQueue[Any]:
+    ) -> DelayedQueue[V] | PartitionedDelayedQueue[V]:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
         The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread.
 
         With ``lean=True`` each offer of this handle stands in the timeout zset alone, without the copy that Redisson
-        keeps in a list: an item takes less memory, and delivering, cancelling or replacing it never looks through that
+        keeps in a list. An item takes less memory, and delivering, cancelling or replacing it never looks through that
         list. Every handle of this library sees such items, lean or not. Redisson (3.21.1 or later) delivers them, but
         its size, isEmpty, contains, remove, readAll, iterator, peek and poll do not see them.
 
@@ -184,10 +263,20 @@ class Client:
         else:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
         if partitions is not None:
-            names = partition_names(name, partitions, self._options.name_mapper)
+            names = partition_names(name, partitions, self._runtime.options.name_mapper)
             opened = tuple(self.delayed_queue(each, codec, transfer=transfer, lean=lean) for each in names)
-            return PartitionedDelayedQueue(self, name, opened)
-        return self._open_handle(DelayedQueue(self, self._keys(name), name, self._codec(codec), transfer, lean))
+            return PartitionedDelayedQueue(self._runtime, name, opened)
+        # What take_due leases has the terms of the queue.
+        terms = queue._side if isinstance(queue, BlockingQueue) else None
+        side = DelayedSide[V](
+            name,
+            codec,
+            self._runtime.options,
+            lean=lean,
+            delivery_limit=10 if terms is None else terms.delivery_limit or None,
+            dead_letter=None if terms is None else terms.dead_letter,
+        )
+        return self._opened(DelayedQueue(self._runtime, side, transfer))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.
@@ -197,37 +286,35 @@ class Client:
 
         Answers to ``RedissonClient.createBatch(options)``; a transaction to ``ExecutionMode.IN_MEMORY_ATOMIC``.
         """
-        return Pipeline(self._connections, transaction=transaction)
+        return Pipeline(self._runtime.connections, transaction=transaction)
 
-    # -- life cycle ----------------------------------------------------------------------------------------------
+    # -- observation -------------------------------------------------------------------------------------------------
+
+    @property
+    def transfers(self) -> TransferCounts:
+        """How many transfers this client has made, and how many of them ran too early. No round trip."""
+        return attrs.evolve(self._runtime.transfer_counts)
+
+    # -- life cycle --------------------------------------------------------------------------------------------------
 
     async def open(self: Self) -> Self:
         """Checks that Redis can be reached. One round trip, the first time. Closes the client when it cannot.
 
-        Raises RedisConnectionError, RedisReplyError; with ``wakeups="keyspace"`` ServerSettingError.
+        Raises RedisConnectionError, RedisReplyError; with ``wakeups="keyspace"`` or ``durable=`` ServerSettingError.
         """
-        if not self._opened:
-            try:
-                await self._connections.run(commands.ping())
-                if self._options.wakeups == "keyspace":
-                    await self._connections.check_keyspace_events()
-            except BaseException:
-                await self.close()
-                raise
-            self._opened = True
+        await self._runtime.open()
         return self
 
-    async def close(self) -> None:
+    async def close(self, *, grace: float = 5.0) -> None:
         """Ends every wait, timer, worker and connection of this client; the data stays. May be called twice.
 
-        A ``take()`` that still waits raises ClosedError. No item is lost. Answers to ``RedissonClient.shutdown()``.
+        A ``take()`` that still waits raises ClosedError. Subscriptions take no more values, and their consumers have
+        ``grace`` seconds to return; what a consumer holds that has not returned by then is logged. No other item is
+        lost. In a process that was forked off this does nothing.
+
+        Answers to ``RedissonClient.shutdown()``.
         """
-        with self._mutex:
-            if self._closed:
-                return
-            self._closed = True
-        # A cancelled caller leaves nothing half closed.
-        await async_finish(self._shut_down())
+        await self._runtime.aclose(grace=grace)
 
     async def __aenter__(self: Self) -> Self:
         return await self.open()
@@ -237,94 +324,26 @@ class Client:
     ) -> None:
         await self.close()
 
-    async def _shut_down(self) -> None:
-        with self._mutex:
-            mover, self._mover = self._mover, None
-            receivers = list(self._receivers.values())
-        for receiver in receivers:
-            await receiver.aclose()
-        await self._room.aclose()
-        if mover is not None:
-            await mover.aclose()
-        await self._connections.aclose()
+    # -- inside ------------------------------------------------------------------------------------------------------
 
-    # -- for the queues ------------------------------------------------------------------------------------------
-
-    def _keys(self, name: str) -> QueueKeys:
-        return QueueKeys.of(map_name(name, self._options.name_mapper))
-
-    def _codec(self, codec: Codec | None) -> Codec:
-        return self._options.codec if codec is None else codec
-
-    def _open_handle(self, handle: AnyHandle) -> AnyHandle:
-        with self._mutex:
-            if self._closed:
-                raise ClosedError("the client is closed; make a new one with connect()")
-            key = handle.keys.ready
-            self._handles[key] = self._handles.get(key, 0) + 1
-            if handle.transfer:
-                if self._mover is None:
-                    self._mover = Mover(self._connections, self._options)
-                self._mover.attach(handle.keys)
+    def _opened(self, handle: AnyHandle) -> AnyHandle:
+        self._runtime.attach(handle.keys, handle.name, handle.transfer)
         return handle
-
-    async def _let_go(self, keys: QueueKeys, transfer: bool) -> None:
-        """Counts one handle of these keys less; with the last one every wait on them ends."""
-        unused: list[Receiver | FairReceiver] = []
-        with self._mutex:
-            if self._closed:
-                return
-            if transfer and self._mover is not None:
-                self._mover.detach(keys)
-            key = keys.ready
-            self._handles[key] -= 1
-            if not self._handles[key]:
-                del self._handles[key]
-                unused = [self._receivers.pop(source) for source in list(self._receivers) if _ends_with(source, key)]
-        for receiver in unused:
-            await receiver.aclose()
-
-    async def _renamed(self, handle: Handle[Any], new_name: str) -> None:
-        """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
-        if not handle._open:
-            return
-        old = handle.keys
-        handle.requests.keys, handle.requests.name = self._keys(new_name), new_name
-        self._open_handle(handle)
-        handle._left(old)
-        # To its end, or a cancelled caller would leave waits under a name that nothing is under any more.
-        await async_finish(self._let_go(old, handle.transfer))
-
-    def _receiver(self, source: Source | Turns) -> Receiver | FairReceiver:
-        with self._mutex:
-            if self._closed:
-                raise ClosedError("the client is closed; make a new one with connect()")
-            receiver = self._receivers.get(source)
-            if receiver is None:
-                if isinstance(source, Turns):
-                    receiver = FairReceiver(self._connections, source.pops)
-                else:
-                    receiver = Receiver(self._connections, source)
-                self._receivers[source] = receiver
-            return receiver
-
-
-def _ends_with(source: Source | Turns, key: str) -> bool:
-    """Whether nobody may wait for it any more when the last handle of this key is closed."""
-    return key == source.key if not isinstance(source, Turns) else any(key == pop.key for pop in source.pops)
 
 
 def connect(
     url: str,
     *,
     codec: Codec | None = None,
-    envelope: Envelope | str = Envelope.CURRENT,
+    envelope: Written = Envelope.CURRENT,
     name_mapper: NameMapper | None = None,
     probe_interval: float = 30.0,
     transfer_batch: int = 5000,
-    undecodable: str = "raise",
+    undecodable: Undecodable = "raise",
     remember: float = 600.0,
-    wakeups: str = "channel",
+    wakeups: Wakeups = "channel",
+    busy_wait: bool = True,
+    durable: Durability | None = None,
     **redis_options: Any,
 ) -> Client:
     """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
@@ -338,23 +357,40 @@ def connect(
 
     Answers to ``Redisson.create(config)``.
     """
+    client = unopened(
+        url,
+        {
+            **redis_options,
+            "codec": codec,
+            "envelope": envelope,
+            "name_mapper": name_mapper,
+            "probe_interval": probe_interval,
+            "transfer_batch": transfer_batch,
+            "undecodable": undecodable,
+            "remember": remember,
+            "wakeups": wakeups,
+            "busy_wait": busy_wait,
+            "durable": durable,
+        },
+    )
+    # sync: client.open()
+    return client
+
+
+def unopened(url: str, options: Mapping[str, Any]) -> Client:
+    """A client by the arguments of :func:`connect`. Nothing is sent."""
+    if not isinstance(url, str):
+        kind = type(url).__name__
+        raise ArgumentError(
+            f"connect() takes a URL such as redis://localhost:6379/0, not a {kind}; "
+            "around a client of redis-py write Client(...)"
+        )
+    own = inspect.signature(Client).parameters
     try:
-        redis = Redis.from_url(url, **redis_options)
+        redis = Redis.from_url(url, **{name: value for name, value in options.items() if name not in own})
         # redis-py looks at an option when it makes its first connection, and not before.
         connection_factory(redis.connection_pool)
     except (ValueError, TypeError, AttributeError) as error:
         message = f"{without_password(url)!r} cannot be used: {error}; a URL looks like redis://localhost:6379/0"
         raise ArgumentError(message) from error
-    client = Client(
-        redis,
-        codec=codec,
-        envelope=envelope,
-        name_mapper=name_mapper,
-        probe_interval=probe_interval,
-        transfer_batch=transfer_batch,
-        undecodable=undecodable,
-        remember=remember,
-        wakeups=wakeups,
-    )
-    # sync: client.open()
-    return client
+    return Client(redis, **{name: value for name, value in options.items() if name in own})

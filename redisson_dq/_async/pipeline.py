@@ -6,9 +6,9 @@ import contextlib
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from ..errors import ArgumentError, DecodeError, RedissonDQError
-from ..wire.request import Request
-from .connections import Connections
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.wire.request import Request
 
 __all__ = ["Pipeline", "Reply"]
 

@@ -1,5 +1,5 @@
 """The command line: ``redisson-dq COMMAND``. ``main`` is its entry point."""
 
-from ._main import main
+from redisson_dq.cli._main import main
 
 __all__ = ["main"]

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
-from ..errors import RedissonDQError
+from redisson_dq.errors import RedissonDQError
 
 __all__ = ["COMMANDS", "Command", "main"]
 
@@ -29,6 +29,7 @@ COMMANDS = {
     "demo": "redisson_dq.cli.demo",
     "generate-classes": "redisson_dq.cli.generate_classes",
     "partitions": "redisson_dq.cli.partitions",
+    "worker": "redisson_dq.cli.worker",
 }
 
 
@@ -46,7 +47,7 @@ class Command(Protocol):
         ...
 
 
-class Terminated(KeyboardInterrupt):
+class _Terminated(KeyboardInterrupt):
     """SIGTERM came. Handled as Ctrl-C is."""
 
 
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _sigterm_raises():
             return command.run(arguments)
-    except Terminated:
+    except _Terminated:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -88,7 +89,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from .. import __version__
+        from redisson_dq import __version__
 
         print(f"redisson-dq {__version__}")
         parser.exit()
@@ -97,7 +98,7 @@ class _Version(argparse.Action):
 @contextlib.contextmanager
 def _sigterm_raises() -> Iterator[None]:
     def terminate(*_: object) -> NoReturn:
-        raise Terminated
+        raise _Terminated
 
     if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
         yield

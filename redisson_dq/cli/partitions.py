@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out ``partitions``: 0 when the names were printed."""
-    from ..wire.partitions import partition_names
+    from redisson_dq.wire.partitions import partition_names
 
     for name in partition_names(arguments.name, arguments.count, arguments.prefix):
         print(name)

@@ -1,25 +1,80 @@
-"""Redisson's codecs, under Redisson's names."""
+"""Redisson's codecs, under Redisson's names.
 
-from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.composite import CompositeCodec
-from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
-from redisson_dq.codecs.jackson.codecs import (
-    AvroJacksonCodec,
-    CborJackson3Codec,
-    CborJacksonCodec,
-    IonJacksonCodec,
-    MsgPackJacksonCodec,
-    SmileJackson3Codec,
-    SmileJacksonCodec,
-)
-from redisson_dq.codecs.json_jackson import JsonJacksonCodec
-from redisson_dq.codecs.json_jackson3 import JsonJackson3Codec, TypedJsonJackson3Codec
-from redisson_dq.codecs.kryo5 import Kryo5Codec
-from redisson_dq.codecs.protobuf import ProtobufCodec
-from redisson_dq.codecs.serialization import SerializationCodec
-from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
-from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
-from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec, MarshallingCodec
+A codec is imported when it is first asked for: each one brings its own readers and writers of Java's types.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.base import Codec
+    from redisson_dq.codecs.composite import CompositeCodec
+    from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
+    from redisson_dq.codecs.jackson.codecs import (
+        AvroJacksonCodec,
+        CborJackson3Codec,
+        CborJacksonCodec,
+        IonJacksonCodec,
+        MsgPackJacksonCodec,
+        SmileJackson3Codec,
+        SmileJacksonCodec,
+    )
+    from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec
+    from redisson_dq.codecs.jackson.json_jackson3 import JsonJackson3Codec, TypedJsonJackson3Codec
+    from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
+    from redisson_dq.codecs.kryo5 import Kryo5Codec
+    from redisson_dq.codecs.protobuf import ProtobufCodec
+    from redisson_dq.codecs.serialization import SerializationCodec
+    from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
+    from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec, MarshallingCodec
+else:
+    from redisson_dq._lazy import lazily
+
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "base": ("Codec",),
+            "composite": ("CompositeCodec",),
+            "compression": (
+                "LZ4Codec",
+                "LZ4CodecV2",
+                "SnappyCodec",
+                "SnappyCodecV2",
+                "ZStdCodec",
+            ),
+            "jackson.codecs": (
+                "AvroJacksonCodec",
+                "CborJackson3Codec",
+                "CborJacksonCodec",
+                "IonJacksonCodec",
+                "MsgPackJacksonCodec",
+                "SmileJackson3Codec",
+                "SmileJacksonCodec",
+            ),
+            "jackson.json_jackson": ("JsonJacksonCodec",),
+            "jackson.json_jackson3": (
+                "JsonJackson3Codec",
+                "TypedJsonJackson3Codec",
+            ),
+            "jackson.typed_json": ("TypedJsonJacksonCodec",),
+            "kryo5": ("Kryo5Codec",),
+            "protobuf": ("ProtobufCodec",),
+            "serialization": ("SerializationCodec",),
+            "simple": (
+                "ByteArrayCodec",
+                "DoubleCodec",
+                "IntegerCodec",
+                "LongCodec",
+                "StringCodec",
+            ),
+            "unsupported": (
+                "ForyCodec",
+                "FstCodec",
+                "FuryCodec",
+                "KryoCodec",
+                "MarshallingCodec",
+            ),
+        },
+    )
 
 __all__ = [
     "AvroJacksonCodec",

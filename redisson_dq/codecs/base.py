@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
-__all__ = ["Codec"]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    #: What a codec carries. A bare ``Codec`` carries anything.
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+__all__ = ["Codec", "T"]
 
 
-class Codec(ABC):
+class Codec(ABC, Generic[T]):
     """Turns a value into the bytes that stand in Redis, and back.
 
-    A codec holds no state that changes, so one object serves any number of queues and threads. To write
-    one of your own, derive from this class; raise :class:`~redisson_dq.errors.EncodeError` and
+    A codec holds no state that changes, so one object serves any number of queues and threads. To write one of your
+    own, derive from this class, or from ``Codec[Order]`` if it carries one type. For type checkers a queue with such a
+    codec is a ``BlockingQueue[Order]``. Raise :class:`~redisson_dq.errors.EncodeError` and
     :class:`~redisson_dq.errors.DecodeError`, nothing else.
     """
 
@@ -22,11 +33,11 @@ class Codec(ABC):
         return type(self).__name__
 
     @abstractmethod
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: T) -> bytes:
         """The bytes of ``value``. Raises EncodeError when the codec has none for it. O(size)."""
 
     @abstractmethod
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError for any bytes that are not one whole value. O(size)."""
 
     def __repr__(self) -> str:

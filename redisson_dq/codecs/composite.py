@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, T
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["CompositeCodec"]
 
 
-class CompositeCodec(Codec):
+class CompositeCodec(Codec[T]):
     """The counterpart of ``org.redisson.codec.CompositeCodec``, with its arguments in its order.
 
     A queue has no map keys or map values: the bytes, and the errors, are those of ``value_codec``. Without one Java's
@@ -18,7 +16,7 @@ class CompositeCodec(Codec):
     """
 
     def __init__(
-        self, map_key_codec: Codec | None, map_value_codec: Codec | None, value_codec: Codec | None = None
+        self, map_key_codec: Codec | None, map_value_codec: Codec | None, value_codec: Codec[T] | None = None
     ) -> None:
         for name, codec in (("map_key_codec", map_key_codec), ("map_value_codec", map_value_codec)):
             if codec is not None and not isinstance(codec, Codec):
@@ -31,11 +29,11 @@ class CompositeCodec(Codec):
         self._codecs = (map_key_codec, map_value_codec, value_codec)
         self._value = value_codec
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: T) -> bytes:
         """The bytes that ``value_codec`` has. Raises its EncodeError."""
         return self._value.encode(value)
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> T:
         """The value that ``value_codec`` reads. Raises its DecodeError."""
         return self._value.decode(data)
 

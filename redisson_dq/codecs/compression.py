@@ -9,38 +9,49 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
-__all__ = ["MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
+__all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
 
 #: The most bytes before compression, unless a codec is told otherwise.
 MAX_SIZE = 64 * 1024 * 1024
+#: By how much a value may shrink when it is compressed, unless a codec is told otherwise.
+MAX_RATIO = 1000
+
+#: Whatever its compressed bytes, a value of this size is read: a short one says nothing by its ratio.
+_FREE = 1024 * 1024
 
 _LARGEST = 0x7E000000  # LZ4 takes no more; a Java int would hold a little more
 
 _SIZE = 4  # bytes of a length: a Java int, big endian
 
 
-class _CompressingCodec(Codec):
+class _CompressingCodec(Codec[T]):
     _format: ClassVar[str]
     _header: ClassVar[int]  # bytes before the compressed ones
     _expansion: ClassVar[int]  # one compressed byte becomes at most so many
 
-    def __init__(self, inner: Codec | None = None, *, max_size: int = MAX_SIZE) -> None:
+    def __init__(
+        self, inner: Codec[T] | None = None, *, max_size: int = MAX_SIZE, max_ratio: int | None = MAX_RATIO
+    ) -> None:
         """``inner`` writes what is compressed; Kryo5Codec unless given, as in Redisson.
 
         Values of more than ``max_size`` bytes before compression are refused both ways, so that a few bytes in Redis
-        cannot fill the memory. Raises ArgumentError, also when the extra ``compression`` is not installed.
+        cannot fill the memory. A value of more than 1 MiB may have at most ``max_ratio`` times the bytes that it is
+        compressed to. None is no such bound. Raises ArgumentError, also when the extra ``compression`` is not
+        installed.
         """
         if inner is not None and not isinstance(inner, Codec):
             raise ArgumentError(f"inner is a redisson_dq.codecs.Codec, such as Kryo5Codec(), not {inner!r}")
         if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
             raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {max_size!r}")
+        if max_ratio is not None and (type(max_ratio) is not int or max_ratio < 1):
+            raise ArgumentError(f"max_ratio is a whole number of 1 or more, or None, not {max_ratio!r}")
         try:
             _cramjam()
         except ImportError as exc:
@@ -48,13 +59,14 @@ class _CompressingCodec(Codec):
             raise ArgumentError(f"{name} needs cramjam: pip install 'redisson-dq[compression]'") from exc
         self._inner = Kryo5Codec() if inner is None else inner
         self._max_size = max_size
+        self._max_ratio = max_ratio
 
     @property
     def name(self) -> str:
         """Both names, as in ``LZ4Codec(Kryo5Codec)``."""
         return f"{type(self).__name__}({self._inner.name})"
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: T) -> bytes:
         """What the inner codec writes, compressed. Raises EncodeError. O(size)."""
         try:
             raw = self._inner.encode(value)
@@ -63,9 +75,13 @@ class _CompressingCodec(Codec):
             raise EncodeError(f"{self.name}: {message}", codec=self.name, path=exc.path) from exc
         if len(raw) > self._max_size:
             raise Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}").error(self.name)
-        return self._compress(raw)
+        data = self._compress(raw)
+        too_much = self._too_much(len(raw), len(data))
+        if too_much is not None:
+            raise Unencodable(too_much).error(self.name)
+        return data
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> T:
         """What the inner codec reads from the decompressed bytes. O(size, before compression).
 
         Raises DecodeError, whose ``data`` are the bytes given. When the inner codec refuses what was decompressed,
@@ -104,6 +120,18 @@ class _CompressingCodec(Codec):
             raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
         if before + size > self._max_size:
             raise Malformed(f"{before + size} bytes announced, max_size is {self._max_size}", offset)
+        too_much = self._too_much(before + size, (offset or self._header) + compressed)
+        if too_much is not None:
+            raise Malformed(too_much, offset)
+
+    def _too_much(self, size: int, compressed: int) -> str | None:
+        """What is wrong with the sizes of a value before and after compression, if anything is."""
+        if self._max_ratio is None or size <= max(_FREE, self._max_ratio * compressed):
+            return None
+        return (
+            f"{size} bytes of {compressed} compressed ones: max_ratio is {self._max_ratio}, give the codec a larger "
+            "one (or None) if such values are yours"
+        )
 
 
 def _cramjam() -> ModuleType:
@@ -116,7 +144,7 @@ def _length(data: bytes, offset: int = 0) -> int:
     return int.from_bytes(data[offset : offset + _SIZE], "big", signed=True)
 
 
-class LZ4Codec(_CompressingCodec):
+class LZ4Codec(_CompressingCodec[T]):
     """The size and one LZ4 block: ``org.redisson.codec.LZ4Codec``.
 
     The bytes are those that Redisson writes with the native library of lz4-java.
@@ -139,7 +167,7 @@ class LZ4Codec(_CompressingCodec):
         return raw
 
 
-class LZ4CodecV2(LZ4Codec):
+class LZ4CodecV2(LZ4Codec[T]):
     """The format of LZ4Codec, since Redisson 3.25.0: ``org.redisson.codec.LZ4CodecV2``.
 
     Redisson before 4.5.0 does not read its own values back if LZ4 found anything to shorten in them. So up to
@@ -150,8 +178,15 @@ class LZ4CodecV2(LZ4Codec):
     #: What the decompressor behind Redisson gives in one read, and before 4.5.0 there is only one.
     _ONE_READ = 192 * 1024
 
-    def __init__(self, inner: Codec | None = None, *, compress: bool = False, max_size: int = MAX_SIZE) -> None:
-        super().__init__(inner, max_size=max_size)
+    def __init__(
+        self,
+        inner: Codec[T] | None = None,
+        *,
+        compress: bool = False,
+        max_size: int = MAX_SIZE,
+        max_ratio: int | None = MAX_RATIO,
+    ) -> None:
+        super().__init__(inner, max_size=max_size, max_ratio=max_ratio)
         self._literal = 0 if compress else self._ONE_READ
 
     def _compress(self, raw: bytes) -> bytes:
@@ -168,7 +203,7 @@ def _literals(raw: bytes) -> bytes:
     return b"".join((size.to_bytes(_SIZE, "big"), bytes((min(size, 15) << 4,)), more, raw))
 
 
-class SnappyCodecV2(_CompressingCodec):
+class SnappyCodecV2(_CompressingCodec[T]):
     """Snappy's raw format: ``org.redisson.codec.SnappyCodecV2``."""
 
     _format = "Snappy"
@@ -188,7 +223,7 @@ class SnappyCodecV2(_CompressingCodec):
         return bytes(snappy.decompress_raw(data))
 
 
-class SnappyCodec(SnappyCodecV2):
+class SnappyCodec(SnappyCodecV2[T]):
     """Chunks in Snappy's raw format, each after its length: ``org.redisson.codec.SnappyCodec``.
 
     Redisson 4.1.0 has dropped it. SnappyCodecV2 is another format.
@@ -218,7 +253,7 @@ class SnappyCodec(SnappyCodecV2):
         return b"".join(parts)
 
 
-class ZStdCodec(_CompressingCodec):
+class ZStdCodec(_CompressingCodec[T]):
     """The size and a ZStandard frame: ``org.redisson.codec.ZStdCodec``, since Redisson 3.39.0."""
 
     _format = "ZStandard"

@@ -1,12 +1,13 @@
 """How the codecs say internally that something is wrong, and how it becomes the one public error.
 
-The readers and writers raise :class:`Malformed` and :class:`Unencodable`, which carry no codec name and no
-data; a codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeError, once, at the edge.
+The readers and writers raise :class:`Malformed` and :class:`Unencodable`, which carry no codec name and no data. A
+codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeError, once, at the edge.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -15,17 +16,24 @@ from uuid import UUID
 
 from redisson_dq.codecs.unsupported import hint
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java.conversions import Misfit
+from redisson_dq.java.declare import Declaration
+from redisson_dq.java.fields import attributes_of
 
 __all__ = [
     "MAX_DEPTH",
     "TOO_DEEP",
     "Malformed",
     "Unencodable",
+    "check_fields",
+    "command",
     "decode_error",
     "encode_error",
+    "malformed",
     "no_java_type",
     "shorten",
     "type_name",
+    "undeclared",
     "unwritable",
 ]
 
@@ -35,6 +43,7 @@ MAX_DEPTH = 200
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} collections"
 
 _LONGEST_PATH = 240
+_MOST_NAMED = 3
 _LONGEST_MESSAGE = 2000
 
 
@@ -71,13 +80,41 @@ class Malformed(_Fault):
     """The bytes are no value.
 
     ``offset`` is where reading stopped; a reader that does not know it gives ``near``, a text that stands
-    there.
+    there. ``stale`` is false for what no declaration of a class can be the cause of.
     """
 
-    def __init__(self, message: str, offset: int | None = None, *, near: str | None = None) -> None:
+    def __init__(self, message: str, offset: int | None = None, *, near: str | None = None, stale: bool = True) -> None:
         super().__init__(message)
         self.offset = offset
         self.near = near
+        self._stale = stale and message != TOO_DEEP
+        self._place = ""
+        self._classes: tuple[str, ...] = ()
+
+    def in_field(self, java_class: str, name: str, others: Iterable[str] = ()) -> Malformed:
+        """Note, on the way out, in which field of which declared class it is. The innermost one stands.
+
+        ``others`` are declared classes that were read before, the last one first: what they left over may be what was
+        read here.
+        """
+        if not self._place:
+            self._place = f", in the field {shorten(name, 120)} of {shorten(java_class, 120)}"
+            self._classes += (java_class, *others)
+        return self
+
+    def of_classes(self, java_classes: Iterable[str]) -> Malformed:
+        """Note the declared classes that were read in these bytes, the last one first."""
+        self._classes = tuple(java_classes)
+        return self
+
+    @property
+    def _advice(self) -> str:
+        """What to do if a declaration does not say what the Java class is by now."""
+        if not self._stale or not self._classes:
+            return self._place
+        classes = [*dict.fromkeys(self._classes)][:_MOST_NAMED]
+        named = " or ".join(shorten(name, 120) for name in classes)
+        return f"{self._place}: the declaration of {named} may be out of date, make it again with {command(*classes)}"
 
     def error(self, codec: str, data: bytes) -> DecodeError:
         """The public error, to be raised ``from`` this one or its cause."""
@@ -85,12 +122,21 @@ class Malformed(_Fault):
         if self.offset is None and self.near is not None:
             offset = max(data.find(self.near.encode("utf-8", "replace")), 0)
         where = f"offset {offset}, at {self.path}" if self._steps else f"offset {offset}"
-        message = f"{codec}: {self.message} ({where}){hint(codec, data)}"
+        message = f"{codec}: {self.message}{self._advice} ({where}){hint(codec, data)}"
         return DecodeError(message, codec=codec, data=data, offset=offset)
 
 
 class Unencodable(_Fault):
-    """The codec has no bytes for a value."""
+    """The codec has no bytes for a value. ``in_field``: it is about a field, whose name it does not tell yet."""
+
+    in_field = False
+
+    def of_field(self, java_name: str) -> Unencodable:
+        """Name the field, ``com.acme.Order.id``, on the way out; the innermost counts."""
+        if self.in_field:
+            self.message = shorten(f"{java_name}: {self.message}", _LONGEST_MESSAGE)
+            self.in_field = False
+        return self
 
     def error(self, codec: str) -> EncodeError:
         """The public error, to be raised ``from`` this one or its cause."""
@@ -98,13 +144,54 @@ class Unencodable(_Fault):
         return EncodeError(f"{codec}: {self.message} (at {path})", codec=codec, path=path)
 
 
+def command(*java_classes: str) -> str:
+    """The command that makes the declarations of Java classes from their jar."""
+    # A nested class without its dollar sign, which a shell would take for a variable.
+    return f"`redisson-dq generate-classes your.jar {' '.join(shorten(name, 120) for name in java_classes)}`".replace(
+        "$", "."
+    )
+
+
+def undeclared(java_class: str, offset: int | None = None, *, near: str | None = None, line: str = "") -> Malformed:
+    """The fault of a class that nobody declared. ``line`` is the decorator that its declaration begins with."""
+    name = shorten(java_class, 120)
+    line = line or f'@java_class("{name}")'
+    return Malformed(
+        f"Java class {name} is not declared: write a Python class for it under {line}, or have it written by "
+        f"{command(java_class)}",
+        offset,
+        near=near,
+        stale=False,
+    )
+
+
+def check_fields(value: Any, declaration: Declaration) -> None:
+    """Refuse an object of a subclass of a collection with fields that a codec does not write, as Java's does not."""
+    if not declaration.fields and declaration.superclass is None:
+        return
+    defaults = {one.name: one.default for one in attributes_of(declaration.python)}
+    for field in declaration.all_fields:
+        default = defaults[field.attribute]
+        if getattr(value, field.attribute, None) != (None if default is None else default()):
+            raise Unencodable(
+                f"{declaration.name}.{field.name} is not written: of a collection this codec has nothing but the "
+                "elements, in Java as well. Send a class that has the collection in a field"
+            )
+
+
 def unwritable(exc: Exception, *keys: Any) -> Unencodable:
-    """The fault of an exception that a value raises while it is written: a property, an ``__iter__`` or a tzinfo of
-    the caller's own, an object that lacks its attributes. The value stands under ``keys``, the innermost first. A
-    RecursionError is raised again there, where the stack has no room to say more."""
+    """The fault of an exception that a value raises while it is written.
+
+    A property, an ``__iter__`` or a tzinfo of the caller may raise it, or an object that lacks its attributes. The
+    value stands under ``keys``, the innermost first. A RecursionError is raised again, as the stack has no room to say
+    more.
+    """
     if keys and isinstance(exc, RecursionError):
         raise exc
     fault = Unencodable(_message(exc, "the value cannot be written"))
+    if isinstance(exc, Misfit):
+        fault.in_field = True
+        keys = (*exc.steps, *keys)
     for key in keys:
         fault.inside(key)
     return fault
@@ -117,13 +204,16 @@ def encode_error(exc: Exception, codec: str) -> EncodeError:
 
 def decode_error(exc: Exception, codec: str, data: bytes) -> DecodeError:
     """The public error of whatever was raised while bytes were read, to be raised ``from`` it."""
-    if isinstance(exc, Malformed):
-        fault = exc
-    elif isinstance(exc, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
-        fault = Malformed("the bytes end in the middle of the value", len(data))
-    else:  # raised by the __hash__ of a declared class, say
-        fault = Malformed(_message(exc, "the value cannot be made"))
+    fault = exc if isinstance(exc, Malformed) else malformed(exc, data)
     return fault.error(codec, data)
+
+
+def malformed(exc: Exception, data: bytes) -> Malformed:
+    """The fault of an exception that is none yet."""
+    if isinstance(exc, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
+        return Malformed("the bytes end in the middle of the value", len(data))
+    # Raised by the __hash__ of a declared class, say.
+    return Malformed(_message(exc, "the value cannot be made"), stale=not isinstance(exc, ArgumentError))
 
 
 def _message(exc: Exception, what: str) -> str:

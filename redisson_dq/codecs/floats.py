@@ -1,9 +1,9 @@
 """The text Java gives a Double and a Float (``Double.toString``, ``Float.toString``).
 
-The digits are the shortest that read back as the same value, at least two of them, as the JDK writes them
-since version 19. Older JDKs write more digits for some values (9.999999999999999E22 for 1.0E23, the Float
-2.34603552E17 for 2.3460355E17): hardly ever for decimals of few digits; in random bits, for 0.3 % of the
-Doubles and 11 % of the Floats. Both texts read back as the same number.
+The digits are the shortest that read back as the same value, at least two of them, as the JDK writes them since version
+19. Older JDKs write more digits for some values (9.999999999999999E22 for 1.0E23, the Float 2.34603552E17 for
+2.3460355E17). They hardly ever do so for decimals of few digits. In random bits they do so for 0.3 % of the Doubles and
+11 % of the Floats. Both texts read back as the same number.
 """
 
 from __future__ import annotations

@@ -1,29 +1,91 @@
-"""Keys and elements that were made to have one hash: each takes as long to put into a dict as there are others."""
+"""Keys and elements that were made to have one hash: each takes as long to put into a dict as there are others.
+
+Nobody knows the hashes of texts beforehand. The hashes of numbers, UUIDs and whatever consists of them are the same in
+every process. That of an int is its remainder by 2**61 - 1.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import dataclasses
+from collections import defaultdict
+from collections.abc import Collection
+from decimal import Decimal
+from enum import Enum
 from typing import Any
+
+import attrs
 
 from redisson_dq.codecs.faults import Malformed
 
-__all__ = ["FEW_KEYS", "MOST_OF_ONE_HASH", "SAME_HASH", "check_hashes"]
+__all__ = ["FEW_KEYS", "SAME_HASH", "Hashes"]
 
-#: So many are not looked at.
-FEW_KEYS = 1_000
-#: Of more, so many may have one hash. Nobody knows those of texts beforehand; those of numbers and UUIDs, everybody.
-MOST_OF_ONE_HASH = 200
+#: So many may have one hash, in each container.
+FEW_KEYS = 16
 SAME_HASH = "keys or elements of which too many have the same hash"
 
+#: The comparisons that a value may take at first, and how many more it has for each key.
+_FREE = 100_000
+_FOR_EACH_KEY = 8
+_MOST_PARTS = 1_000
+#: An int of more bits takes too long to become the Decimal that it is compared with.
+_MOST_BITS = 16_384
+_TEXTS = frozenset((str, bool, type(None)))
 
-def check_hashes(keys: list[Any], pos: int) -> None:
-    """Refuse keys of which too many have the same hash. Those that have none are no keys, and pass. O(n)."""
-    if len(keys) <= FEW_KEYS:
-        return
-    try:
-        hashes: Iterable[int] = list(map(hash, keys))
-    except TypeError:
-        return
-    if max(Counter(hashes).values()) > MOST_OF_ONE_HASH:
-        raise Malformed(SAME_HASH, pos)
+
+class Hashes:
+    """Counts, for one value that is read, the comparisons that its keys of the same hash take."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _FREE
+
+    def check(self, keys: Collection[Any], pos: int | None = None) -> None:
+        """Refuse keys or elements of a container when too many have the same hash. Raises Malformed. O(size).
+
+        Those that have no hash are no keys, and pass. So do equal ones, of which one is kept.
+        """
+        if len(keys) <= FEW_KEYS or all(kind in _TEXTS or issubclass(kind, Enum) for kind in set(map(type, keys))):
+            return
+        try:
+            hashes = list(map(hash, keys))
+        except TypeError:
+            return
+        self._left += _FOR_EACH_KEY * len(keys)
+        if len(set(hashes)) == len(hashes):
+            return
+        groups: dict[int, list[Any]] = defaultdict(list)
+        for key, code in zip(keys, hashes, strict=True):
+            groups[code].append(key)
+        for group in groups.values():
+            if len(group) > 1:
+                self._compare(group, pos)
+
+    def _compare(self, group: list[Any], pos: int | None) -> None:
+        kinds = set(map(type, group))
+        has_large = any(isinstance(key, int) and key.bit_length() > _MOST_BITS for key in group)
+        if Decimal in kinds and has_large:
+            raise Malformed(SAME_HASH, pos)
+        different: set[Any] = set()
+        for key in group:
+            self._left -= len(different) * _parts(key)
+            if self._left < 0:
+                raise Malformed(SAME_HASH, pos)
+            different.add(key)
+
+
+def _parts(key: Any) -> int:
+    """How many values a comparison with the key may come to, up to a limit."""
+    count = 0
+    waiting = [key]
+    while waiting and count < _MOST_PARTS:
+        count += 1
+        value: Any = waiting.pop()
+        kind = type(value)
+        if attrs.has(kind):
+            waiting += [getattr(value, field.name, None) for field in attrs.fields(kind)]
+        elif dataclasses.is_dataclass(kind):
+            waiting += [getattr(value, field.name, None) for field in dataclasses.fields(kind)]
+        elif kind is tuple:
+            waiting += value
+    return count

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from redisson_dq import java
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable, decode_error, encode_error, type_name
-from redisson_dq.codecs.json_jackson import JsonJacksonCodec
+from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec
+from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
 from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
-from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java.declare import declaration_of, signature_of
 
@@ -26,7 +26,7 @@ class _Coding(NamedTuple):
     decode: Callable[[bytes], Any]
 
 
-class ProtobufCodec(Codec):
+class ProtobufCodec(Codec[T]):
     """The values of one type: ``org.redisson.codec.ProtobufCodec(Class)``, since Redisson 3.23.4.
 
     ``type`` decides the bytes:
@@ -38,11 +38,18 @@ class ProtobufCodec(Codec):
     * a class declared with java_class, or one of java.time: the runtime schema of protostuff, Java's library for
       classes that protobuf did not generate.
 
-    Raises ArgumentError for any other type, among them records and enums, which Java's codec does not read back;
-    EncodeError for a value of another type, and for what protostuff would lose without a word: None in a list or an
-    array, a subclass in a field, another collection than Java makes for the field, None or an empty collection in a
-    field whose attribute comes back as something else; DecodeError for bytes that are no such value. O(size).
+    Raises ArgumentError for any other type, among them records and enums, which Java's codec does not read back. Raises
+    EncodeError for a value of another type, and for what protostuff would lose without a word. That is None in a list
+    or an array, a subclass in a field, and another collection than Java makes for the field. It is also None or an
+    empty collection in a field whose attribute comes back as something else. Raises DecodeError for bytes that are no
+    such value. O(size).
     """
+
+    @overload
+    def __init__(self, type: type[T], blacklist_codec: Codec | None = None) -> None: ...
+
+    @overload
+    def __init__(self: ProtobufCodec[Any], type: Any, blacklist_codec: Codec | None = None) -> None: ...
 
     def __init__(self, type: Any, blacklist_codec: Codec | None = None) -> None:
         if blacklist_codec is not None and (
@@ -52,7 +59,7 @@ class ProtobufCodec(Codec):
         self._type = type
         self._coding = _message(type) if hasattr(type, "DESCRIPTOR") else _of_type(type, blacklist_codec)
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: T) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._coding.encode(value)
@@ -61,12 +68,13 @@ class ProtobufCodec(Codec):
         except Exception as exc:
             raise encode_error(exc, self.name) from exc
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError. O(size)."""
         if type(data) is not bytes:
             data = bytes(data)
         try:
-            return self._coding.decode(data)
+            found: T = self._coding.decode(data)
+            return found
         except DecodeError as exc:
             raise DecodeError(_renamed(self.name, exc), codec=self.name, data=data, offset=exc.offset) from exc
         except Exception as exc:
@@ -189,5 +197,6 @@ def _why_not(name: str) -> str:
     if declaration is None and not name.startswith(("java.", "[")):
         return f'write a Python class for it under @java_class("{name}")'
     kinds = {"enum": "an enum as the whole value", "record": "a record", "class": "an abstract class"}
+    kinds["collection"] = "a class that extends a collection"
     what = "it" if declaration is None else kinds[declaration.kind]
     return f"Java's codec does not read back what it writes of {what}; list, set, dict and declared classes are fine"

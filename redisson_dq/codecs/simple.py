@@ -37,15 +37,15 @@ _HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP
 _TRIMMED = "".join(map(chr, range(0x21)))  # what Java's String.trim takes away
 
 
-class StringCodec(Codec):
+class StringCodec(Codec[str]):
     """``str`` and its bytes in ``charset``: ``org.redisson.client.codec.StringCodec``.
 
     ``charset`` is a Java or Python name; UTF-16 is written as Java does, big endian after a mark. Raises
     ArgumentError for a charset that Python does not know or Java does not have.
 
-    Java's codec writes any object as its ``toString()``; this one takes str only. Raises EncodeError for
-    other types and for characters the charset does not have, lone surrogates in UTF-8 among them (Java writes
-    ``?`` there); DecodeError for bytes that are no text in the charset (Java reads U+FFFD there). O(length).
+    Java's codec writes any object as its ``toString()``. This one takes str only. Raises EncodeError for other types
+    and for characters the charset does not have, lone surrogates in UTF-8 among them. Java writes ``?`` for these.
+    Raises DecodeError for bytes that are no text in the charset. Java reads U+FFFD there. O(length).
     """
 
     def __init__(self, charset: str = "utf-8") -> None:
@@ -96,7 +96,7 @@ class StringCodec(Codec):
         return f"{self.name}({self._charset!r})"
 
 
-class _WholeNumberCodec(Codec):
+class _WholeNumberCodec(Codec[int]):
     _least: ClassVar[int]
     _most: ClassVar[int]
 
@@ -138,12 +138,12 @@ class IntegerCodec(_WholeNumberCodec):
     _least, _most = INT_MIN, INT_MAX
 
 
-class DoubleCodec(Codec):
+class DoubleCodec(Codec[float]):
     """``float`` as the text of ``Double.toString``: ``org.redisson.client.codec.DoubleCodec``.
 
     Writes the digits of JDK 19 and later (older ones write a digit too many for a few values). Reads what
-    ``Double.valueOf`` reads: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an
-    exponent, a suffix f or d; a number too large is an infinity.
+    ``Double.valueOf`` reads: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an exponent, a suffix
+    f or d. A number too large is an infinity.
     """
 
     def encode(self, value: Any) -> bytes:
@@ -176,7 +176,7 @@ class DoubleCodec(Codec):
             return float("-inf" if text.startswith("-") else "inf")
 
 
-class ByteArrayCodec(Codec):
+class ByteArrayCodec(Codec[bytes]):
     """``bytes`` as they are: ``org.redisson.client.codec.ByteArrayCodec``."""
 
     def encode(self, value: Any) -> bytes:

@@ -11,7 +11,7 @@ pipe closes, and the supervisor stops the server and removes its files. The serv
 which thread started it. POSIX only (Linux, macOS).
 """
 
-from ._find import ServerProgram, find_server
-from ._server import EmbeddedServer
+from redisson_dq.embedded._find import ServerProgram, find_server
+from redisson_dq.embedded._server import EmbeddedServer
 
 __all__ = ["EmbeddedServer", "ServerProgram", "find_server"]

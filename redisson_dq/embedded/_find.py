@@ -10,7 +10,7 @@ from pathlib import Path
 
 import attrs
 
-from ..errors import ServerNotFoundError
+from redisson_dq.errors import ServerNotFoundError
 
 __all__ = ["VARIABLE", "ServerProgram", "find_server"]
 
@@ -41,9 +41,9 @@ class ServerProgram:
 def find_server(path: str | os.PathLike[str] | None = None) -> ServerProgram:
     """Find a Redis or Valkey server program; nothing is started.
 
-    The first of these wins: ``path``, the environment variable ``REDISSON_DQ_SERVER`` (both may be a path or
-    a name on PATH), ``redis-server`` and then ``valkey-server`` on PATH, the wheel of the extra ``embedded``.
-    A program that was named but does not exist is an error, never a reason to look further.
+    The first of these wins: ``path``, the environment variable ``REDISSON_DQ_SERVER``, ``redis-server`` and then
+    ``valkey-server`` on PATH, the wheel of the extra ``embedded``. The first two may be a path or a name on PATH. A
+    program that was named but does not exist is an error, never a reason to look further.
 
     Raises ``ServerNotFoundError``, which lists the ways to get one.
     """

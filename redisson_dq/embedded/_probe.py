@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-__all__ = ["Address", "ServerInfo", "free_port", "probe"]
+__all__ = ["LOOPBACK", "Address", "ServerInfo", "free_port", "probe"]
 
 #: A loopback TCP port, or the path of a unix socket.
 Address = int | Path

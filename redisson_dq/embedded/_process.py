@@ -12,7 +12,7 @@ import weakref
 from pathlib import Path
 from typing import IO
 
-from ..errors import RedisConnectionError
+from redisson_dq.errors import RedisConnectionError
 
 __all__ = ["Supervised"]
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
 
-from ..errors import ArgumentError, RedisConnectionError
-from ._find import ServerProgram, find_server
-from ._probe import LOOPBACK, Address, ServerInfo, free_port, probe
-from ._process import Supervised
+from redisson_dq.embedded._find import ServerProgram, find_server
+from redisson_dq.embedded._probe import LOOPBACK, Address, ServerInfo, free_port, probe
+from redisson_dq.embedded._process import Supervised
+from redisson_dq.errors import ArgumentError, RedisConnectionError
 
 __all__ = ["EmbeddedServer"]
 
-log = logging.getLogger("redisson_dq.embedded")
+logger = logging.getLogger("redisson_dq.embedded")
 
 _LOG_TAIL = 12  # lines of the server's log in an error
 _LONGEST_UNIX_PATH = 100  # bytes; sun_path holds 108 on Linux, 104 on macOS
@@ -82,7 +82,7 @@ class EmbeddedServer:
         self._info: ServerInfo | None = None
         self._process: Supervised | None = None
 
-    # -- what it is
+    # -- what it is --------------------------------------------------------------------------------------------------
 
     @property
     def program(self) -> ServerProgram:
@@ -135,7 +135,7 @@ class EmbeddedServer:
         where = "stopped" if self._address is None else self.url
         return f"<EmbeddedServer {where} {self._program.path}>"
 
-    # -- life
+    # -- life --------------------------------------------------------------------------------------------------------
 
     def start(self) -> EmbeddedServer:
         """Start the server unless it runs, and wait until it answers."""
@@ -182,7 +182,7 @@ class EmbeddedServer:
     ) -> None:
         self.stop()
 
-    # -- inside
+    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _start_by(self, deadline: float) -> None:
         in_use: _AddressInUseError | None = None
@@ -203,7 +203,7 @@ class EmbeddedServer:
                     time.sleep(0.05)
                 continue
             self._process, self._address = process, address
-            log.info("started %s %s, pid %d, %s", self.name, self.version, self.pid, self._program.path)
+            logger.info("started %s %s, pid %d, %s", self.name, self.version, self.pid, self._program.path)
             return
 
     def _wait_until_ready(self, process: Supervised, address: Address, deadline: float) -> ServerInfo:
@@ -245,7 +245,7 @@ class EmbeddedServer:
         process, self._process, self._info = self._process, None, None
         if process is not None:
             process.end(how)
-            log.info("stopped %s, pid %d", self._program.path, process.pid)
+            logger.info("stopped %s, pid %d", self._program.path, process.pid)
 
     def _password(self) -> str | None:
         return self._config.get("requirepass")

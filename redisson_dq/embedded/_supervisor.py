@@ -1,7 +1,7 @@
 """The supervisor: starts one server, and stops it when the pipe on its standard input closes.
 
-Run as a script in a process of its own, with nothing but the standard library and without site-packages, so
-it is up within some 20 ms::
+Run as a script in a process of its own. It uses the standard library alone, without site-packages, so it is up within
+some 20 ms::
 
     python -I -S _supervisor.py WORK_DIR PROGRAM [ARGUMENT ...]
 
@@ -26,7 +26,7 @@ import signal
 import sys
 import time
 
-GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+_GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -99,7 +99,7 @@ class _Server:
     def end(self, number: int) -> None:
         if not self.ended:
             os.kill(self.pid, number)  # our child, not reaped yet: the number cannot be somebody else's
-            self.wait(watch=[], seconds=GRACE)
+            self.wait(watch=[], seconds=_GRACE)
         if not self.ended:
             os.kill(self.pid, signal.SIGKILL)
             self.wait(watch=[], seconds=None)
@@ -110,7 +110,7 @@ def _say(line: str) -> None:
         os.write(1, line.encode() + b"\n")
 
 
-def main(argv: list[str]) -> None:
+def _main(argv: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # only the pipe decides
     work_dir, command = argv[0], argv[1:]
@@ -126,4 +126,4 @@ def main(argv: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    _main(sys.argv[1:])

@@ -1,11 +1,11 @@
 """Java's types for Python: wrappers that pick the Java type of a value, and declarations of one's own classes.
 
-A codec that carries types (Kryo5Codec, JsonJacksonCodec, SerializationCodec) gives a plain value its natural
-Java type, and gives back the plain type for it. Where that would be another Java type than the one that was read,
-a value comes back as a wrapper, which is still a list, a dict, a datetime, an int ...: so what was read can be
-written back as the same Java type.
+A codec that carries types (Kryo5Codec, JsonJacksonCodec, SerializationCodec) writes a plain value as its natural Java
+type, and reads that type as the plain one. A value of another Java type comes back as a wrapper. A wrapper is still a
+list, a dict, a datetime or an int. So what was read can be written back as the same Java type.
 """
 
+from redisson_dq.java import kotlin, schemas
 from redisson_dq.java.arrays import (
     Array,
     BooleanArray,
@@ -29,6 +29,7 @@ from redisson_dq.java.collections import (
     ConcurrentLinkedQueue,
     ConcurrentSkipListMap,
     ConcurrentSkipListSet,
+    CopiesList,
     CopyOnWriteArrayList,
     CopyOnWriteArraySet,
     Elements,
@@ -39,22 +40,21 @@ from redisson_dq.java.collections import (
     EnumMap,
     EnumSet,
     HashMap,
+    HashSet,
     Hashtable,
     IdentityHashMap,
     LinkedBlockingDeque,
     LinkedBlockingQueue,
+    LinkedHashMap,
     LinkedHashSet,
     LinkedList,
     ListOf,
-    ListView,
     MapOf,
-    MapView,
     OrderedSet,
     PriorityBlockingQueue,
     PriorityQueue,
     Properties,
     SetOf,
-    SetView,
     SingletonList,
     SingletonMap,
     SingletonSet,
@@ -63,8 +63,6 @@ from redisson_dq.java.collections import (
     TreeSet,
     Vector,
     WeakHashMap,
-    synchronized,
-    unmodifiable,
 )
 from redisson_dq.java.declare import (
     JavaType,
@@ -126,6 +124,7 @@ from redisson_dq.java.values import (
     AtomicLong,
     AtomicReference,
     BitSet,
+    BlockData,
     Charset,
     Currency,
     InetAddress,
@@ -138,6 +137,8 @@ from redisson_dq.java.values import (
     OptionalInt,
     OptionalLong,
     Pattern,
+    SimpleEntry,
+    SimpleImmutableEntry,
     StackTraceElement,
     StringBuffer,
     StringBuilder,
@@ -146,6 +147,15 @@ from redisson_dq.java.values import (
     TimeZone,
     Uri,
     Url,
+)
+from redisson_dq.java.views import (
+    ElementsView,
+    EntriesView,
+    ListView,
+    MapView,
+    SetView,
+    synchronized,
+    unmodifiable,
 )
 
 __all__ = [
@@ -158,6 +168,7 @@ __all__ = [
     "AtomicReference",
     "BigInteger",
     "BitSet",
+    "BlockData",
     "BooleanArray",
     "Byte",
     "CharArray",
@@ -170,6 +181,7 @@ __all__ = [
     "ConcurrentLinkedQueue",
     "ConcurrentSkipListMap",
     "ConcurrentSkipListSet",
+    "CopiesList",
     "CopyOnWriteArrayList",
     "CopyOnWriteArraySet",
     "Currency",
@@ -179,10 +191,12 @@ __all__ = [
     "DoubleArray",
     "Duration",
     "Elements",
+    "ElementsView",
     "EmptyList",
     "EmptyMap",
     "EmptySet",
     "Entries",
+    "EntriesView",
     "EnumMap",
     "EnumSet",
     "FarTime",
@@ -190,6 +204,7 @@ __all__ = [
     "FloatArray",
     "GregorianCalendar",
     "HashMap",
+    "HashSet",
     "Hashtable",
     "IdentityHashMap",
     "InetAddress",
@@ -203,6 +218,7 @@ __all__ = [
     "JavaType",
     "LinkedBlockingDeque",
     "LinkedBlockingQueue",
+    "LinkedHashMap",
     "LinkedHashSet",
     "LinkedList",
     "ListOf",
@@ -240,6 +256,8 @@ __all__ = [
     "SqlDate",
     "SqlTime",
     "Stack",
+    "SimpleEntry",
+    "SimpleImmutableEntry",
     "StackTraceElement",
     "StringArray",
     "StringBuffer",
@@ -269,9 +287,13 @@ __all__ = [
     "float",
     "int",
     "java_class",
+    "kotlin",
     "long",
     "short",
     "synchronized",
     "transient",
     "unmodifiable",
 ]
+
+schemas.add_schemas(globals()[name] for name in __all__)
+schemas.add_schemas(getattr(kotlin, name) for name in kotlin.__all__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
@@ -178,21 +179,28 @@ def component_code(name: str) -> str:
     return PRIMITIVE_CODES.get(name) or (name if name.startswith("[") else f"L{name};")
 
 
-_TOO_MANY = "[" * 256  # a Java array has at most 255 dimensions
+_MOST_DIMENSIONS = 255
+#: Longer names are not kept.
+_LONGEST_KEPT = 512
 
 
 def component_of(java_name: str) -> str:
     """The component type of an array class's name: ``[[I`` -> ``[I``, ``[Lcom.acme.A;`` -> ``com.acme.A``.
 
-    Raises ValueError for a name that no array class has.
+    Raises ValueError for a name that no array class has. O(length).
     """
-    code = java_name[1:]
-    if java_name[:1] == "[" and not java_name.startswith(_TOO_MANY):
-        if code in PRIMITIVE_NAMES:
-            return PRIMITIVE_NAMES[code]
-        if code[:1] == "L" and code[-1:] == ";" and len(code) > 2:
-            return code[1:-1]
-        if code[:1] == "[":
-            component_of(code)
-            return code
+    return _kept_component(java_name) if len(java_name) <= _LONGEST_KEPT else _component(java_name)
+
+
+def _component(java_name: str) -> str:
+    code = java_name.lstrip("[")
+    dimensions = len(java_name) - len(code)
+    is_class = code[:1] == "L" and code[-1:] == ";" and len(code) > 2 and code[1] != "["
+    if 0 < dimensions <= _MOST_DIMENSIONS and (is_class or code in PRIMITIVE_NAMES):
+        if dimensions > 1:
+            return java_name[1:]
+        return code[1:-1] if is_class else PRIMITIVE_NAMES[code]
     raise ValueError(f"no array class has the name {java_name[:80]!r}")
+
+
+_kept_component = functools.lru_cache(maxsize=1024)(_component)

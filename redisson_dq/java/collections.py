@@ -1,20 +1,24 @@
 """Java's collections: lists, sets and dicts that know which class of java.util they are.
 
-``list``, ``set`` and ``dict`` are ArrayList, HashSet and LinkedHashMap. Every other class here is a list, a set
-or a dict as well, and becomes the Java class in its ``java_name``; what Java reads into it comes back as it.
+``list``, ``set`` and ``dict`` are ArrayList, HashSet and LinkedHashMap. Every other class here is a list, a set or a
+dict as well, and becomes the Java class in its ``java_name``. A value of that Java class comes back as it.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, MutableSet
+from collections.abc import Callable, Iterable, Iterator, MutableSet
 from enum import Enum
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
-from redisson_dq.errors import ArgumentError
+import attrs
+
+from redisson_dq.java.hashing import concurrent_hash_map_capacity, hashtable_capacity, hashtable_order
+from redisson_dq.java.orders import sorted_naturally
+from redisson_dq.java.tables import Table, hashed, in_order, itself, kept_order, key_of
 
 __all__ = [
     "COLLECTIONS",
+    "INTERFACES",
     "ArrayAsList",
     "ArrayDeque",
     "Comparator",
@@ -24,6 +28,7 @@ __all__ = [
     "ConcurrentLinkedQueue",
     "ConcurrentSkipListMap",
     "ConcurrentSkipListSet",
+    "CopiesList",
     "CopyOnWriteArrayList",
     "CopyOnWriteArraySet",
     "Elements",
@@ -34,22 +39,21 @@ __all__ = [
     "EnumMap",
     "EnumSet",
     "HashMap",
+    "HashSet",
     "Hashtable",
     "IdentityHashMap",
     "LinkedBlockingDeque",
     "LinkedBlockingQueue",
+    "LinkedHashMap",
     "LinkedHashSet",
     "LinkedList",
     "ListOf",
-    "ListView",
     "MapOf",
-    "MapView",
     "OrderedSet",
     "PriorityBlockingQueue",
     "PriorityQueue",
     "Properties",
     "SetOf",
-    "SetView",
     "SingletonList",
     "SingletonMap",
     "SingletonSet",
@@ -58,16 +62,14 @@ __all__ = [
     "TreeSet",
     "Vector",
     "WeakHashMap",
+    "keep_table",
     "map_of",
     "set_of",
-    "synchronized",
-    "unmodifiable",
 ]
 
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
-C = TypeVar("C")
 
 _UTIL = "java.util."
 _CONCURRENT = "java.util.concurrent."
@@ -85,6 +87,13 @@ class Comparator(Enum):
     CASE_INSENSITIVE_ORDER = "java.lang.String$CaseInsensitiveComparator"
 
 
+class _Kept:
+    """What remembers how it lay in Java. ``table`` is None for what Python makes."""
+
+    __slots__ = ()
+    table: Table | None
+
+
 # Lists and queues
 
 
@@ -95,14 +104,25 @@ class LinkedList(list[T]):
     java_name: ClassVar[str] = _UTIL + "LinkedList"
 
 
-class Vector(list[T]):
+class _Vector(list[T]):
+    """``capacity`` and ``increment`` are those of the array behind it, which Java's serialization writes."""
+
+    __slots__ = ("capacity", "increment")
+
+    def __init__(self, items: Iterable[T] = (), capacity: int | None = None, increment: int = 0) -> None:
+        super().__init__(items)
+        self.capacity = capacity
+        self.increment = increment
+
+
+class Vector(_Vector[T]):
     """``java.util.Vector``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "Vector"
 
 
-class Stack(list[T]):
+class Stack(_Vector[T]):
     """``java.util.Stack``; the last element is its top."""
 
     __slots__ = ()
@@ -138,17 +158,25 @@ class ConcurrentLinkedDeque(list[T]):
 
 
 class LinkedBlockingQueue(list[T]):
-    """``java.util.concurrent.LinkedBlockingQueue``; its capacity is not kept."""
+    """``java.util.concurrent.LinkedBlockingQueue``; ``capacity`` is None for one without a bound."""
 
-    __slots__ = ()
+    __slots__ = ("capacity",)
     java_name: ClassVar[str] = _CONCURRENT + "LinkedBlockingQueue"
+
+    def __init__(self, items: Iterable[T] = (), capacity: int | None = None) -> None:
+        super().__init__(items)
+        self.capacity = capacity
 
 
 class LinkedBlockingDeque(list[T]):
-    """``java.util.concurrent.LinkedBlockingDeque``; its capacity is not kept."""
+    """``java.util.concurrent.LinkedBlockingDeque``; ``capacity`` is None for one without a bound."""
 
-    __slots__ = ()
+    __slots__ = ("capacity",)
     java_name: ClassVar[str] = _CONCURRENT + "LinkedBlockingDeque"
+
+    def __init__(self, items: Iterable[T] = (), capacity: int | None = None) -> None:
+        super().__init__(items)
+        self.capacity = capacity
 
 
 class PriorityQueue(list[T]):
@@ -181,14 +209,36 @@ class ArrayAsList(list[T]):
 
 
 class ListOf(list[T]):
-    """``List.of(...)``"""
+    """``List.of(...)``; with ``nulls=True`` the list of ``Stream.toList()``, which may hold None."""
 
-    __slots__ = ()
+    __slots__ = ("_class", "nulls")
+
+    def __init__(self, items: Iterable[T] = (), *, nulls: bool = False) -> None:
+        super().__init__(items)
+        self.nulls = nulls
+        self._class = ""
 
     @property
     def java_name(self) -> str:
-        """Java has one class for one or two elements and one for all other sizes."""
-        return _IMMUTABLE + ("List12" if 0 < len(self) < 3 else "ListN")
+        """Java has one class for one or two elements and one for all other sizes, and one for a part of a list."""
+        few = 0 < len(self) < 3 and not self.nulls and not any(item is None for item in self)
+        return _IMMUTABLE + (self._class or ("List12" if few else "ListN"))
+
+    def of_class(self, java_name: str) -> None:
+        """Note the class that was read, where another list of this size has another one."""
+        if java_name != self.java_name:
+            self._class = java_name[len(_IMMUTABLE) :]
+
+
+class CopiesList(list[T]):
+    """``Collections.nCopies(n, x)``: one object n times; ``element`` is that of an empty one."""
+
+    __slots__ = ("element",)
+    java_name: ClassVar[str] = _HELPERS + "CopiesList"
+
+    def __init__(self, items: Iterable[T] = (), element: T | None = None) -> None:
+        super().__init__(items)
+        self.element = element
 
 
 class EmptyList(list[T]):
@@ -208,12 +258,23 @@ class SingletonList(list[T]):
 # Sets
 
 
+def _by_comparator(items: list[Any], comparator: Comparator | None, key: Callable[[Any], Any]) -> list[Any]:
+    if comparator is Comparator.CASE_INSENSITIVE_ORDER:
+        return items
+    return sorted_naturally(items, key, reverse=comparator is Comparator.REVERSE_ORDER)
+
+
 class OrderedSet(MutableSet[T]):
-    """A set that keeps the order in which its elements were added; equal to any set of the same elements."""
+    """A set that keeps the order in which its elements were added; equal to any set of the same elements.
+
+    The elements of a plain set, which has no order, stand in that of a HashSet in Java.
+    """
 
     __slots__ = ("_items",)
 
     def __init__(self, items: Iterable[T] = ()) -> None:
+        if isinstance(items, (set, frozenset)):  # whose order is another in each process
+            items = in_order(items)
         self._items: dict[T, None] = dict.fromkeys(items)
 
     def __contains__(self, item: object) -> bool:
@@ -249,7 +310,36 @@ class OrderedSet(MutableSet[T]):
         return OrderedSet(it)  # what set operations give has no Java class of its own
 
 
-class LinkedHashSet(OrderedSet[T]):
+class HashSet(set[T], _Kept):
+    """``java.util.HashSet``, where a plain set would be written in another order than that in which it was read."""
+
+    __slots__ = ("table",)
+    java_name: ClassVar[str] = _UTIL + "HashSet"
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        super().__init__(items)
+        self.table = None
+
+    def __copy__(self) -> HashSet[T]:
+        made = HashSet(self)
+        made.table = self.table
+        return made
+
+    def java_order(self) -> list[T]:
+        """The elements in Java's order."""
+        found = kept_order(self)
+        return hashed(self) if found is None else found
+
+
+class _KeptSet(OrderedSet[T], _Kept):
+    __slots__ = ("table",)
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        super().__init__(items)
+        self.table = None
+
+
+class LinkedHashSet(_KeptSet[T]):
     """``java.util.LinkedHashSet``"""
 
     __slots__ = ()
@@ -263,15 +353,20 @@ class CopyOnWriteArraySet(OrderedSet[T]):
     java_name: ClassVar[str] = _CONCURRENT + "CopyOnWriteArraySet"
 
 
-class ConcurrentHashSet(OrderedSet[T]):
+class ConcurrentHashSet(_KeptSet[T]):
     """``ConcurrentHashMap.newKeySet()``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _CONCURRENT + "ConcurrentHashMap$KeySetView"
 
+    def java_order(self) -> list[T]:
+        """The elements in Java's order."""
+        found = kept_order(self)
+        return hashed(self, concurrent_hash_map_capacity) if found is None else found
 
-class TreeSet(OrderedSet[T]):
-    """``java.util.TreeSet``: the elements in the order given, which Java sorts when it reads them."""
+
+class TreeSet(_KeptSet[T]):
+    """``java.util.TreeSet``: it is written sorted, where Java's order of the elements is known."""
 
     __slots__ = ("comparator",)
     java_name: ClassVar[str] = _UTIL + "TreeSet"
@@ -279,6 +374,11 @@ class TreeSet(OrderedSet[T]):
     def __init__(self, items: Iterable[T] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)
         self.comparator = comparator
+
+    def java_order(self) -> list[T]:
+        """The elements in Java's order, where that is known."""
+        found = kept_order(self)
+        return _by_comparator(list(self), self.comparator, itself) if found is None else found
 
 
 class ConcurrentSkipListSet(TreeSet[T]):
@@ -327,18 +427,48 @@ class EnumSet(OrderedSet[T]):
 # Maps
 
 
-class HashMap(dict[K, V]):
+class _KeptMap(dict[K, V], _Kept):
+    __slots__ = ("table",)
+
+    def __init__(self, items: dict[K, V] | Iterable[tuple[K, V]] = (), **named: Any) -> None:
+        super().__init__(items, **named)
+        self.table = None
+
+    def java_order(self) -> list[tuple[K, V]]:
+        """The entries in Java's order."""
+        found = kept_order(self)
+        return self._filled() if found is None else found
+
+    def _filled(self) -> list[tuple[K, V]]:
+        """The entries as a table gives them that Java fills."""
+        return hashed(self.items(), key=key_of)
+
+
+class LinkedHashMap(_KeptMap[K, V]):
+    """``java.util.LinkedHashMap``, where a plain dict would be written to other bytes than those it was read from."""
+
+    __slots__ = ()
+    java_name: ClassVar[str] = _UTIL + "LinkedHashMap"
+
+    def _filled(self) -> list[tuple[K, V]]:
+        return list(self.items())
+
+
+class HashMap(_KeptMap[K, V]):
     """``java.util.HashMap``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "HashMap"
 
 
-class Hashtable(dict[K, V]):
+class Hashtable(_KeptMap[K, V]):
     """``java.util.Hashtable``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "Hashtable"
+
+    def _filled(self) -> list[tuple[K, V]]:
+        return hashtable_order(self.items(), key_of, hashtable_capacity(len(self)))
 
 
 class IdentityHashMap(dict[K, V]):
@@ -348,29 +478,35 @@ class IdentityHashMap(dict[K, V]):
     java_name: ClassVar[str] = _UTIL + "IdentityHashMap"
 
 
-class WeakHashMap(dict[K, V]):
+class WeakHashMap(_KeptMap[K, V]):
     """``java.util.WeakHashMap``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "WeakHashMap"
 
 
-class Properties(dict[K, V]):
+class Properties(_KeptMap[K, V]):
     """``java.util.Properties``; its defaults are not kept."""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "Properties"
 
+    def _filled(self) -> list[tuple[K, V]]:
+        return hashed(self.items(), concurrent_hash_map_capacity, key_of)
 
-class ConcurrentHashMap(dict[K, V]):
+
+class ConcurrentHashMap(_KeptMap[K, V]):
     """``java.util.concurrent.ConcurrentHashMap``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _CONCURRENT + "ConcurrentHashMap"
 
+    def _filled(self) -> list[tuple[K, V]]:
+        return hashed(self.items(), concurrent_hash_map_capacity, key_of)
 
-class TreeMap(dict[K, V]):
-    """``java.util.TreeMap``: the entries in the order given, which Java sorts when it reads them."""
+
+class TreeMap(_KeptMap[K, V]):
+    """``java.util.TreeMap``: it is written sorted, where Java's order of the keys is known."""
 
     __slots__ = ("comparator",)
     java_name: ClassVar[str] = _UTIL + "TreeMap"
@@ -378,6 +514,9 @@ class TreeMap(dict[K, V]):
     def __init__(self, items: dict[K, V] | Iterable[tuple[K, V]] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)
         self.comparator = comparator
+
+    def _filled(self) -> list[tuple[K, V]]:
+        return _by_comparator(list(self.items()), self.comparator, key_of)
 
 
 class ConcurrentSkipListMap(TreeMap[K, V]):
@@ -426,136 +565,34 @@ class EnumMap(dict[K, V]):
 # What no Python set or dict can hold
 
 
-class Elements(list[T]):
+class Elements(list[T], _Kept):
     """A Java set with elements that a Python set cannot hold: lists, or 1 and 1L, which are equal in Python."""
 
-    __slots__ = ("java_name",)
+    __slots__ = ("comparator", "java_name", "table")
 
-    def __init__(self, java_name: str, items: Iterable[T] = ()) -> None:
+    def __init__(self, java_name: str, items: Iterable[T] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)
         self.java_name = java_name
+        self.comparator = comparator
+        self.table = None
 
     def __repr__(self) -> str:
-        return f"Elements({self.java_name!r}, {list.__repr__(self)})"
+        return f"{type(self).__name__}({self.java_name!r}, {list.__repr__(self)})"
 
 
-class Entries(list["tuple[K, V]"]):
+class Entries(list["tuple[K, V]"], _Kept):
     """A Java map with keys that a Python dict cannot hold, as its pairs."""
 
-    __slots__ = ("java_name",)
+    __slots__ = ("comparator", "java_name", "table")
 
-    def __init__(self, java_name: str, items: Iterable[tuple[K, V]] = ()) -> None:
+    def __init__(self, java_name: str, items: Iterable[tuple[K, V]] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)
         self.java_name = java_name
+        self.comparator = comparator
+        self.table = None
 
     def __repr__(self) -> str:
-        return f"Entries({self.java_name!r}, {list.__repr__(self)})"
-
-
-# Collections.unmodifiable..., synchronized... and checked...
-
-
-class _View:
-    """What a wrapper of java.util.Collections adds to the elements: its class, and what it wraps."""
-
-    __slots__ = ()
-    java_name: str
-    like: Any
-    types: tuple[str, ...]
-
-    @property
-    def inner(self) -> Any:
-        """The wrapped collection, as a new object: ``like`` with the elements. O(size)."""
-        made = copy.copy(self.like)
-        if isinstance(self, dict):
-            made.update(self)
-        elif isinstance(made, list):
-            made.extend(cast("Iterable[Any]", self))
-        else:
-            for item in cast("Iterable[Any]", self):
-                made.add(item)
-        return made
-
-
-class ListView(_View, list[T]):
-    """``Collections.unmodifiableList(x)``, ``synchronizedCollection(x)`` ... over a list.
-
-    ``java_name`` is the wrapper's class; ``like`` is an empty collection of the class that it wraps; ``types``
-    are the Java names of what a checked wrapper lets in. :func:`unmodifiable` and :func:`synchronized` make one.
-    """
-
-    __slots__ = ("java_name", "like", "types")
-
-    def __init__(self, java_name: str, inner: list[T], types: tuple[str, ...] = ()) -> None:
-        super().__init__(inner)
-        self.java_name = _view_name(java_name, ListView)
-        self.like = _empty(inner)
-        self.types = types
-
-
-class SetView(_View, OrderedSet[T]):
-    """The same over a set."""
-
-    __slots__ = ("java_name", "like", "types")
-
-    def __init__(self, java_name: str, inner: Iterable[T], types: tuple[str, ...] = ()) -> None:
-        super().__init__(inner)
-        self.java_name = _view_name(java_name, SetView)
-        self.like = _empty(inner)
-        self.types = types
-
-
-class MapView(_View, dict[K, V]):
-    """The same over a dict."""
-
-    __slots__ = ("java_name", "like", "types")
-
-    def __init__(self, java_name: str, inner: dict[K, V], types: tuple[str, ...] = ()) -> None:
-        super().__init__(inner)
-        self.java_name = _view_name(java_name, MapView)
-        self.like = _empty(inner)
-        self.types = types
-
-
-def _view_name(java_name: str, kind: type) -> str:
-    """The name of a wrapper's class, if a view of that kind can be one."""
-    name = java_name[len(_HELPERS) :] if isinstance(java_name, str) and java_name.startswith(_HELPERS) else ""
-    of = MapView if name.endswith("Map") else SetView if name.endswith("Set") else ListView
-    if not name.startswith(("Unmodifiable", "Synchronized", "Checked", "Empty")) or of is not kind:
-        raise ArgumentError(
-            f"{kind.__name__} takes the name of a wrapper's class, as {_HELPERS}Unmodifiable{kind.__name__[:-4]}, "
-            f"not {str(java_name)[:80]!r}"
-        )
-    return java_name
-
-
-def _empty(collection: Any) -> Any:
-    made = copy.copy(collection)
-    made.clear()
-    return made
-
-
-def unmodifiable(collection: C) -> C:
-    """What ``Collections.unmodifiableList``, ``...Set`` or ``...Map`` makes of a list, set or dict. O(size)."""
-    return cast(C, _view("Unmodifiable", collection))
-
-
-def synchronized(collection: C) -> C:
-    """What ``Collections.synchronizedList``, ``...Set`` or ``...Map`` makes of a list, set or dict. O(size)."""
-    return cast(C, _view("Synchronized", collection))
-
-
-def _view(prefix: str, collection: Any) -> Any:
-    if isinstance(collection, dict):
-        kind = "SortedMap" if isinstance(collection, TreeMap) else "Map"
-        return MapView(f"{_HELPERS}{prefix}{kind}", collection)
-    if isinstance(collection, (set, OrderedSet)):
-        kind = "SortedSet" if isinstance(collection, TreeSet) else "Set"
-        return SetView(f"{_HELPERS}{prefix}{kind}", collection)
-    if isinstance(collection, list):
-        kind = "List" if isinstance(collection, LinkedList) else "RandomAccessList"
-        return ListView(f"{_HELPERS}{prefix}{kind}", collection)
-    raise ArgumentError(f"a list, a set or a dict is needed, not {type(collection).__name__}")
+        return f"{type(self).__name__}({self.java_name!r}, {list.__repr__(self)})"
 
 
 # By Java name
@@ -581,6 +618,7 @@ _NAMED: tuple[Any, ...] = (
     PriorityQueue,
     PriorityBlockingQueue,
     ArrayAsList,
+    CopiesList,
     EmptyList,
     SingletonList,
     LinkedHashSet,
@@ -605,8 +643,8 @@ _NAMED: tuple[Any, ...] = (
 #: By Java name: the class of every collection that is made from its elements alone (or its pairs, for a dict).
 COLLECTIONS: dict[str, type] = {**_PLAIN, **{kind.java_name: kind for kind in _NAMED}}
 
-#: Where these interfaces are declared a plain list, set or dict becomes such a class: what it is elsewhere in Java
-#: (ArrayList, HashSet, LinkedHashMap) is none of them.
+#: Where these interfaces are declared a plain list, set or dict becomes such a class. Elsewhere it is an ArrayList,
+#: HashSet or LinkedHashMap, which implement none of them.
 INTERFACES = {
     **dict.fromkeys(("java.util.SortedSet", "java.util.NavigableSet"), "java.util.TreeSet"),
     **dict.fromkeys(("java.util.SortedMap", "java.util.NavigableMap"), "java.util.TreeMap"),
@@ -617,31 +655,45 @@ INTERFACES = {
 }
 
 
-def collection_for(value: Any, name: str) -> Any:
-    """A plain list, set or dict as the class that a place of the Java type ``name`` takes; else as it is. O(size)."""
-    plain = type(value)
-    if plain not in (list, tuple, set, frozenset, dict):
-        return value
-    kind = COLLECTIONS.get(INTERFACES.get(name, name))
-    if kind is None or kind is plain or kind is HashMap:  # a LinkedHashMap is a HashMap
-        return value
-    base = list if plain in (list, tuple) else OrderedSet if plain in (set, frozenset) else dict
-    return kind(value) if issubclass(kind, base) else value
+def set_of(java_name: str, kind: type, items: list[Any], table: Table | None = None) -> Any:
+    """The elements as the set class ``kind``, or as Elements if Python cannot hold them in a set. O(n log n).
 
-
-def set_of(java_name: str, kind: type, items: list[Any]) -> Any:
-    """The elements as the set class ``kind``, or as Elements if Python cannot hold them in a set. O(size)."""
+    A HashSet is a plain set if that is written in the same order. ``table`` is how the set lay in Java, if more of it
+    is known than the elements.
+    """
     try:
         made = kind(items)
     except TypeError:
-        return Elements(java_name, items)
-    return made if len(made) == len(items) else Elements(java_name, items)
+        made = None
+    if made is None or len(made) != len(items):
+        made = Elements(java_name, items)
+    elif kind is set and (table is not None or (len(items) > 1 and not _same(in_order(made), items))):
+        made = HashSet(items)
+    if hasattr(type(made), "table") or (kind is not set and isinstance(made, set)):
+        setattr(made, "table", attrs.evolve(table or _NO_TABLE, keys=tuple(items)))  # noqa: B010 - not each kind has it
+    return made
 
 
-def map_of(java_name: str, kind: type, items: list[tuple[Any, Any]]) -> Any:
+_NO_TABLE = Table(())
+
+
+def _same(items: list[Any], others: list[Any]) -> bool:
+    return all(item is other for item, other in zip(items, others, strict=True))
+
+
+def map_of(java_name: str, kind: type, items: list[tuple[Any, Any]], table: Table | None = None) -> Any:
     """The pairs as the dict class ``kind``, or as Entries if Python cannot hold them in a dict. O(size)."""
     try:
         made = kind(items)
     except TypeError:
-        return Entries(java_name, items)
-    return made if len(made) == len(items) else Entries(java_name, items)
+        made = None
+    if made is None or len(made) != len(items):
+        made = Entries(java_name, items)
+    keep_table(made, table)
+    return made
+
+
+def keep_table(made: Any, table: Table | None = None) -> None:
+    """Note that a map's entries, which have just been read, stand in Java's order, and how its table lay there."""
+    if hasattr(type(made), "table"):
+        made.table = attrs.evolve(table or _NO_TABLE, keys=tuple(made))

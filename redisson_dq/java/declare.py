@@ -6,14 +6,14 @@ from the annotations, resolved when a codec first needs them, so classes may ref
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import inspect
 import keyword
 import re
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping
+from collections import abc
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -25,8 +25,10 @@ import attrs
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers
 from redisson_dq.java.arrays import Array, component_code
+from redisson_dq.java.fields import attributes_of, has_attributes, is_model, type_arguments, type_origin
 
 __all__ = [
+    "OBJECT",
     "Declaration",
     "Field",
     "JavaType",
@@ -36,7 +38,9 @@ __all__ = [
     "declaration_for",
     "declaration_of",
     "generation",
+    "hints_of",
     "java_class",
+    "may_extend",
     "signature_of",
     "transient",
     "with_arguments",
@@ -83,19 +87,27 @@ _NATURAL: dict[Any, tuple[str, str]] = {
 }
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Signature:
     """A Java type as a field declares it.
 
-    ``name`` is a primitive's name, a class's binary name, or an array's as Class.getName gives it (``[I``);
-    ``arguments`` are its type arguments; ``variable`` is the name of the type variable that ``name`` erases;
-    ``component`` is the type of an array's elements where it says more than the name, as in ``T[]``.
+    ``name`` is a primitive's name, a class's binary name, or an array's as in Class.getName (``[I``). ``arguments`` are
+    its type arguments. ``variable`` is the name of the type variable that ``name`` erases. ``component`` is the type of
+    an array's elements where it says more than the name, as in ``T[]``.
     """
 
     name: str
     arguments: tuple[Signature, ...] = ()
     variable: str | None = None
     component: Signature | None = None
+    #: Of the wildcards ``? extends Order`` and ``? super Order``: the word, and the type is that of the bound.
+    wildcard: str = ""
+
+    @property
+    def source(self) -> str:
+        """The type as messages name it: with its arguments."""
+        name = f"? {self.wildcard} {self.name}" if self.wildcard else self.name
+        return name + (f"<{', '.join(part.source for part in self.arguments)}>" if self.arguments else "")
 
 
 OBJECT = Signature(_OBJECT)
@@ -112,6 +124,13 @@ class JavaType:
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "signature", _parse(self.source))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """What pydantic makes of the annotation: it has no schema of a Collection, and reads an Iterable once only."""
+        if get_origin(source) in (abc.Collection, abc.Iterable):
+            element = get_args(source)[0]
+            return handler.generate_schema(Union[list[element], set[element]])  # type: ignore[valid-type]
+        return handler(source)
 
 
 class _Transient:
@@ -141,8 +160,8 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
     name, tokens = tokens[0], tokens[1:]
     if name == "?":
         if tokens and tokens[0] in ("extends", "super"):
-            bound, tokens = _parse_type(tokens[1:], source)
-            return Signature(bound.name), tokens  # without its arguments: as Kryo takes it, whose bytes depend on it
+            bound, rest = _parse_type(tokens[1:], source)
+            return attrs.evolve(bound, wildcard=tokens[0]), rest
         return OBJECT, tokens
     if _NAME.fullmatch(name) is None:
         raise ArgumentError(f"{source!r} is no Java type: {name!r} is no name")
@@ -154,11 +173,10 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
         if not tokens or tokens[0] != ">":
             raise ArgumentError(f"{source!r} is no Java type: a > is missing")
         tokens = tokens[1:]
-    if name == "byte" and tokens and tokens[0] == "[]":
-        name, tokens = "[B", tokens[1:]
+    signature = Signature(name, tuple(arguments))
     while tokens and tokens[0] == "[]":
-        name, arguments, tokens = "[" + component_code(name), [], tokens[1:]
-    return Signature(name, tuple(arguments)), tokens
+        signature, tokens = array_signature(signature), tokens[1:]
+    return signature, tokens
 
 
 @attrs.frozen
@@ -179,10 +197,28 @@ class Declaration:
 
     name: str
     python: type
-    kind: str  # class, record or enum
+    kind: str  # class, record, enum or collection
     final: bool
     serial_version_uid: int | None
     rename: Rename = attrs.field(repr=False)
+    implements: tuple[JavaType, ...] = attrs.field(default=(), repr=False)
+    #: Of an enum, by Java's name of a constant: the class of its body, of those that are known.
+    bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    #: Of a subclass of a collection: the class of java.util that it extends.
+    extends: str = ""
+
+    @cached_property
+    def elements(self) -> tuple[Signature, ...]:
+        """Of a subclass of a collection: the type arguments of that class, in terms of its own parameters."""
+        for base in getattr(self.python, "__orig_bases__", ()):
+            arguments = tuple(signature_of(one, where=self.name, null=True) for one in get_args(base))
+            above = _by_python.get(get_origin(base))
+            if above is not None:
+                given = dict(zip(above.parameters, arguments, strict=False))
+                return tuple(with_arguments(part, given) for part in above.elements)
+            if _collection_of(get_origin(base)):
+                return arguments
+        return self.superclass.elements if self.superclass is not None else ()
 
     @cached_property
     def superclass(self) -> Declaration | None:
@@ -198,10 +234,21 @@ class Declaration:
         """The superclass with its type arguments."""
         if self.superclass is None:
             return None
-        for base in getattr(self.python, "__orig_bases__", ()):
-            if get_origin(base) is self.superclass.python:
+        for base in (*getattr(self.python, "__orig_bases__", ()), *self.python.__bases__):
+            if (get_origin(base) or type_origin(base)) is self.superclass.python:
                 return self._type(base, where=self.name)
+        if is_model(self.python) and set(self.superclass.parameters) <= set(self.parameters):
+            # pydantic's Box[T] is Box itself where T is what Box has.
+            return Signature(
+                self.superclass.name,
+                tuple(signature_of(one, where=self.name) for one in self.superclass.python.__parameters__),  # type: ignore[attr-defined]
+            )
         return Signature(self.superclass.name)
+
+    @cached_property
+    def interfaces(self) -> tuple[Signature, ...]:
+        """The generic interfaces that the class implements itself, with their type arguments."""
+        return tuple(self._type(Annotated[Any, said], where=self.name) for said in self.implements)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -222,7 +269,7 @@ class Declaration:
             return ()
         inherited = {field.attribute for field in self.superclass.all_fields} if self.superclass else set()
         names = [name for name in _attribute_names(self.python) if name not in inherited]
-        hints = _hints(self.python)
+        hints = hints_of(self.python)
         return tuple(
             Field(self._java_name(name), name, self._type(hints[name], where=f"{self.name}.{name}"))
             for name in names
@@ -269,14 +316,23 @@ class Declaration:
     @cached_property
     def _init_names(self) -> dict[str, str]:
         """By attribute: what ``__init__`` calls it, of those it takes."""
-        if attrs.has(self.python):
-            return {field.name: field.alias or field.name for field in attrs.fields(self.python) if field.init}
-        return {field.name: field.name for field in dataclasses.fields(self.python) if field.init}
+        return {one.name: one.init_name for one in attributes_of(self.python) if one.init_name is not None}
 
     @cached_property
-    def _takes_all(self) -> bool:
+    def takes_all(self) -> bool:
         """Whether ``__init__`` takes every field by the name of its attribute."""
         return all(self._init_names.get(field.attribute) == field.attribute for field in self.all_fields)
+
+    @cached_property
+    def is_made_by_init(self) -> bool:
+        """Whether a call of the class makes an object and calls ``__init__``, and nothing else. To do these two here
+        takes half as long."""
+        python: Any = self.python
+        return (
+            isinstance(python.__init__, types.FunctionType)
+            and python.__new__ is object.__new__
+            and type(python).__call__ is type.__call__
+        )
 
     def new(self) -> Any:
         """An object without its values yet, for values that refer back to it; :meth:`fill` completes it."""
@@ -296,23 +352,51 @@ class Declaration:
         except RecursionError:
             raise
         except Exception as exc:
-            raise self._unmakable(exc) from exc
+            raise self.unmakable(exc) from exc
 
     def make(self, values: dict[str, Any]) -> Any:
         """A complete object of its values by attribute. Raises ValueError when its ``__init__`` does."""
-        if self._takes_all:
+        if self.takes_all:
+            python: Any = self.python
             try:
-                return self.python(**values)
+                if not self.is_made_by_init:
+                    return python(**values)
+                instance = object.__new__(python)
+                if python.__init__(instance, **values) is not None:
+                    raise TypeError("__init__() should return None")
+                return instance
             except RecursionError:
                 raise
             except Exception as exc:
-                raise self._unmakable(exc) from exc
+                raise self.unmakable(exc) from exc
         instance = self.new()
         self.fill(instance, values)
         return instance
 
-    def _unmakable(self, exc: Exception) -> ValueError:
-        return ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}")
+    def collection(self, like: Any) -> Any:
+        """An object of a subclass of a collection, with the elements of ``like`` and all that is known of that one.
+
+        What Python cannot hold in a set or a dict stays as it is, under the name of the class. Raises ValueError.
+        """
+        if type(like).__name__ in ("Elements", "Entries"):
+            like.java_name = self.name
+            return like
+        try:
+            made = self.python(like)
+        except RecursionError:
+            raise
+        except Exception as exc:
+            raise self.unmakable(exc) from exc
+        for name in ("table", "comparator", "capacity", "increment"):
+            if hasattr(like, name):
+                setattr(made, name, getattr(like, name))
+        return made
+
+    def unmakable(self, exc: Exception) -> ValueError:
+        """What to raise when the class's own ``__init__`` raised this."""
+        error = ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}")
+        error.__cause__ = exc
+        return error
 
     def _java_name(self, attribute: str) -> str:
         if callable(self.rename):
@@ -326,12 +410,15 @@ class Declaration:
 def with_arguments(signature: Signature, arguments: Mapping[str, Signature]) -> Signature:
     """The type with these instead of the type variables of their names."""
     if signature.variable is not None:
-        return arguments.get(signature.variable, signature)
+        found = arguments.get(signature.variable, signature)
+        return attrs.evolve(found, wildcard=signature.wildcard) if signature.wildcard else found
     if signature.component is not None:
         return array_signature(with_arguments(signature.component, arguments))
     if not signature.arguments:
         return signature
-    return Signature(signature.name, tuple(with_arguments(argument, arguments) for argument in signature.arguments))
+    return attrs.evolve(
+        signature, arguments=tuple(with_arguments(argument, arguments) for argument in signature.arguments)
+    )
 
 
 _by_name: dict[str, Declaration] = {}
@@ -351,7 +438,8 @@ def declaration_of(java_name: str) -> Declaration | None:
 
 def declaration_for(python: type) -> Declaration | None:
     """The declaration of a Python class itself, not of its bases. O(1)."""
-    return _by_python.get(python)
+    found = _by_python.get(python)
+    return found if found is not None else _by_python.get(type_origin(python))
 
 
 def java_class(
@@ -359,48 +447,117 @@ def java_class(
     *,
     record: bool = False,
     final: bool = False,
-    constant_bodies: bool = False,
+    constant_bodies: bool | Mapping[str, str] = False,
     rename: Rename = None,
     serial_version_uid: int | None = None,
+    implements: Iterable[str] = (),
 ) -> Callable[[C], C]:
-    """Declare that an attrs class, a dataclass or an Enum stands for the Java class ``name``.
+    """Declare that an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a collection stands for the
+    Java class ``name``.
 
     ``name`` is the binary name: ``com.acme.Order``, a nested class ``com.acme.Outer$Inner``. The class's own
     attributes are its fields, the Java superclass is the nearest declared base class. An annotation gives the
     field's Java type; :class:`JavaType` in ``Annotated`` gives another, :data:`transient` none.
 
-    Say ``record=True`` for a record and ``final=True`` for a final class: both decide what Kryo writes (records
-    are final, enums as well unless ``constant_bodies=True`` says that some constants have bodies, ``EARTH { .. }``).
-    ``rename`` maps attribute names to Java's, as a dict or a function such as :func:`camel_case`;
-    without it the names are the same, less the underscore of ``class_``. ``serial_version_uid`` is needed to
-    write the class with SerializationCodec.
+    Say ``record=True`` for a record and ``final=True`` for a final class, as both decide what Kryo writes. Records are
+    final. Enums are final unless ``constant_bodies=True`` says that some constants have bodies (``EARTH { .. }``). Kryo
+    writes the class of such a body. Name it in ``constant_bodies={"EARTH": "com.acme.Planet$1"}`` if values that hold
+    the constant are looked for by their bytes. Otherwise the enum itself is written, which Java reads as well.
+    ``rename`` maps attribute names to Java's, as a dict or a function such as :func:`camel_case`. Without it the names
+    are the same, less the underscore of ``class_``. ``serial_version_uid`` is needed to write the class with
+    SerializationCodec.
+
+    ``implements`` has the generic interfaces of a generic class, as in Java source with the names of the TypeVars:
+    ``implements=["com.acme.Either<L, R>"]``. Jackson takes the type arguments of the object in a field of type
+    ``Either<Geo, String>`` from it.
+
+    A class that extends a collection in Java is a plain subclass of Python's: ``class Names(list[str])`` for one that
+    extends ``ArrayList<String>``, ``class Index(java.HashMap[str, Order])``. Its annotations are its other fields.
 
     The decorator goes above ``@attrs.define`` or ``@dataclass``. Raises ArgumentError for another kind of
     class, for a name that is none, and for a Java class that another Python class stands for already.
     """
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
+    if isinstance(implements, str):
+        raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not the text {implements!r}")
+    interfaces = tuple(map(JavaType, implements))
 
     def declare(python: C) -> C:
         as_type: type = python
         is_enum = isinstance(as_type, type) and issubclass(as_type, enum.Enum)
-        if not is_enum and not attrs.has(as_type) and not dataclasses.is_dataclass(as_type):
+        extends = "" if is_enum else _collection_of(as_type)
+        if not is_enum and not extends and not has_attributes(as_type):
             raise ArgumentError(
-                f"java_class({name!r}) takes an attrs class, a dataclass or an Enum; put it above @attrs.define "
-                "or @dataclass"
+                f"java_class({name!r}) takes an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a "
+                "collection; put it above @attrs.define or @dataclass"
+            )
+        if extends and has_attributes(as_type):
+            raise ArgumentError(
+                f"java_class({name!r}): a subclass of a collection is a plain class, without attrs.define or dataclass"
             )
         known = _by_name.get(name)
         if known is not None and _place(known.python) != _place(python):
             raise ArgumentError(f"{name} is declared already, by {'.'.join(_place(known.python))}")
-        kind = "enum" if is_enum else "record" if record else "class"
+        kind = "enum" if is_enum else "collection" if extends else "record" if record else "class"
         is_final = not constant_bodies if is_enum else final or record
-        made = Declaration(name, python, kind, is_final, serial_version_uid, rename)
+        bodies = constant_bodies if isinstance(constant_bodies, Mapping) else {}
+        made = Declaration(name, python, kind, is_final, serial_version_uid, rename, interfaces, bodies, extends)
+        if not bodies.keys() <= set(made.constants):
+            raise ArgumentError(f"{name} has no constant {sorted(bodies.keys() - set(made.constants))[0]}")
         _by_name[name] = _by_python[python] = made
+        if extends:
+            as_type.java_name = name  # type: ignore[attr-defined]
+        is_generic_model = is_model(as_type) and bool(getattr(as_type, "__parameters__", ()))
+        if (attrs.has(as_type) or is_generic_model) and _SCHEMA not in vars(as_type):
+            setattr(as_type, _SCHEMA, classmethod(_schema_of))
         global _generation
         _generation += 1
         return python
 
     return declare
+
+
+#: The collections of java.util that a class may extend, as far as Python has a class that holds the same.
+_EXTENSIBLE = frozenset(
+    (
+        *("ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue", "HashSet", "LinkedHashSet"),
+        *("TreeSet", "HashMap", "LinkedHashMap", "TreeMap", "Hashtable", "concurrent.ConcurrentHashMap"),
+        *("concurrent.CopyOnWriteArrayList", "concurrent.ConcurrentSkipListMap", "concurrent.LinkedBlockingQueue"),
+    )
+)
+_PLAIN_COLLECTIONS: dict[Any, str] = {
+    list: "java.util.ArrayList",
+    set: "java.util.HashSet",
+    dict: "java.util.LinkedHashMap",
+}
+
+
+def _collection_of(python: Any) -> str:
+    """The collection of java.util that a Python class extends; empty if it extends none that Java's classes may."""
+    for base in getattr(python, "__mro__", ()):
+        known = _by_python.get(base)
+        if known is not None and known.extends:
+            return known.extends
+        name = _PLAIN_COLLECTIONS.get(base) or str(vars(base).get("java_name", ""))
+        if name.startswith("java.") or isinstance(vars(base).get("java_name"), property):
+            return name if may_extend(name) else ""
+    return ""
+
+
+def may_extend(java_name: str) -> bool:
+    """Whether a declared class may extend this collection of the JDK."""
+    return java_name.removeprefix("java.util.") in _EXTENSIBLE
+
+
+#: What pydantic asks of a class that is none of its own kinds.
+_SCHEMA = "__get_pydantic_core_schema__"
+
+
+def _schema_of(cls: type, source: Any, handler: Any) -> Any:
+    from redisson_dq.java.schemas import schema_of_attrs, schema_of_model
+
+    return (schema_of_model if is_model(cls) else schema_of_attrs)(cls, source, handler)
 
 
 def _place(python: type) -> tuple[str, str]:
@@ -414,12 +571,11 @@ def camel_case(name: str) -> str:
 
 
 def _attribute_names(python: type) -> list[str]:
-    if attrs.has(python):
-        return [field.name for field in attrs.fields(python)]
-    return [field.name for field in dataclasses.fields(python)]
+    return [one.name for one in attributes_of(python)]
 
 
-def _hints(python: type) -> dict[str, Any]:
+def hints_of(python: type) -> dict[str, Any]:
+    """The resolved annotations of its attributes. Raises ArgumentError."""
     # Classes that were declared in a function see one another as those of a module do.
     module = python.__module__
     neighbours = {known.__name__: known for known in _by_python if known.__module__ == module}
@@ -440,7 +596,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
     """
     origin = get_origin(annotation)
     if origin is Annotated:
-        for part in annotation.__metadata__:
+        for part in reversed(annotation.__metadata__):  # of two, the outer one
             if isinstance(part, JavaType):
                 return _said(part.signature, annotation.__origin__, where=where, null=null)
         return signature_of(annotation.__origin__, where=where, null=null)
@@ -495,13 +651,23 @@ def _with_variables(signature: Signature, variables: Mapping[str, Signature]) ->
     if signature.component is not None:
         return array_signature(_with_variables(signature.component, variables))
     arguments = tuple(_with_variables(argument, variables) for argument in signature.arguments)
-    return variables.get(signature.name) or attrs.evolve(signature, arguments=arguments)
+    variable = variables.get(signature.name)
+    if variable is not None:
+        return attrs.evolve(variable, wildcard=signature.wildcard)
+    return attrs.evolve(signature, arguments=arguments)
+
+
+#: By the class of its values: what a field is declared as whose class is none that a field can have.
+_DECLARED_AS = {"java.time.ZoneRegion": "java.time.ZoneId"}
+#: Classes that have type arguments in Python only.
+_NOT_GENERIC = frozenset(("java.util.Properties",))
 
 
 def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
-    arguments = tuple(signature_of(argument, where=where, null=True) for argument in get_args(annotation))
+    given = get_args(annotation) or type_arguments(annotation)
+    arguments = tuple(signature_of(argument, where=where, null=True) for argument in given)
     if inspect.isclass(kind):
-        declared = _by_python.get(kind)
+        declared = declaration_for(kind)
         if declared is not None:
             return Signature(declared.name, arguments)
         if issubclass(kind, Array):
@@ -511,7 +677,7 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
             return array_signature(arguments[0] if arguments else OBJECT)
         name = getattr(kind, "java_name", None)
         if isinstance(name, str):
-            return Signature(name, arguments)
+            return Signature(_DECLARED_AS.get(name, name), () if name in _NOT_GENERIC else arguments)
         if issubclass(kind, BaseException):
             return Signature("java.lang.Throwable")
     raise ArgumentError(

@@ -5,10 +5,10 @@ A codec that carries types (Kryo5Codec, JsonJacksonCodec) gives a plain value it
 * ``int`` -> ``Integer`` if it fits 32 bits, else ``Long`` if it fits 64, else ``BigInteger``;
 * ``float`` -> ``Double``; ``str`` -> ``String``; ``Decimal`` -> ``BigDecimal``; ``bytes`` -> ``byte[]``.
 
-Wrap the value to choose another: ``Long(5)``. A wrapper is still an int, a float or a str: it compares,
-hashes and calculates as one (``Long(5) == 5``; ``Long(5) + 1`` is the plain int 6). Decoding gives back the
-plain type whenever encoding that plain value would give the same Java type, and the wrapper otherwise, so
-what was read can be written back as the same type.
+Wrap the value to choose another: ``Long(5)``. A wrapper is still an int, a float or a str: it compares, hashes and
+calculates as one (``Long(5) == 5``; ``Long(5) + 1`` is the plain int 6). Decoding returns the plain type whenever
+encoding that plain value would give the same Java type, and the wrapper otherwise. So what was read can be written back
+as the same type.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from typing import Any, ClassVar, TypeVar
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
+    "INT_MAX",
+    "INT_MIN",
+    "LONG_MAX",
+    "LONG_MIN",
     "BigInteger",
     "Byte",
     "Character",
@@ -28,6 +32,8 @@ __all__ = [
     "Integer",
     "Long",
     "Short",
+    "decoded_big_integer",
+    "decoded_long",
 ]
 
 _I = TypeVar("_I", bound="_JavaInt")

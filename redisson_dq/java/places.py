@@ -1,17 +1,407 @@
-"""Which values a place of a declared Java type can hold.
+"""What a place of a declared Java type holds: a field, an element of a ``list[Long]``, of an array.
 
-Java's decoders put whatever they read into a field, or fail there; what does not fit is refused where it is written.
+Java's decoders put whatever they read into a field without a check, or fail there. So a value is checked where it is
+written. It is of the declared type, or it is a plain value that becomes one of that type, or it is refused.
+:mod:`~redisson_dq.java.hierarchy` decides the first, the table in :mod:`~redisson_dq.java.conversions` the second.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from typing import Any, get_args
 
-from redisson_dq.java.collections import Elements, Entries, OrderedSet
-from redisson_dq.java.declare import declaration_of
-from redisson_dq.java.values import JavaObject
+from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
+from redisson_dq.java.collections import Elements, Entries, EnumMap, EnumSet, HashSet, LinkedHashMap, OrderedSet
+from redisson_dq.java.conversions import Misfit, convert
+from redisson_dq.java.declare import (
+    Declaration,
+    Signature,
+    declaration_for,
+    declaration_of,
+    signature_of,
+    with_arguments,
+)
+from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
+from redisson_dq.java.values import (
+    AtomicBoolean,
+    AtomicInteger,
+    AtomicLong,
+    AtomicReference,
+    JavaObject,
+    Optional,
+    OptionalDouble,
+    OptionalInt,
+    OptionalLong,
+)
 
-__all__ = ["fits"]
+__all__ = [
+    "Misfit",
+    "Notes",
+    "Place",
+    "element_types",
+    "field_places",
+    "value_is_assignable",
+    "noted_arguments",
+    "place_named",
+    "place_of",
+    "type_fits",
+    "with_declared_parts",
+]
+
+#: By id: an object of a generic class, and the type arguments of the place that holds it.
+Notes = dict[int, "tuple[Any, tuple[Signature, ...]]"]
+
+_OBJECT = "java.lang.Object"
+_NONE = type(None)
+#: Of the classes that hold one type only: that type.
+_INNER = {
+    AtomicBoolean: "boolean",
+    AtomicInteger: "int",
+    AtomicLong: "long",
+    OptionalInt: "int",
+    OptionalLong: "long",
+    OptionalDouble: "double",
+}
+_OPTIONALS = frozenset((OptionalInt, OptionalLong, OptionalDouble))
+
+
+class Place:
+    """A place of one declared type. ``exact`` are the Python types whose values it holds as they are."""
+
+    __slots__ = ("_arguments", "_plain", "_signature", "exact", "name")
+
+    def __init__(self, signature: Signature) -> None:
+        self.name = signature.name
+        self._signature = signature
+        #: The places of its parts: of an array's elements, or of its type arguments.
+        self._arguments = tuple(map(place_of, _parts_of(signature)))
+        self.exact = self._exact()
+        #: The plain collection that it holds, if there is one that its parts alone decide on.
+        self._plain = self._plain_kind()
+
+    def _exact(self) -> frozenset[type]:
+        if any(self._arguments):
+            return frozenset((_NONE,))
+        declaration = declaration_of(self.name)
+        if declaration is not None:
+            return frozenset((_NONE, declaration.python))
+        looked_into = {*_INNER, EnumSet, EnumMap} if self.name not in _ANYTHING else ()
+        return frozenset((_NONE, *(kind for kind in _exact_types(self.name) if kind not in looked_into)))
+
+    def _plain_kind(self) -> type | None:
+        count = len(self._arguments)
+        if count == 1 and self._arguments[0] is not None and holds(self.name, []):
+            return list
+        return dict if count == 2 and any(self._arguments) and holds(self.name, {}) else None
+
+    def holds_all(self, values: Collection[Any]) -> bool:
+        """Whether it holds all of these as they are, as far as their types alone tell. O(n)"""
+        return set(map(type, values)) <= self.exact
+
+    def shallow(self, value: Any) -> Any:
+        """The value as one of this type, without a look at its parts. Raises Misfit."""
+        if type(value) in self.exact or value is None:
+            return value
+        if not holds(self.name, value):
+            return convert(value, self._signature)
+        inner = _INNER.get(type(value))
+        if inner is not None:
+            _check_inner(value, inner)
+        elif isinstance(value, (EnumSet, EnumMap)):
+            self._check_enum(value)
+        return value
+
+    def __call__(self, value: Any, notes: Notes) -> Any:
+        """The value as one of this type, and all its parts as theirs: itself, or a copy. Raises Misfit.
+
+        O(1), or O(size) for a collection whose elements have a declared type. ``notes`` gets the objects of generic
+        classes.
+        """
+        kind = type(value)
+        if kind in self.exact:
+            return value
+        if kind is self._plain and all(map(_holds_all, self._arguments, _parts_in(value))):
+            return value
+        value = self.shallow(value)
+        return self._with_parts(value, notes) if self._arguments and value is not None else value
+
+    def _check_enum(self, value: Any) -> None:
+        arguments = self._signature.arguments
+        declaration = declaration_for(value.element)
+        if arguments and declaration is not None and not is_assignable(declaration.name, arguments[0].name):
+            raise Misfit(value, f"{self.name}<{arguments[0].name}>")
+
+    def _with_parts(self, value: Any, notes: Notes) -> Any:
+        arguments = self._arguments
+        declaration = declaration_for(type(value))
+        if declaration is not None:
+            if declaration.extends:
+                return with_declared_parts(value, declaration, self._signature, notes)
+            if declaration.kind != "enum":
+                notes[id(value)] = value, arguments_in(declaration, self._signature) or ()
+            return value
+        if isinstance(value, dict):
+            if len(arguments) != 2 or (_holds_all(arguments[0], value) and _holds_all(arguments[1], value.values())):
+                return value
+            return _with_pairs(value, value.items(), arguments, notes)
+        if isinstance(value, Entries):
+            return _with_pairs(value, value, arguments, notes) if len(arguments) == 2 else value
+        if len(arguments) != 1 or arguments[0] is None:
+            return value
+        if isinstance(value, (list, tuple, set, frozenset, OrderedSet)):
+            return _with_items(value, arguments[0], notes)
+        if isinstance(value, (Optional, AtomicReference)):
+            held = _inside(arguments[0], value.value, notes, "value")
+            return value if held is value.value else type(value)(held)
+        return value
+
+
+class _Ints(Place):
+    """A place of an ``Integer`` or a ``Long``."""
+
+    __slots__ = ()
+
+    def holds_all(self, values: Collection[Any]) -> bool:
+        kinds = set(map(type, values))
+        if kinds == {int} and self.name == "java.lang.Integer":
+            return bool(min(values) >= INT_MIN and max(values) <= INT_MAX)
+        if self.name == "java.lang.Long" and int in kinds:
+            return all(map(_is_long, values))
+        return kinds <= self.exact
+
+    def __call__(self, value: Any, notes: Notes) -> Any:
+        if type(value) is int and self.name == "java.lang.Integer" and INT_MIN <= value <= INT_MAX:
+            return value
+        return self.shallow(value)
+
+    def shallow(self, value: Any) -> Any:
+        if type(value) is int:
+            if self.name == "java.lang.Integer":
+                if INT_MIN <= value <= INT_MAX:
+                    return value
+            elif LONG_MIN <= value <= LONG_MAX:
+                return value if _is_long(value) else int.__new__(Long, value)
+        return Place.shallow(self, value)
+
+
+def _is_long(value: Any) -> bool:
+    """Whether the value is a Long as it is: one beyond 32 bits is."""
+    if type(value) is int:
+        return not INT_MIN <= value <= INT_MAX and LONG_MIN <= value <= LONG_MAX
+    return value is None or type(value) is Long
+
+
+class _Primitive(Place):
+    """A place of a primitive type, whose values are plain Python values."""
+
+    __slots__ = ("_least", "_most")
+
+    def __init__(self, signature: Signature) -> None:
+        super().__init__(signature)
+        bits = _BITS.get(self.name, 0)
+        self._least, self._most = (-(1 << bits - 1), (1 << bits - 1) - 1) if bits else (0, -1)
+
+    def _exact(self) -> frozenset[type]:
+        kind = _EXACT_PRIMITIVES.get(self.name)
+        return frozenset(() if kind is None else (kind,))
+
+    def shallow(self, value: Any) -> Any:
+        if type(value) in self.exact or (type(value) is int and self._least <= value <= self._most):
+            return value
+        return convert(value, self._signature)
+
+    def __call__(self, value: Any, notes: Notes) -> Any:
+        return self.shallow(value)
+
+
+#: A float is a Float, which is rounded to 32 bits.
+_EXACT_PRIMITIVES = {"boolean": bool, "double": float, "float": Float}
+_BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
+#: Whoever declares these looks into nothing.
+_ANYTHING = frozenset((_OBJECT, "java.io.Serializable", "java.lang.Cloneable", "java.lang.Number"))
+
+
+@lru_cache(maxsize=4096)
+def place_of(signature: Signature) -> Place | None:
+    """The place of a declared type; None for one that holds everything as it is. O(1) when it is known."""
+    name = signature.name
+    if name == _OBJECT or signature.wildcard == "super":
+        return None
+    if name in PRIMITIVE_CODES:
+        return _Primitive(signature)
+    return (_Ints if name in ("java.lang.Integer", "java.lang.Long") else Place)(signature)
+
+
+@lru_cache(maxsize=1024)
+def place_named(name: str) -> Place | None:
+    """The place of a type without type arguments."""
+    return place_of(Signature(name))
+
+
+@lru_cache(maxsize=1024)
+def _exact_types(name: str) -> frozenset[type]:
+    """The Python types whose values are all of the type ``name``."""
+    found = {kind for kind, java_name in PYTHON_TYPES.items() if is_assignable(java_name, name)}
+    if {"java.lang.Integer", "java.lang.Long", "java.math.BigInteger"} <= {PYTHON_TYPES.get(kind) for kind in found}:
+        found.add(int)
+    return frozenset(found)
+
+
+def _parts_of(signature: Signature) -> tuple[Signature, ...]:
+    if signature.name[0] != "[":
+        return signature.arguments if any(map(_matters, signature.arguments)) else ()
+    try:
+        component = signature.component or Signature(component_of(signature.name))
+    except ValueError:
+        return ()
+    # What is in an array of primitives is looked at where it is written.
+    return (component,) if component.name not in PRIMITIVE_CODES and _matters(component) else ()
+
+
+def _matters(signature: Signature) -> bool:
+    return signature.name != _OBJECT and signature.wildcard != "super"
+
+
+# Parts
+
+
+def _inside(place: Place | None, value: Any, notes: Notes, *steps: Any) -> Any:
+    if place is None or type(value) in place.exact:
+        return value
+    try:
+        return place(value, notes)
+    except Misfit as exc:
+        exc.steps += steps
+        raise
+
+
+def _parts_in(value: Any) -> tuple[Collection[Any], ...]:
+    """The elements of a plain list, or the keys and the values of a plain dict."""
+    return (value,) if type(value) is list else (value, value.values())
+
+
+def _holds_all(place: Place | None, values: Collection[Any]) -> bool:
+    return place is None or place.holds_all(values)
+
+
+def _with_items(value: Any, place: Place, notes: Notes) -> Any:
+    """The collection itself if its elements are right, as an object that is shared stays one; else a copy."""
+    if place.holds_all(value):
+        return value
+    items = []
+    is_same = True
+    for index, item in enumerate(value):
+        placed = _inside(place, item, notes, index)
+        is_same = is_same and placed is item
+        items.append(placed)
+    return value if is_same else _refilled(value, items)
+
+
+def _refilled(value: Any, items: list[Any]) -> Any:
+    """A collection of the same Java class with other elements."""
+    if isinstance(value, Array):
+        return array_of(value.component, items)
+    plain = {"java.util.ArrayList": list, "java.util.HashSet": set}.get(class_name(value) or "")
+    if plain is not None and not isinstance(value, HashSet):
+        return plain(items)
+    made: Any = copy.copy(value)
+    made.clear()
+    add = made.append if isinstance(made, list) else made.add
+    for item in items:
+        add(item)
+    return made
+
+
+def _with_pairs(value: Any, pairs: Iterable[tuple[Any, Any]], places: tuple[Place | None, ...], notes: Notes) -> Any:
+    key_place, item_place = places
+    found = []
+    is_same = True
+    for key, item in pairs:
+        placed = _inside(key_place, key, notes, key), _inside(item_place, item, notes, key)
+        is_same = is_same and placed[0] is key and placed[1] is item
+        found.append(placed)
+    if is_same:
+        return value
+    if class_name(value) == "java.util.LinkedHashMap" and not isinstance(value, (Entries, LinkedHashMap)):
+        return dict(found)
+    made: Any = copy.copy(value)
+    made.clear()
+    (made.update if isinstance(made, dict) else made.extend)(found)
+    return made
+
+
+def _check_inner(value: Any, inner: str) -> None:
+    if value.value is None and type(value) in _OPTIONALS:
+        return
+    try:
+        convert_to = place_of(Signature(inner))
+        assert convert_to is not None
+        convert_to.shallow(value.value)
+    except Misfit as exc:
+        exc.steps.append("value")
+        raise
+
+
+def element_types(declaration: Declaration, slot: Signature) -> tuple[Signature, ...]:
+    """The types of the elements, or of keys and values, of a subclass of a collection where ``slot`` is declared."""
+    arguments = slot.arguments
+    if slot.name != declaration.name:  # List<Order> tells what Tags<T> is there
+        found: dict[str, Signature] = {}
+        for given, own in zip(arguments, declaration.elements, strict=False):
+            if own.variable is not None:
+                found[own.variable] = given
+        arguments = tuple(found.get(name, _ANY) for name in declaration.parameters)
+    given_arguments = dict(zip(declaration.parameters, arguments, strict=False))
+    return tuple(with_arguments(part, given_arguments) for part in declaration.elements)
+
+
+def with_declared_parts(value: Any, declaration: Declaration, slot: Signature, notes: Notes) -> Any:
+    """A subclass of a collection with its parts as the types that it declares for them. Raises Misfit."""
+    places = tuple(map(place_of, element_types(declaration, slot)))
+    if not any(places):
+        return value
+    if isinstance(value, dict):
+        return _with_pairs(value, value.items(), places, notes) if len(places) == 2 else value
+    if isinstance(value, Entries):
+        return _with_pairs(value, value, places, notes) if len(places) == 2 else value
+    return value if len(places) != 1 or places[0] is None else _with_items(value, places[0], notes)
+
+
+_ANY = Signature(_OBJECT)
+
+
+# The type arguments of a user's own generic classes
+
+
+@lru_cache(maxsize=1024)
+def field_places(declaration: Declaration, arguments: tuple[Signature, ...] = ()) -> dict[str, Place | None]:
+    """By attribute: the places of an object's fields, where the class has these type arguments. O(1) when known."""
+    given = dict(zip(declaration.parameters, arguments, strict=False))
+    return {
+        field.attribute: place_of(with_arguments(field.type, given))
+        for _name, fields in declaration.typed_fields
+        for field in fields
+    }
+
+
+def noted_arguments(value: Any, declaration: Declaration, notes: Notes) -> tuple[Signature, ...]:
+    """The type arguments of an object: those of its place, or those that ``Range[Long](5, 6)`` was made with."""
+    if not declaration.parameters:
+        return ()
+    noted = notes.get(id(value))
+    if noted is not None:
+        return noted[1]
+    alias = getattr(value, "__orig_class__", None)
+    if alias is None:
+        return ()
+    return tuple(signature_of(argument, where=declaration.name, null=True) for argument in get_args(alias))
+
+
+# What was read
 
 _LISTS = (list, tuple)
 _SETS = (set, frozenset, OrderedSet, Elements)
@@ -27,9 +417,12 @@ _HOLDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def fits(value: Any, name: str) -> bool:
-    """Whether a place of the type ``name`` can hold a value that is not None: an array, an interface of collections, a
-    declared class or a superclass of it. Of every other type nothing is known, and True. O(1)."""
+def value_is_assignable(value: Any, name: str) -> bool:
+    """Whether a place of the type ``name`` may hold a value that was read and is not None. O(1)
+
+    This checks arrays, interfaces of collections, and declared classes with their superclasses. A value that was read
+    may have lost its class, so it is True of every other type.
+    """
     holds: Any = _HOLDS.get(name)
     if holds is None:
         if name[0] == "[":
@@ -37,6 +430,13 @@ def fits(value: Any, name: str) -> bool:
         declaration = declaration_of(name)
         if declaration is None:
             return True
+        if declaration.extends and isinstance(value, (Elements, Entries)):
+            return is_assignable(value.java_name, name)
         # An object of a class that is not declared may be of a subclass.
         holds = (declaration.python, JavaObject)
     return isinstance(value, holds)
+
+
+def type_fits(kind: type, name: str) -> bool:
+    """Whether what holds of one value of this type, that a place of the type ``name`` may hold it, holds of all."""
+    return (name in _HOLDS or declaration_of(name) is not None) and not issubclass(kind, (Elements, Entries))

@@ -1,8 +1,8 @@
 """Java's dates and times: Python's own classes with what Java has beyond them.
 
-Python counts microseconds and the years 1 to 9999, Java nanoseconds and far longer. What a plain ``datetime``,
-``date``, ``time`` or ``timedelta`` holds comes back as one; the classes here are subclasses that carry the
-nanoseconds, or that pick another Java type; :class:`FarTime` keeps what no ``datetime`` reaches.
+Python counts microseconds and the years 1 to 9999, Java nanoseconds and far longer. A value that a plain ``datetime``,
+``date``, ``time`` or ``timedelta`` holds comes back as one. The classes here are subclasses that carry the nanoseconds,
+or that pick another Java type. :class:`FarTime` keeps times that no ``datetime`` reaches.
 
 Calculating with a wrapper gives a plain value, without the nanoseconds, as with the numbers.
 """
@@ -40,6 +40,27 @@ __all__ = [
     "ZoneId",
     "ZoneOffset",
     "ZonedDateTime",
+    "date_parts",
+    "duration",
+    "duration_parts",
+    "instant",
+    "instant_parts",
+    "java_date",
+    "java_time_name",
+    "local_date",
+    "local_date_of_days",
+    "local_date_time",
+    "local_time",
+    "millis_of",
+    "offset_date_time",
+    "offset_id",
+    "offset_of",
+    "offset_time",
+    "time_parts",
+    "timestamp",
+    "zone_info",
+    "zone_of",
+    "zoned_date_time",
 ]
 
 _D = TypeVar("_D", bound="_JavaDateTime")
@@ -364,9 +385,9 @@ class Duration(timedelta):
 class FarTime:
     """A Java date or time that Python's classes do not reach: ``LocalDate.MAX``, ``Instant.MIN``.
 
-    ``parts`` are the numbers that Java keeps: epoch second and nanosecond of an Instant and a Duration; year,
-    month, day of a LocalDate, with hour, minute, second, nanosecond of a LocalDateTime, with the offset's
-    seconds of an OffsetDateTime, with the zone's id of a ZonedDateTime; milliseconds of a Date.
+    ``parts`` are the numbers that Java keeps. An Instant and a Duration have epoch second and nanosecond, a Date has
+    milliseconds. A LocalDate has year, month, day. A LocalDateTime adds hour, minute, second, nanosecond. An
+    OffsetDateTime adds the offset's seconds to these, a ZonedDateTime the zone's id too.
     """
 
     java_name: str
@@ -381,9 +402,9 @@ def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
 class GregorianCalendar:
     """``java.util.GregorianCalendar``: a moment in a time zone, and how it counts the weeks there.
 
-    ``time`` is any aware datetime, kept in milliseconds; ``zone`` is the id of a java.util.TimeZone;
-    ``first_day_of_week`` is 1 for Sunday to 7; ``gregorian_change`` are the epoch milliseconds from which on it is not
-    the Julian calendar.
+    ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone.
+    ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is the time from which on it is not the Julian
+    calendar, in epoch milliseconds.
     """
 
     java_name: ClassVar[str] = "java.util.GregorianCalendar"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, ClassVar, Generic, TypeVar
@@ -17,6 +18,7 @@ __all__ = [
     "AtomicLong",
     "AtomicReference",
     "BitSet",
+    "BlockData",
     "Charset",
     "Currency",
     "InetAddress",
@@ -29,6 +31,8 @@ __all__ = [
     "OptionalInt",
     "OptionalLong",
     "Pattern",
+    "SimpleEntry",
+    "SimpleImmutableEntry",
     "StackTraceElement",
     "StringBuffer",
     "StringBuilder",
@@ -40,6 +44,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class _Text(str):
@@ -100,10 +106,20 @@ class StringBuffer(_Text):
 
 
 class JavaClass(_Text):
-    """``java.lang.Class``: the class's name as Class.getName gives it. Nothing is loaded."""
+    """``java.lang.Class``: the class's name as Class.getName gives it. Nothing is loaded.
 
-    __slots__ = ()
+    Java's serialization says more of a class than its name. ``described`` keeps that of one that was read, to be
+    written again; one that Python makes has None.
+    """
+
+    __slots__ = ("described",)
     java_name = "java.lang.Class"
+    described: Any
+
+    def __new__(cls, name: object = "") -> JavaClass:
+        made = super().__new__(cls, name)
+        made.described = None
+        return made
 
 
 @attrs.frozen
@@ -282,8 +298,8 @@ def _pairs(fields: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 class ThrowableClass:
     """A class of exceptions that is not the JDK's, as Java's serialization describes it.
 
-    ``fields`` are pairs of a field's name and the Java name of its type; ``superclass`` is described as well, or the
-    name of one of the JDK's.
+    ``fields`` are pairs of a field's name and the Java name of its type. ``superclass`` is described as well, or is the
+    name of a class of the JDK.
     """
 
     java_name: str
@@ -304,8 +320,9 @@ class ThrowableClass:
 class Throwable(Exception):
     """A Java exception as a Python one, so it can be raised: its class, message, cause, trace and fields.
 
-    ``fields`` are those that the exception's own classes add to Throwable's, by Java name. Java's serialization says
-    of each class what it is; ``described`` keeps that of a class that is not the JDK's, to be written again.
+    ``fields`` are those that the exception's own classes add to Throwable's, by Java name. Java's serialization
+    describes each class. ``described`` keeps the description of a class that is not the JDK's, to be written again.
+    ``null_cause`` says that the exception was made with null as its cause, which no initCause changes later.
     """
 
     def __init__(
@@ -318,6 +335,7 @@ class Throwable(Exception):
         suppressed: Iterable[Throwable] = (),
         fields: dict[str, Any] | None = None,
         described: ThrowableClass | None = None,
+        null_cause: bool = False,
     ) -> None:
         if not isinstance(java_name, str):
             raise ArgumentError("Throwable takes the name of its Java class first")
@@ -329,6 +347,7 @@ class Throwable(Exception):
         self.suppressed = list(suppressed)
         self.fields = dict(fields or {})
         self.described = described
+        self.null_cause = null_cause
 
     def __str__(self) -> str:
         return self.java_name if self.message is None else f"{self.java_name}: {self.message}"
@@ -337,13 +356,51 @@ class Throwable(Exception):
         return f"Throwable({self.java_name!r}, {self.message!r})"
 
 
-@attrs.define
+class BlockData(bytes):
+    """Bytes that a Java class wrote with ``writeInt``, ``writeUTF`` and their kin; only that class can read them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"BlockData({bytes.__repr__(self)})"
+
+
+@attrs.define(repr=False)
 class JavaObject:
-    """An object of a class that is not declared, as JsonJacksonCodec(unknown="generic") reads it.
+    """An object of a class that is not declared, as a codec with ``unknown="generic"`` reads it.
 
     ``fields`` are the object's fields by Java name; of an enum its constant's name, of a collection or any other single
     value that value. One with an empty ``java_name`` stands without a class.
+
+    SerializationCodec gives two more. ``data`` has, by class, what its writeObject or writeExternal wrote beside the
+    fields: BlockData and objects, in order. ``described`` is what the stream says of the class; with it the object is
+    written again.
     """
 
     java_name: str
     fields: Any = attrs.field(factory=dict)
+    data: dict[str, list[Any]] = attrs.field(factory=dict, kw_only=True)
+    described: Any = attrs.field(default=None, eq=False, kw_only=True)
+
+    @reprlib.recursive_repr()
+    def __repr__(self) -> str:
+        data = f", data={self.data!r}" if self.data else ""
+        return f"JavaObject(java_name={self.java_name!r}, fields={self.fields!r}{data})"
+
+
+@attrs.frozen
+class SimpleEntry(Generic[K, V]):
+    """``java.util.AbstractMap.SimpleEntry``: a key and a value."""
+
+    java_name: ClassVar[str] = "java.util.AbstractMap$SimpleEntry"
+    key: K
+    value: V
+
+
+@attrs.frozen
+class SimpleImmutableEntry(Generic[K, V]):
+    """``java.util.AbstractMap.SimpleImmutableEntry``"""
+
+    java_name: ClassVar[str] = "java.util.AbstractMap$SimpleImmutableEntry"
+    key: K
+    value: V

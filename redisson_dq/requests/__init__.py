@@ -1,9 +1,20 @@
 """Every call of a queue as a request: arguments checked, values encoded, nothing sent.
 
-The asyncio and the threaded handles send these one at a time, a pipeline sends many at once.
+The asyncio and the threaded handles send these one at a time, a pipeline sends many at once. Whatever a pipeline has no
+use for is in ``inner``.
 """
 
-from .delayed import DelayedRequests, WaitingItem
-from .ready import BoundedRequests, DequeRequests, QueueRequests
+from redisson_dq.requests.delayed import DelayedRequests
+from redisson_dq.requests.partitioned import PartitionedDelayedRequests, PartitionedQueueRequests
+from redisson_dq.requests.ready import BoundedRequests, DequeRequests, QueueRequests
+from redisson_dq.requests.waiting_item import WaitingItem
 
-__all__ = ["BoundedRequests", "DelayedRequests", "DequeRequests", "QueueRequests", "WaitingItem"]
+__all__ = [
+    "BoundedRequests",
+    "DelayedRequests",
+    "DequeRequests",
+    "PartitionedDelayedRequests",
+    "PartitionedQueueRequests",
+    "QueueRequests",
+    "WaitingItem",
+]

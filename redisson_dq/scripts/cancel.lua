@@ -1,12 +1,14 @@
 -- Takes one waiting item out for good.
 -- Answers to: nothing in Redisson, where remove(value) scans
--- KEYS: timeout, envelopes, records, forget
+-- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its place in the envelope list
--- INCLUDE: clock, envelope, find, records, locate, out
+-- INCLUDE: clock, remember, sweep, locate, fate, bury, out, need, full_memory
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
+need(RECORDING, {'LREM'})
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms)
 local id, due, record, member = locate(ARGV[1], ARGV[2], ARGV[3])
 if not id then

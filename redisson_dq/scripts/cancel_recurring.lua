@@ -1,10 +1,10 @@
 -- Ends a recurring offer and takes the occurrence that waits out.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, recurring, recurring_due
+-- KEYS: timeout, envelopes, recurring, recurring_due, leases, deliveries, histories, history_ends
 -- ARGV: id
 -- RETURN: 1 if there was one, else 0
 -- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its place in the envelope list
--- INCLUDE: envelope, find, out
+-- INCLUDE: find, out, need
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
@@ -12,6 +12,7 @@ if not due then
 end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)
 local member = entry and find(entry, tonumber(due))
+need({'HDEL', 'LREM', 'ZREM'})
 if member then
   take_out(entry, member)
 end

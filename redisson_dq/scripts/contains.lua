@@ -1,6 +1,6 @@
 -- Whether each of some values waits, by their bytes.
 -- Answers to: RDelayedQueue.contains(Object), containsAll(Collection), since 3.10
--- KEYS: timeout, envelopes
+-- KEYS: timeout, envelopes, leases
 -- ARGV: the values
 -- RETURN: 1 if all of them do, else 0
 -- COST: O(m + k), m waiting, k values

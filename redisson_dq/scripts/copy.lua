@@ -4,20 +4,22 @@
 -- ARGV: "if_free": only when no new name is taken, or "replace"; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if copied, else 0
 -- COST: O(n), n the size of the object
+-- INCLUDE: need, announce
+need({'COPY'})
 local count = #KEYS / 2
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
   -- What is at the new name stays then.
-  return 0
+  return reply_with(0)
 elseif ARGV[1] == 'replace' then
   redis.call('DEL', unpack(KEYS, count + 1))
 elseif redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
-  return 0
+  return reply_with(0)
 end
 for i = 1, count do
   redis.call('COPY', KEYS[i], KEYS[count + i])
 end
 -- A time that has passed: everybody looks at once.
 if ARGV[2] ~= '' then
-  redis.call('PUBLISH', ARGV[2], 0)
+  announce(ARGV[2], 0)
 end
-return 1
+return reply_with(1)

@@ -4,7 +4,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or "")
 -- RETURN: the server's time in epoch us; when it waits: its member, due, and key ("i" and the id of the caller's, "h" and the payload's hash, or "")
 -- COST: O(log m), m waiting
--- INCLUDE: clock, envelope, find, records, locate
+-- INCLUDE: clock, locate
 local now_us = server_time()
 local id, due, record, member = locate(ARGV[1], ARGV[2], ARGV[3])
 if not member then

@@ -4,10 +4,11 @@
 -- ARGV: who calls
 -- RETURN: 1 if it was the mover, else 0
 -- COST: O(1)
+-- INCLUDE: announce
 if string.match(redis.call('GET', keys.mover) or '', '^%S+') ~= ARGV[1] then
-  return 0
+  return reply_with(0)
 end
 redis.call('DEL', keys.mover)
 -- A time that has passed.
-redis.call('PUBLISH', keys.channel, 0)
-return 1
+announce(keys.channel, 0)
+return reply_with(1)

@@ -1,14 +1,14 @@
 -- One page of what waits, in the order of due times or of offers.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, records
+-- KEYS: timeout, envelopes, records, leases
 -- ARGV: "due" or "offer", first index, last index
 -- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""
 -- COST: O(log m + n), m waiting, n the length of the page; by "offer" O(s + n log m), s the first index, or O(m) beyond the list where both kinds stand
--- INCLUDE: clock, envelope, waiting
+-- INCLUDE: clock, envelope, waiting, by_due
 local now_us = server_time()
 local members, dues, given = {}, {}, {}
 if ARGV[1] == 'due' then
-  local found = redis.call('ZRANGE', keys.timeout, ARGV[2], ARGV[3], 'WITHSCORES')
+  local found = by_due(tonumber(ARGV[2]), tonumber(ARGV[3]))
   for i = 1, #found, 2 do
     members[#members + 1], dues[#dues + 1] = found[i], found[i + 1]
   end

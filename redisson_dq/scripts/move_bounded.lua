@@ -4,13 +4,16 @@
 -- ARGV: "LEFT" or "RIGHT" it is taken from, "LEFT" or "RIGHT" it goes to
 -- RETURN: the value or nil
 -- COST: O(1)
+-- INCLUDE: need, full_memory, announce
 
+need({'INCRBY'})
+despite_full_memory('GETEX', keys.capacity)
 -- Fails on a wrong type before anything is written.
 if redis.call('GET', keys.capacity) then
   redis.call('INCRBY', keys.capacity, 0)
 end
 local value = redis.call('LMOVE', keys.ready, keys.destination, ARGV[1], ARGV[2])
 if value and keys.ready ~= keys.destination then
-  redis.call('PUBLISH', keys.capacity_channel, redis.call('INCRBY', keys.capacity, 1))
+  announce(keys.capacity_channel, redis.call('INCRBY', keys.capacity, 1))
 end
-return value
+return reply_with(value)

@@ -1,22 +1,23 @@
 -- Puts values into the delayed queue, all of them or none, and announces a new head.
 -- Answers to: RDelayedQueue.offer(e, delay, unit), since 3.10
--- KEYS: timeout, envelopes, channel, settings
--- ARGV: envelope ("current", "legacy" or "lean"), then per value: due ("250" ms from now, "@1700000000000" epoch ms), value
+-- KEYS: timeout, envelopes, channel, settings, alarm, leases
+-- ARGV: envelope ("current", "legacy" or "lean"), then per value: due ("250000" us from now, "@1700000000000" epoch ms), value
 -- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us
 -- COST: O(n log m), n values offered, m waiting
--- INCLUDE: clock, add
-local now_us, _, now_ms_up = server_time()
+-- INCLUDE: clock, add, need, announce, held_now
+local now_us = server_time()
 
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.envelopes)
 local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
-if largest and redis.call('ZCARD', keys.timeout) + (#ARGV - 1) / 2 > largest then
-  return {0, '', 0, now_us}
+if largest and redis.call('ZCARD', keys.timeout) - count_held() + (#ARGV - 1) / 2 > largest then
+  return reply_with({0, '', 0, now_us})
 end
 
+need(rights_to_add(ARGV[1]))
 local values, dues = {}, {}
 for i = 2, #ARGV, 2 do
-  dues[#dues + 1] = due_of(ARGV[i], now_ms_up)
+  dues[#dues + 1] = due_of(ARGV[i], now_us)
   values[#values + 1] = ARGV[i + 1]
 end
 
@@ -43,6 +44,6 @@ for start = 1, #values, 1000 do
   end
 end
 if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == head then
-  announce(head_due)
+  announce_head(head_due)
 end
-return {#values, first_id, dues[1], now_us}
+return reply_with({#values, first_id, dues[1], now_us})

@@ -4,7 +4,7 @@
 -- ARGV: the values
 -- RETURN: 1 if added, 0 if there is no room, -1 if the capacity was never set
 -- COST: O(n), n values
--- INCLUDE: parts
+-- INCLUDE: parts, need
 local room = redis.call('GET', keys.capacity)
 if not room then
   return -1
@@ -12,6 +12,7 @@ elseif tonumber(room) < #ARGV then
   return 0
 end
 redis.call('LLEN', keys.ready)
+need({'RPUSH'})
 redis.call('DECRBY', keys.capacity, #ARGV)
 in_parts('RPUSH', keys.ready, ARGV)
 return 1

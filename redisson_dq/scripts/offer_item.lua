@@ -1,21 +1,29 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
--- KEYS: timeout, envelopes, channel, settings, records, forget
--- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered
+-- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals
+-- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
--- INCLUDE: clock, add, envelope, find, records, out
-local now_us, now_ms, now_ms_up = server_time()
+-- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, need, announce, held_now, delivery_record, digest, leave, forget_histories
+local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
-local duplicate_ms, remember_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
+local duplicate_ms, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.envelopes)
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.records)
+if context ~= '' then
+  redis.call('LLEN', keys.ready)
+  redis.call('LLEN', keys.arrivals)
+  redis.call('HLEN', keys.deliveries)
+  redis.call('ZCARD', keys.histories)
+  redis.call('ZCARD', keys.history_ends)
+end
+need(rights_to_add(envelope), RECORDING, {'LREM'})
 sweep(now_ms)
 
-local due, outcome = due_of(word, now_ms_up), 'offered'
+local due, outcome = due_of(word, now_us), 'offered'
 local old = key ~= '' and redis.call('HGET', keys.records, key)
 local record = old and record_of(old)
 local member = record and find(old, record.due)
@@ -29,7 +37,7 @@ if record then
   end
   if is_duplicate and on_duplicate ~= 'replace' then
     local value = member and unwrap(member)
-    return {on_duplicate == 'keep' and 'kept' or 'duplicate', old, record.due, now_us, state, value}
+    return reply_with({on_duplicate == 'keep' and 'kept' or 'duplicate', old, record.due, now_us, state, value})
   end
   if not is_duplicate then
     member = nil
@@ -37,8 +45,8 @@ if record then
 end
 
 local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
-if largest and not member and redis.call('ZCARD', keys.timeout) >= largest then
-  return {'full', '', 0, now_us}
+if largest and not member and redis.call('ZCARD', keys.timeout) - count_held() >= largest then
+  return reply_with({'full', '', 0, now_us})
 end
 if member then
   take_out(old, member)
@@ -50,10 +58,19 @@ elseif record then
   write(old, record)
 end
 
-local id = add(envelope, now_us, value, due)
-remember(id, {
-  state = 'w', due = due, key = key,
-  latest = lateness ~= '' and due + lateness or 0,
-  duplicate = duplicate_ms > 0 and now_ms + duplicate_ms or 0,
-}, remember_ms, now_ms)
-return {outcome, id, due, now_us}
+local id = adder(envelope, now_us)(value, due)
+if key ~= '' or lateness ~= '' then
+  remember(id, {
+    state = 'w', due = due, key = key,
+    latest = lateness ~= '' and due + lateness or 0,
+    duplicate = duplicate_ms > 0 and now_ms + duplicate_ms or 0,
+  }, remember_ms, now_ms)
+end
+if context ~= '' then
+  local d = unknown(digest_of(value))
+  d.offered, d.due, d.context = now_ms, due, context
+  leave(id, d, due, now_ms)
+  -- Where Java takes the values, nobody receives what is known of them.
+  forget_histories(now_ms, redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0)
+end
+return reply_with({outcome, id, due, now_us})

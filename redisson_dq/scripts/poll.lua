@@ -1,27 +1,42 @@
 -- Takes values that still wait out of the delayed queue, in offer order and then the lean ones in due order.
 -- Answers to: RDelayedQueue.poll() and poll(limit), since 3.10
--- KEYS: timeout, envelopes, quarantine, records
+-- KEYS: timeout, envelopes, quarantine, records, leases, deliveries, histories, history_ends
 -- ARGV: how many to take at most
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: envelope, taken
+-- INCLUDE: taken, need, full_memory, by_due
 
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
 local recorded = redis.call('HLEN', keys.records) > 0
 
+need(TAKING, {'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local values, aside = {}, 0
-while #values < tonumber(ARGV[1]) do
-  local member = redis.call('LPOP', keys.envelopes) or redis.call('ZRANGE', keys.timeout, 0, 0)[1]
-  if not member then
-    break
-  end
+local function take(member)
   local value = taken(member, recorded)
   if value then
     values[#values + 1] = value
   else
     aside = aside + 1
+  end
+end
+local wanted = tonumber(ARGV[1])
+while #values < wanted do
+  local member = redis.call('LPOP', keys.envelopes)
+  if not member then
+    break
+  end
+  take(member)
+end
+while #values < wanted do
+  local alone = by_due(0, math.min(wanted - #values, 1000) - 1)
+  if #alone == 0 then
+    break
+  end
+  for i = 1, #alone, 2 do
+    take(alone[i])
   end
 end
 return {values, aside}

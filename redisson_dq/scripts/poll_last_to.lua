@@ -1,10 +1,10 @@
 -- Takes the lean value that is due last, or else the one that was offered last, and puts it at the front of a list.
 -- Answers to: RDelayedQueue.pollLastAndOfferFirstTo(String), since 3.10
--- KEYS: timeout, envelopes, quarantine, records, destination
+-- KEYS: timeout, envelopes, quarantine, records, destination, leases, deliveries, histories, history_ends
 -- ARGV: none
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
--- INCLUDE: envelope, taken, waiting
+-- INCLUDE: taken, waiting, need, full_memory
 
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
@@ -12,6 +12,8 @@ redis.call('LLEN', keys.quarantine)
 local recorded = redis.call('HLEN', keys.records) > 0
 redis.call('LLEN', keys.destination)
 
+need(TAKING, {'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local aside = 0
 while true do
   local member = last_lean() or redis.call('RPOP', keys.envelopes)

@@ -1,10 +1,10 @@
 -- Declares a recurring offer, and puts its first occurrence in unless the same declaration stands already.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, recurring, recurring_due
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends
 -- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
 -- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
--- INCLUDE: clock, add, envelope, find, out
+-- INCLUDE: clock, add, find, out, need, announce
 local now_us = server_time()
 local envelope, id, definition, value, due = unpack(ARGV)
 
@@ -14,15 +14,16 @@ redis.call('ZCARD', keys.timeout)
 local before = redis.call('HMGET', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)
 local due_before = redis.call('ZSCORE', keys.recurring_due, id)
 if due_before and before[1] == definition and before[2] == value then
-  return {'kept', due_before, now_us}
+  return reply_with({'kept', due_before, now_us})
 end
+need(rights_to_add(envelope), {'HDEL', 'HGET', 'HSET', 'LREM', 'ZREM'})
 if due_before and before[3] then
   local waits = find(before[3], tonumber(due_before))
   if waits then
     take_out(before[3], waits)
   end
 end
-local entry = add(envelope, now_us, value, tonumber(due))
+local entry = adder(envelope, now_us)(value, tonumber(due))
 redis.call('HSET', keys.recurring, 'd' .. id, definition, 'v' .. id, value, 'e' .. id, entry)
 redis.call('ZADD', keys.recurring_due, due, id)
-return {due_before and 'replaced' or 'offered', due, now_us}
+return reply_with({due_before and 'replaced' or 'offered', due, now_us})

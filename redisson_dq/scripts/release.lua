@@ -4,6 +4,8 @@
 -- ARGV: how many; below zero when a value goes back
 -- RETURN: how much room there is now
 -- COST: O(1)
+-- INCLUDE: full_memory, announce
+despite_full_memory('GETEX', keys.capacity)
 local room = redis.call('INCRBY', keys.capacity, ARGV[1])
-redis.call('PUBLISH', keys.capacity_channel, room)
-return room
+announce(keys.capacity_channel, room)
+return reply_with(room)

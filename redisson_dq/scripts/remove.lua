@@ -1,10 +1,10 @@
 -- Takes waiting values out for good: the first that equals one, all that equal one of some, or all that equal none.
 -- Answers to: RDelayedQueue.remove(Object), removeAll(Collection), retainAll(Collection), since 3.10
--- KEYS: timeout, envelopes, records, forget
+-- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends
 -- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out
--- INCLUDE: clock, envelope, find, records, erase, parts, waiting
+-- INCLUDE: clock, envelope, records, remember, bury, cut, parts, waiting, need, unlearn
 local _, now_ms = server_time()
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local named = {}
@@ -15,6 +15,7 @@ end
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('ZCARD', keys.forget)
+redis.call('HLEN', keys.deliveries)
 local recorded = redis.call('HLEN', keys.records) > 0
 
 local places, members, ids, others, met = {}, {}, {}, {}, {}
@@ -34,9 +35,11 @@ each_waiting(function(member, place)
   return which == 'first' and #members > 0
 end)
 
+need(RECORDING, {'DEL', 'LREM', 'LSET', 'RPUSH'})
 local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)
+  unlearn(ids[i])
   redis.call('ZREM', keys.timeout, member)
   local at = bury(ids[i], recorded and record_of(ids[i]), tonumber(due or 0), remember_ms, now_ms)
   last = math.max(last, at)

@@ -4,7 +4,8 @@
 -- ARGV: "all" or "others", the values
 -- RETURN: how many were taken out
 -- COST: O(n), n ready; O(n k) to take k values out
--- INCLUDE: values
+-- INCLUDE: values, need
+need({'LLEN', 'RPUSH'})
 local size = redis.call('LLEN', keys.ready)
 if ARGV[1] == 'all' then
   remove_values()

@@ -4,6 +4,7 @@
 -- ARGV: "always", or "if_free": only when no new name is taken; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if renamed, 0 if a new name is taken, -1 if there is no key to rename
 -- COST: O(1) for each key, and the size of what is replaced
+-- INCLUDE: need, announce
 local count = #KEYS / 2
 local present = {}
 for i = 1, count do
@@ -12,17 +13,18 @@ for i = 1, count do
   end
 end
 if #present == 0 then
-  return -1
+  return reply_with(-1)
 end
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
-  return 0
+  return reply_with(0)
 end
+need({'RENAME'})
 redis.call('DEL', unpack(KEYS, count + 1))
 for _, i in ipairs(present) do
   redis.call('RENAME', KEYS[i], KEYS[count + i])
 end
 -- A time that has passed: everybody looks at once.
 if ARGV[2] ~= '' then
-  redis.call('PUBLISH', ARGV[2], 0)
+  announce(ARGV[2], 0)
 end
-return 1
+return reply_with(1)

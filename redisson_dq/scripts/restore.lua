@@ -4,10 +4,12 @@
 -- ARGV: "if_free": only when no name is taken, or "replace"; time to live in ms (0: none); the channel on which clients are woken (or ""); what dump gave for each key
 -- RETURN: 1 if restored, 0 if a name is taken
 -- COST: O(n), n the size of the object
+-- INCLUDE: need, announce
 local count = #KEYS / 2
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 then
-  return 0
+  return reply_with(0)
 end
+need({'DEL', 'RENAME'})
 -- First under other names (the second half of KEYS), as content that Redis cannot read must not cost what is there.
 for i = 1, count do
   if ARGV[i + 3] ~= '' then
@@ -26,6 +28,6 @@ for i = 1, count do
 end
 -- A time that has passed: everybody looks at once.
 if ARGV[3] ~= '' then
-  redis.call('PUBLISH', ARGV[3], 0)
+  announce(ARGV[3], 0)
 end
-return 1
+return reply_with(1)

@@ -4,9 +4,10 @@
 -- ARGV: none
 -- RETURN: 1 if delivery was paused, else 0
 -- COST: O(1)
+-- INCLUDE: announce
 local paused = redis.call('HDEL', keys.settings, 'paused')
 if paused == 1 then
   -- A time that has passed: everybody looks at once, for recurring offers too.
-  redis.call('PUBLISH', keys.channel, 0)
+  announce(keys.channel, 0)
 end
-return paused
+return reply_with(paused)

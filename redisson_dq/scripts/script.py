@@ -1,20 +1,36 @@
-"""Loads the Lua scripts and reads their headers.
+"""Loads the Lua scripts: reads their headers, and puts each together with the includes it needs.
 
-A script's header is the comment block at its top, one ``NAME: text`` a line: ``KEYS`` and ``ARGV`` say what it
-takes, ``RETURN`` what it gives, ``Answers to`` the Redisson method it stands for, ``COST`` what it costs.
-``INCLUDE`` names files of ``include/`` put before its first line. Inside a script its keys have the names of its
-header: ``keys.timeout`` is what the queue calls so. ``KEYS: any`` is a script for any number of keys.
+A script's header is the comment block at its top, one ``NAME: text`` a line. ``KEYS`` and ``ARGV`` are its arguments,
+``RETURN`` is its reply. ``Answers to`` is the Redisson method it stands for, ``COST`` its cost. Inside a script its
+keys have the names of its header: ``keys.timeout`` is the key that QueueKeys calls so. ``KEYS: any`` is a script for
+any number of keys.
+
+``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include has such a line too, where it calls
+others, and its ``KEYS`` are those it works on. Each stands once in the assembled text, before the first file that needs
+it.
+
+Lua makes each function anew in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
+ordinary case: those files stand there, and cost a call nothing that has returned before.
+
+ScriptError says what is wrong with the files: a cycle, an include of which nothing is called, a key that the script
+is not given.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 
 import attrs
 
-__all__ = ["Script", "load", "names"]
+__all__ = ["WITHHELD", "Script", "ScriptError", "guarded", "includes", "load", "names"]
+
+
+class ScriptError(Exception):
+    """The files of the scripts do not fit together. Only somebody who changes them meets it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -25,23 +41,85 @@ class Script:
     source: str
     sha: str
     header: dict[str, str]
+    #: The includes in its text, in their order.
+    includes: tuple[str, ...]
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The names of the keys it takes, in order: attribute names of QueueKeys."""
         return _keys(self.header)
 
+    @property
+    def announces(self) -> bool:
+        """Whether its reply tells, before its result, if a message was refused (``include/announce.lua``)."""
+        return "announce" in self.includes
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands it cannot do without, in alphabetical order."""
+        found = re.findall(r"(?:redis\.call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?", self.source)
+        return tuple(sorted({" ".join(filter(None, words)) for words in found}))
+
+
+@attrs.frozen
+class _File:
+    """One ``.lua`` file."""
+
+    text: str
+    header: dict[str, str]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The includes it calls functions of, from its beginning on."""
+        return _listed(self.header.get("INCLUDE", ""))
+
+    @property
+    def parts(self) -> list[tuple[tuple[str, ...], str]]:
+        """Its text in parts, and the includes that stand before each."""
+        size = len(re.match(r"(?:--.*\n)*", self.text).group())  # type: ignore[union-attr]
+        first, *later = re.split(r"^-- INCLUDE: (.*)\n", self.text[size:], flags=re.MULTILINE)
+        return [
+            (self.needs, self.text[:size] + first),
+            *((_listed(names), text) for names, text in zip(later[::2], later[1::2], strict=True)),
+        ]
+
+    @property
+    def offers(self) -> set[str]:
+        """The functions and constants it defines for others."""
+        return {
+            name
+            for names in re.findall(r"^local (?:function )?(\w+(?:, \w+)*)", self.text, re.MULTILINE)
+            for name in names.split(", ")
+        }
+
+    def calls(self, names: set[str]) -> bool:
+        """Whether it uses one of these names, comments aside."""
+        code = re.sub(r"--.*", "", self.text)
+        return not names.isdisjoint(re.findall(r"\w+", code))
+
 
 _PACKAGE = __name__.rpartition(".")[0]
 
 
-def _read(*path: str) -> str:
-    return resources.files(_PACKAGE).joinpath(*path).read_text("utf-8")
+def _read(*path: str) -> _File:
+    text = resources.files(_PACKAGE).joinpath(*path).read_text("utf-8")
+    return _File(text, _header(text))
+
+
+def _include(name: str) -> _File:
+    try:
+        return _read("include", f"{name}.lua")
+    except FileNotFoundError:
+        raise ScriptError(f"there is no include {name!r}") from None
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in names.split(",") if part.strip())
 
 
 def _keys(header: dict[str, str]) -> tuple[str, ...]:
-    named = header["KEYS"]
-    return () if named == "any" else tuple(part.strip() for part in named.split(","))
+    named = header.get("KEYS", "")
+    return () if named == "any" else _listed(named)
 
 
 def _header(source: str) -> dict[str, str]:
@@ -55,17 +133,74 @@ def _header(source: str) -> dict[str, str]:
     return fields
 
 
+def _resolve(
+    what: str, file: _File, names: Iterable[str], done: dict[str, _File], path: tuple[str, ...]
+) -> Iterator[str]:
+    """Adds includes that a file needs to those that are in, each behind those that it needs itself. Gives their
+    texts.
+    """
+    for name in names:
+        if name in path:
+            raise ScriptError(f"the includes {' -> '.join((*path[path.index(name) :], name))} need each other")
+        include = done.get(name) or _include(name)
+        if not file.calls(include.offers):
+            raise ScriptError(f"{what} includes {name!r} and calls nothing of it")
+        if name not in done:
+            yield from _resolve(f"include {name!r}", include, include.needs, done, (*path, name))
+            done[name] = include
+            yield include.text
+
+
+def _assembled(name: str, file: _File) -> Script:
+    keys = _keys(file.header)
+    named = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(keys, 1))
+    texts = [f"local keys = {{{named}}}\n"] if keys else []
+    included: dict[str, _File] = {}
+    for needed, text in file.parts:
+        texts.extend(_resolve(f"script {name!r}", file, needed, included, ()))
+        texts.append(text)
+    for part, include in included.items():
+        missing = set(_keys(include.header)).difference(keys)
+        if missing:
+            raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
+    source = "".join(texts)
+    sha = hashlib.sha1(source.encode()).hexdigest()
+    return Script(name=name, source=source, sha=sha, header=file.header, includes=tuple(included))
+
+
 @cache
 def load(name: str) -> Script:
-    """The script of ``<name>.lua``, read once."""
-    body = _read(f"{name}.lua")
-    header = _header(body)
-    included = [_read("include", f"{part.strip()}.lua") for part in header.get("INCLUDE", "").split(",") if part]
-    keys = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(_keys(header), 1))
-    source = "".join([f"local keys = {{{keys}}}\n" if keys else "", *included, body])
-    return Script(name=name, source=source, sha=hashlib.sha1(source.encode()).hexdigest(), header=header)
+    """The script of ``<name>.lua``, put together once. Raises ScriptError."""
+    return _assembled(name, _read(f"{name}.lua"))
+
+
+#: What a guarded script answers with instead of doing anything.
+WITHHELD = "WITHHELD"
+_GUARD = f"""\
+if redis.call('EXISTS', table.remove(KEYS)) == 0 then
+  return redis.error_reply('{WITHHELD} a lease of the transaction had ended')
+end
+"""
+
+
+@cache
+def guarded(name: str) -> Script:
+    """The script of ``<name>.lua`` that does nothing unless one more key stands: the last of its keys."""
+    script = load(name)
+    source = _GUARD + script.source
+    return attrs.evolve(script, source=source, sha=hashlib.sha1(source.encode()).hexdigest())
 
 
 def names() -> list[str]:
     """The names of all scripts."""
-    return sorted(entry.name[:-4] for entry in resources.files(_PACKAGE).iterdir() if entry.name.endswith(".lua"))
+    return _lua_files()
+
+
+def includes() -> list[str]:
+    """The names of all includes."""
+    return _lua_files("include")
+
+
+def _lua_files(*folder: str) -> list[str]:
+    found = resources.files(_PACKAGE).joinpath(*folder).iterdir()
+    return sorted(entry.name[:-4] for entry in found if entry.name.endswith(".lua"))

@@ -4,9 +4,10 @@
 -- ARGV: how many
 -- RETURN: 1 if it was set, else 0
 -- COST: O(1)
+-- INCLUDE: announce
 if redis.call('GET', keys.capacity) then
-  return 0
+  return reply_with(0)
 end
 redis.call('SET', keys.capacity, ARGV[1])
-redis.call('PUBLISH', keys.capacity_channel, ARGV[1])
-return 1
+announce(keys.capacity_channel, ARGV[1])
+return reply_with(1)

@@ -4,8 +4,10 @@
 -- ARGV: "poll" and how many at most; "remove" and values; "retain" and values; "trim", first and last index; "clear"
 -- RETURN: the values that were polled, else how many were taken out
 -- COST: O(k), k taken by poll, trim or clear; O(n), n ready, to retain; O(n k) to remove k values
--- INCLUDE: values
+-- INCLUDE: values, need, full_memory, announce
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
+need({'INCRBY', 'LLEN'}, how == 'retain' and {'RPUSH'} or {})
+despite_full_memory('GETEX', keys.capacity)
 -- Fails on a wrong type before anything is written.
 if redis.call('GET', keys.capacity) then
   redis.call('INCRBY', keys.capacity, 0)
@@ -24,6 +26,6 @@ else
 end
 local taken = size - redis.call('LLEN', keys.ready)
 if taken > 0 then
-  redis.call('PUBLISH', keys.capacity_channel, redis.call('INCRBY', keys.capacity, taken))
+  announce(keys.capacity_channel, redis.call('INCRBY', keys.capacity, taken))
 end
-return polled or taken
+return reply_with(polled or taken)

@@ -1,29 +1,140 @@
-"""The blocking commands that take from lists, as values: what is sent, and what the reply means."""
+"""What a call may wait on: the blocking commands that take from lists, as values.
+
+A :class:`Waitable` names its queues and makes its own receiver. A :class:`Source` is a Waitable at one node of the
+server. It says what is sent for those who wait, what the replies mean, and what puts values back. A receiver asks a
+source in this order, as long as anybody waits:
+
+1. ``look``, where the source has one. It does not block, and what it finds is handed out.
+2. ``words``, the blocking command, with a timeout for the server.
+3. ``taken``, what the blocking reply itself holds. When that is nothing, the reply only says that there is
+   something, and the receiver begins with ``look`` again.
+4. ``more``, where there is more than that.
+
+Nothing here does any I/O.
+"""
 
 from __future__ import annotations
 
-import itertools
-from typing import Any, Union
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from . import commands
-from .commands import SIDES, End
-from .request import Request, Word
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.commands import SIDES, End
+from redisson_dq.wire.keys import QueueKeys, shares_slot
+from redisson_dq.wire.request import Request, Word
+from redisson_dq.wire.taken import Taken
 
-__all__ = ["Move", "Pop", "Source", "Taken", "Turns"]
+__all__ = [
+    "Move",
+    "Pop",
+    "PutBack",
+    "ReceiverKinds",
+    "RoundRobin",
+    "Source",
+    "Taken",
+    "Waitable",
+    "put_back",
+    "seconds",
+]
+
+R = TypeVar("R", covariant=True)
+S = TypeVar("S")
 
 
-_numbers = itertools.count()
+@attrs.frozen(eq=False)
+class PutBack:
+    """Values that nobody waits for any more, and the request that returns them to where they came from.
 
-
-@attrs.frozen(kw_only=True)
-class Taken:
-    """The bytes of one value, and the key they came from. What was taken later has a higher number."""
+    Of a request that Redis carries out once, however often it is sent, ``nonce`` says which it is.
+    """
 
     key: str
-    data: bytes
-    number: int = attrs.field(factory=_numbers.__next__, init=False, eq=False, repr=False)
+    values: list[Taken]
+    request: Request[Any]
+    nonce: bytes = b""
+
+
+class ReceiverKinds(Protocol[R]):
+    """The kinds of receiver that a source can make."""
+
+    def single(self, source: Source) -> R: ...
+
+    def round_robin(self, sources: Sequence[Source]) -> R: ...
+
+
+class Waitable(Protocol):
+    """What callers of one client can wait on together. Equal ones share one receiver."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def key(self) -> str:
+        """The key that names it in errors and logs."""
+        ...
+
+    def ends_with(self, key: str) -> bool:
+        """Whether nobody may wait on it any more when the last handle of this key is closed."""
+        ...
+
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        """Makes its receiver."""
+        ...
+
+
+class Source(Waitable, Protocol):
+    """What one connection can wait on."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of its commands. The first one chooses the node of a cluster."""
+        ...
+
+    def length(self) -> Request[int]:
+        """How many values a look would find."""
+        ...
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether the blocking command may set a value aside, which only a look hands out."""
+        ...
+
+    def look(self, count: int) -> Request[list[Taken]] | None:
+        """What takes up to so many values at once, sent before anything blocks. None: blocking at once is right.
+
+        With 0 it returns what the blocking command may have set aside for callers who are gone.
+        """
+        ...
+
+    def words(self, timeout: float) -> tuple[Word, ...]:
+        """The blocking command. The server ends it after ``timeout`` seconds; 0 is without an end."""
+        ...
+
+    def taken(self, reply: Any) -> list[Taken]:
+        """What the reply to the blocking command holds, when it is not nil."""
+        ...
+
+    def more(self, count: int) -> Request[list[Taken]] | None:
+        """What takes up to so many more, if there are any. None where only the blocking command may take."""
+        ...
+
+    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+        """What has to follow, before these values are handed out. When it fails they are handed out all the same."""
+        ...
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        """What returns these values to where they came from. Without it they are safe where they are.
+
+        ``known`` is, by key, the nonce of the last one that Redis has answered.
+        """
+        ...
+
+
+def seconds(timeout: float) -> str:
+    """A timeout as Redis reads it. The least there is stands for what would be rounded to no end at all."""
+    return f"{max(timeout, 0.001):.3f}" if timeout else "0"
 
 
 @attrs.frozen
@@ -37,26 +148,56 @@ class Pop:
     def key(self) -> str:
         return self.keys[0]
 
-    @property
-    def words(self) -> tuple[Word, ...]:
-        return ("BLPOP" if self.end == "first" else "BRPOP", *self.keys, 0)
+    def ends_with(self, key: str) -> bool:
+        return key == self.key
 
-    def taken(self, reply: list[bytes]) -> Taken:
-        return Taken(key=reply[0].decode(), data=reply[1])
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        return kinds.single(self)
+
+    def length(self) -> Request[int]:
+        return commands.length_of(self.key)
+
+    @property
+    def sets_aside(self) -> bool:
+        return False
+
+    def look(self, count: int) -> None:
+        return None
+
+    def words(self, timeout: float) -> tuple[Word, ...]:
+        return ("BLPOP" if self.end == "first" else "BRPOP", *self.keys, seconds(timeout))
+
+    def taken(self, reply: list[bytes]) -> list[Taken]:
+        return [Taken(key=reply[0].decode(), data=reply[1])]
 
     def more(self, count: int) -> Request[list[Taken]] | None:
-        """What takes so many more, if there are any. None where the blocking command has to choose the list."""
         if len(self.keys) > 1:
             return None
         request = commands.pop_many(self.key, self.end, count)
         return request.then(lambda found: [Taken(key=self.key, data=data) for data in found])
 
-    def put_back(self, surplus: list[Taken]) -> list[tuple[str, list[bytes], Request[Any]]]:
-        """What returns these values to where they came from: key, its values, the request."""
-        by_key: dict[str, list[bytes]] = {}
-        for taken in surplus:
-            by_key.setdefault(taken.key, []).append(taken.data)
-        return [(key, values, commands.put_back(key, self.end, values)) for key, values in by_key.items()]
+    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+        return None
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        return put_back(self.end, surplus, known)
+
+
+def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
+    """Returns values to the end of their lists that they came from. They take room in the list named ``bounded``."""
+    by_key: dict[str, list[Taken]] = {}
+    for taken in surplus:
+        by_key.setdefault(taken.key, []).append(taken)
+    made = []
+    for key, values in by_key.items():
+        data = [taken.data for taken in values]
+        if shares_slot(key):
+            nonce, call = secrets.token_bytes(8), calls.put_back_bounded if key == bounded else calls.put_back
+            made.append(PutBack(key, values, call(QueueKeys.of(key), nonce, known.get(key, b""), end, data), nonce))
+        else:
+            # No script can have this list and the notes of what was done.
+            made.append(PutBack(key, values, commands.add(key, end, data[::-1])))
+    return made
 
 
 @attrs.frozen
@@ -76,26 +217,51 @@ class Move:
     def keys(self) -> tuple[str, ...]:
         return self.source, self.destination
 
-    @property
-    def words(self) -> tuple[Word, ...]:
-        return "BLMOVE", self.source, self.destination, SIDES[self.from_end], SIDES[self.to_end], 0
+    def ends_with(self, key: str) -> bool:
+        return key == self.key
 
-    def taken(self, reply: bytes) -> Taken:
-        return Taken(key=self.source, data=reply)
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        return kinds.single(self)
+
+    def length(self) -> Request[int]:
+        return commands.length_of(self.source)
+
+    @property
+    def sets_aside(self) -> bool:
+        return False
+
+    def look(self, count: int) -> None:
+        return None
+
+    def words(self, timeout: float) -> tuple[Word, ...]:
+        ends = SIDES[self.from_end], SIDES[self.to_end]
+        return "BLMOVE", self.source, self.destination, *ends, seconds(timeout)
+
+    def taken(self, reply: bytes) -> list[Taken]:
+        return [Taken(key=self.source, data=reply)]
 
     def more(self, count: int) -> Request[list[Taken]] | None:
         return None
 
-    def put_back(self, surplus: list[Taken]) -> list[tuple[str, list[bytes], Request[Any]]]:
+    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+        return None
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
         return []
 
 
 @attrs.frozen(cache_hash=True)
-class Turns:
-    """One end of each of several lists, which may live on different nodes, in turns."""
+class RoundRobin:
+    """Several sources, which may live on different nodes, in turns."""
 
-    pops: tuple[Pop, ...]
+    sources: tuple[Source, ...]
 
+    @property
+    def key(self) -> str:
+        return self.sources[0].key
 
-#: What a blocking call waits for.
-Source = Union[Pop, Move]
+    def ends_with(self, key: str) -> bool:
+        return any(source.ends_with(key) for source in self.sources)
+
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        return kinds.round_robin(self.sources)

@@ -1,40 +1,49 @@
-"""The plain commands a queue needs, one typed function each. What takes more than one command is a script."""
+"""The plain commands a queue needs, one typed function each. What takes more than one command is a script.
+
+Values on their way from one place to another need no memory on the whole, but the command that puts them down does. A
+script does it where Redis refuses the command (``when_full``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from ..errors import RedisReplyError
-from .keys import QueueKeys
-from .request import Request
+import attrs
+
+from redisson_dq.errors import RedisReplyError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
 
 __all__ = [
+    "PUSH",
     "SIDES",
     "End",
     "add",
     "add_if_exists",
     "count_keys",
-    "count_of",
     "delete",
     "get_field",
     "get_number",
     "head",
     "index_of",
     "keep_undecodable",
+    "kind_of",
+    "leases_held",
     "length_of",
     "move",
     "peek",
     "ping",
     "pop",
     "pop_many",
-    "put_back",
     "remove",
     "server_time_us",
     "set_field",
     "slice_of",
     "trim",
     "unset_field",
+    "waiting_size",
     "whole_ms",
 ]
 
@@ -44,7 +53,8 @@ End = Literal["first", "last"]
 #: How a command on a list calls its ends.
 SIDES: dict[End, str] = {"first": "LEFT", "last": "RIGHT"}
 _POP: dict[End, str] = {"first": "LPOP", "last": "RPOP"}
-_PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
+#: How it is pushed to.
+PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 
 def _as_is(reply: Any) -> Any:
@@ -67,6 +77,21 @@ def server_time_us(key: str) -> Request[int]:
 # -- one list --------------------------------------------------------------------------------------------------------
 
 
+def kind_of(key: str) -> Request[str]:
+    """The Redis type of what a key holds; "none" of one that holds nothing."""
+    return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
+
+
+def waiting_size(keys: QueueKeys) -> Request[int]:
+    """How many entries stand in the timeout zset, leases among them."""
+    return Request(words=("ZCARD", keys.timeout), types={keys.timeout: "zset"}, parse=int)
+
+
+def leases_held(keys: QueueKeys) -> Request[list[bytes]]:
+    """The ids of all leases of a queue."""
+    return Request(words=("ZRANGE", keys.leases, 0, -1), types={keys.leases: "zset"}, parse=list)
+
+
 def length_of(key: str) -> Request[int]:
     return Request(words=("LLEN", key), types={key: "list"}, parse=int)
 
@@ -86,12 +111,12 @@ def index_of(key: str, value: bytes, rank: int = 1) -> Request[int | None]:
 
 def add(key: str, end: End, values: list[bytes]) -> Request[int]:
     """One after the other to that end; gives the length after it."""
-    return Request(words=(_PUSH[end], key, *values), types={key: "list"}, parse=int)
+    return Request(words=(PUSH[end], key, *values), types={key: "list"}, parse=int)
 
 
 def add_if_exists(key: str, end: End, values: list[bytes]) -> Request[int]:
     """Like :func:`add`, or 0 when the list is empty."""
-    return Request(words=(_PUSH[end] + "X", key, *values), types={key: "list"}, parse=int)
+    return Request(words=(PUSH[end] + "X", key, *values), types={key: "list"}, parse=int)
 
 
 def pop(key: str, end: End) -> Request[bytes | None]:
@@ -100,11 +125,6 @@ def pop(key: str, end: End) -> Request[bytes | None]:
 
 def pop_many(key: str, end: End, limit: int) -> Request[list[bytes]]:
     return Request(words=(_POP[end], key, limit), types={key: "list"}, parse=lambda reply: reply or [])
-
-
-def put_back(key: str, end: End, values: list[bytes]) -> Request[int]:
-    """Returns popped values to the end they came from; the one popped last goes back first."""
-    return add(key, end, values[::-1])
 
 
 def remove(key: str, value: bytes, count: int) -> Request[int]:
@@ -117,13 +137,17 @@ def trim(key: str, start: int, stop: int) -> Request[None]:
 
 
 def move(source: str, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
-    words = ("LMOVE", source, destination, SIDES[from_end], SIDES[to_end])
-    return Request(words=words, types={source: "list", destination: "list"}, parse=_as_is)
+    words = (source, destination, SIDES[from_end], SIDES[to_end])
+    types = {source: "list", destination: "list"}
+    script: Request[bytes | None] = Request(script=load("move"), words=(2, *words), types=types, parse=_as_is)
+    return Request(words=("LMOVE", *words), types=types, parse=_as_is, when_full=script)
 
 
 def keep_undecodable(key: str, values: list[bytes]) -> Request[int]:
     """Puts values that were taken, and that no codec could read, into the list ``key``."""
-    return add(key, "last", values)
+    request = add(key, "last", values)
+    script = Request(script=load("push"), words=(1, key, PUSH["last"], *values), types=request.types, parse=int)
+    return attrs.evolve(request, when_full=script)
 
 
 # -- any number of keys of any type ----------------------------------------------------------------------------------
@@ -172,11 +196,6 @@ def set_field(key: str, field: str, number: int) -> Request[bool]:
 def unset_field(key: str, field: str) -> Request[bool]:
     """Whether the field was there."""
     return Request(words=("HDEL", key, field), types={key: "hash"}, parse=bool)
-
-
-def count_of(key: str) -> Request[int]:
-    """How many members a zset has."""
-    return Request(words=("ZCARD", key), types={key: "zset"}, parse=int)
 
 
 def head(keys: QueueKeys) -> Request[int | None]:

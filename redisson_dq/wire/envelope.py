@@ -5,8 +5,9 @@ Neither has a version byte. They are told apart by the total length, which each 
     current   08 | id (8) | length of value (8, little endian) | value        Redisson 3.21.1 and later
     legacy         id (8) | length of value (8, little endian) | value        Redisson up to 3.21.0
 
-In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours,
-which stands in the timeout zset and in no list, has an id of nine bytes, and is known by that.
+In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours
+stands in the timeout zset and in no list. It is known by its id of nine bytes. A lease stands there too, and has an id
+of ten bytes.
 
 The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``); this module is for what is read
 in Python, and the two are tested against each other.
@@ -20,13 +21,13 @@ from datetime import datetime, timezone
 
 import attrs
 
-from ..errors import EnvelopeError
+from redisson_dq.errors import EnvelopeError
 
 __all__ = ["Envelope", "Quarantined", "unwrap", "wrap"]
 
 _LEGACY = struct.Struct("<8sQ")
 # By the length of the id, which is the first byte.
-_CURRENT = {8: struct.Struct("<B8sQ"), 9: struct.Struct("<B9sQ")}
+_CURRENT = {size: struct.Struct(f"<B{size}sQ") for size in (8, 9, 10)}
 
 
 class Envelope(str, enum.Enum):
@@ -37,7 +38,7 @@ class Envelope(str, enum.Enum):
 
 
 def wrap(envelope: Envelope, entry_id: bytes, value: bytes) -> bytes:
-    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes, or 9 in a lean entry."""
+    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes, 9 in a lean entry, 10 in a lease."""
     if envelope is Envelope.CURRENT:
         size = len(entry_id)
         return _CURRENT[size].pack(size, entry_id, len(value)) + value
@@ -47,8 +48,9 @@ def wrap(envelope: Envelope, entry_id: bytes, value: bytes) -> bytes:
 def unwrap(member: bytes) -> tuple[bytes, bytes]:
     """``(id, value)`` of a member in either format. Raises EnvelopeError when it is in neither.
 
-    Two shapes fit both: an empty value in the current format, 17 bytes or 18 of a lean entry, that is the value
-    ``00`` or ``00 00`` in the legacy one. They are read as the current format, here and in the scripts.
+    Three shapes fit both formats. In the current one they are an empty value: of a mirrored entry (17 bytes), a lean
+    entry (18) or a lease (19). In the legacy one they are the value ``00``, ``00 00`` or ``00 00 00``. They are read as
+    the current format, here and in the scripts.
     """
     current = _CURRENT.get(member[0]) if member else None
     if current is not None and len(member) >= current.size:

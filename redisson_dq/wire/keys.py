@@ -7,9 +7,9 @@ from typing import Union
 
 import attrs
 
-from ..errors import ArgumentError
+from redisson_dq.errors import ArgumentError
 
-__all__ = ["NameMapper", "QueueKeys", "map_name"]
+__all__ = ["DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot"]
 
 #: A prefix put before every name, or a function from name to raw name (Redisson's ``NameMapper.map``).
 NameMapper = Union[str, Callable[[str], str]]
@@ -34,6 +34,13 @@ def _prefix(prefix: str, raw_name: str) -> str:
     return f"{prefix}:{raw_name}" if "{" in raw_name else f"{prefix}:{{{raw_name}}}"
 
 
+def shares_slot(raw_name: str) -> bool:
+    """Whether a queue's keys all hash to one slot of a cluster, as :class:`QueueKeys` tells."""
+    opening = raw_name.find("{")
+    # Without a brace at all the name becomes a tag, which its first closing brace would end.
+    return "}" not in raw_name if opening < 0 else raw_name.find("}", opening) > opening + 1
+
+
 # Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
 _PREFIXES = {
     "timeout": ("redisson_delay_queue_timeout", "zset"),
@@ -49,6 +56,17 @@ _PREFIXES = {
     "recurring": ("redisson_dq_recurring", "hash"),
     "recurring_due": ("redisson_dq_recurring_due", "zset"),
     "mover": ("redisson_dq_mover", "string"),
+    "arrivals": ("redisson_dq_arrivals", "list"),
+    "returned": ("redisson_dq_returned", "zset"),
+    "leases": ("redisson_dq_leases", "zset"),
+    "deliveries": ("redisson_dq_deliveries", "hash"),
+    "histories": ("redisson_dq_histories", "zset"),
+    "history_ends": ("redisson_dq_history_ends", "zset"),
+    "alarm": ("redisson_dq_alarm", "string"),
+    "lines": ("redisson_dq_lines", "zset"),
+    "turns": ("redisson_dq_turns", "hash"),
+    "handled": ("redisson_dq_handled", "zset"),
+    "fence": ("redisson_dq_fence", "string"),
 }
 
 
@@ -56,8 +74,8 @@ _PREFIXES = {
 class QueueKeys:
     """Every key of one queue. All of them hash to one slot of a Redis Cluster.
 
-    Unless the raw name has a brace and no hash tag (``a{b``, ``a}b``, ``{}x``): Redisson's naming spreads its keys
-    then, and a cluster refuses the scripts with CROSSSLOT.
+    A raw name with a brace and no hash tag is an exception (``a{b``, ``a}b``, ``{}x``). Redisson's naming spreads its
+    keys, and a cluster refuses the scripts with CROSSSLOT.
 
     Redisson's are ``ready``, ``timeout``, ``envelopes``, ``channel``, and of a bounded queue ``capacity`` and
     ``capacity_channel``. The others are ours and exist only while there is something in them:
@@ -70,6 +88,16 @@ class QueueKeys:
     ``settings``                  whether delivery is paused, the largest size, how many items expired
     ``recurring(_due)``           the recurring offers, and when the occurrence that waits now is due
     ``mover``                     which of several clients moves the queue, for a minute after its last transfer
+    ``arrivals``                  a value that came while a receiver waited, until the receiver leases it
+    ``returned``                  which calls have put values back, so that none does it twice
+    ``leases``                    the leases, and until when each is held
+    ``deliveries``                what is known of each lease, and of values that were delivered before
+    ``histories``                 which of these records belongs to the next delivery of a value
+    ``history_ends``              when each of these is over
+    ``alarm``                     a time that every client was told to look at, for a second
+    ``lines``, ``turns``          who comes next of a key or a limit, and rates (``scripts/include/lines.lua``)
+    ``handled``                   what was handled of values that are unique for a time, and until when
+    ``fence``                     stands inside a transaction, as long as its leases are held
     ============================  ==================================================================================
     """
 
@@ -88,6 +116,17 @@ class QueueKeys:
     recurring: str
     recurring_due: str
     mover: str
+    arrivals: str
+    returned: str
+    leases: str
+    deliveries: str
+    histories: str
+    history_ends: str
+    alarm: str
+    lines: str
+    turns: str
+    handled: str
+    fence: str
 
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:
@@ -104,3 +143,31 @@ class QueueKeys:
         """The Redis type this key has to have. Of another queue's key: of a ready list."""
         kinds = {getattr(self, name): kind for name, (_, kind) in _PREFIXES.items()}
         return kinds.get(key, "list")
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class DeadKeys:
+    """The keys of a dead-letter list: the list of raw values itself, and what is known of them beside it."""
+
+    dead: str
+    dead_info: str
+    dead_index: str
+
+    @classmethod
+    def of(cls, raw_name: str) -> DeadKeys:
+        """Those of the list with this raw name, which may be any queue's ready list."""
+        return cls(
+            dead=raw_name,
+            dead_info=_prefix("redisson_dq_dead_info", raw_name),
+            dead_index=_prefix("redisson_dq_dead_index", raw_name),
+        )
+
+    @classmethod
+    def belonging_to(cls, raw_name: str) -> DeadKeys:
+        """Those of the list that a queue with this raw name has where no other is chosen."""
+        return cls.of(_prefix("redisson_dq_dead", raw_name))
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The Redis type that each of them has to have."""
+        return {self.dead: "list", self.dead_info: "hash", self.dead_index: "zset"}

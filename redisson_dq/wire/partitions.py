@@ -2,7 +2,7 @@
 
 Partition i of ``orders`` is an ordinary queue named ``orders:{i}-{salt}`` without braces, such as ``orders:3-135``. The
 salt is the least number that puts its slot within 128 slots from its target on. The targets are the points 0, 1/2, 1/4,
-3/4, 1/8, 5/8 ... of all slots (the van der Corput sequence): however many partitions there are, masters with equal
+3/4, 1/8, 5/8 ... of all slots (the van der Corput sequence). However many partitions there are, masters with equal
 ranges of slots get about as many each. A name does not depend on how many there are, so adding some renames none.
 """
 
@@ -12,8 +12,8 @@ import zlib
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from ..errors import ArgumentError
-from .keys import NameMapper, map_name
+from redisson_dq.errors import ArgumentError
+from redisson_dq.wire.keys import NameMapper, map_name
 
 __all__ = ["MOST_PARTITIONS", "partition_names", "partition_of"]
 
@@ -29,7 +29,7 @@ def partition_names(name: str, partitions: int, name_mapper: NameMapper | None =
     """The names of the partitions of a queue, for whoever opens them one by one, as Java does.
 
     They are the names before the ``name_mapper``, which has to be that of the clients. Raises ArgumentError for a
-    number that is not from 1 to 1,024, and for names with braces: a hash tag keeps all partitions in one slot.
+    number that is not from 1 to 1,024, and for names with braces. A hash tag would keep all partitions in one slot.
 
     >>> redisson_dq.partition_names("orders", 4)
     ['orders:0-332', 'orders:1-109', 'orders:2-22', 'orders:3-135']

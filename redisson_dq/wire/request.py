@@ -7,9 +7,10 @@ from typing import Any, Generic, TypeVar, Union
 
 import attrs
 
-from ..scripts.script import Script
+from redisson_dq.durability import Durability
+from redisson_dq.scripts.script import Script
 
-__all__ = ["Request", "Word"]
+__all__ = ["Fence", "Request", "Word"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -17,13 +18,30 @@ Word = Union[str, bytes, int]
 
 
 @attrs.frozen(kw_only=True)
+class Fence:
+    """A lease that has to be held, or the transaction that the request is in does nothing.
+
+    ``hold`` makes the request that asks. Its arguments are the key that stands as long as all leases of the transaction
+    are held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` is what
+    the reply to the request would be where it is not.
+    """
+
+    key: str
+    hold: Callable[[str, bool], Request[bool]]
+    lost: Any
+
+
+@attrs.frozen(kw_only=True)
 class Request(Generic[T]):
     """A command or a script call.
 
-    ``words`` are the command's words; of a script call, those after the script (number of keys, keys,
-    arguments). ``types`` maps each key to the Redis type it has to have; the first one routes the request.
-    ``parse`` turns the reply into the result. A reply whose values exist nowhere else any more names in ``keep_in``
-    the list that those go to which cannot be decoded (a DecodeError of ``parse``).
+    ``words`` are the command's words. Of a script call they are those after the script: number of keys, keys,
+    arguments. ``types`` maps each key to the Redis type it has to have. The first key routes the request. ``parse``
+    turns the reply into the result. ``keep_in`` is the list that receives popped values the codec cannot decode, when
+    ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
+    The second reply is then what the first one was. ``when_full`` is sent instead when Redis has refused the request
+    because it has reached its maxmemory. ``durable`` is what has to confirm the change before the result is returned.
+    ``fence`` makes the lease without which nothing of a transaction that has this request is done.
     """
 
     words: tuple[Word, ...]
@@ -31,8 +49,14 @@ class Request(Generic[T]):
     parse: Callable[[Any], T]
     script: Script | None = None
     keep_in: str | None = None
+    repeatable: bool = False
+    when_full: Request[T] | None = None
+    durable: Durability | None = None
+    fence: Callable[[], Fence] | None = None
 
-    def then(self, convert: Callable[[T], U], *, keep_in: str | None = None) -> Request[U]:
+    def then(
+        self, convert: Callable[[T], U], *, keep_in: str | None = None, fence: Callable[[], Fence] | None = None
+    ) -> Request[U]:
         """The same exchange with its result converted."""
         parse = self.parse
         return Request(
@@ -41,7 +65,18 @@ class Request(Generic[T]):
             parse=lambda reply: convert(parse(reply)),
             script=self.script,
             keep_in=keep_in or self.keep_in,
+            repeatable=self.repeatable,
+            when_full=None if self.when_full is None else self.when_full.then(convert, keep_in=keep_in),
+            durable=self.durable,
+            fence=fence or self.fence,
         )
+
+    def durably(self, durable: Durability | None) -> Request[T]:
+        """The same exchange, whose change is confirmed before its result is given."""
+        if durable is None:
+            return self
+        when_full = None if self.when_full is None else self.when_full.durably(durable)
+        return attrs.evolve(self, durable=durable, when_full=when_full)
 
     @property
     def key(self) -> str:

@@ -3,6 +3,9 @@
 A pass is one subject and one set of due times. The producer is neither library: it writes Redisson's keys with
 plain commands, all of them before the first item falls due, so that nothing but the consumer's side is
 measured. Subjects take turns and never run at the same time; within a repetition their items are the same.
+
+Before that come items whose lateness counts from the caller's wish: the moment of ``offer(delay=)`` and the delay. They
+are offered by this library, one by one.
 """
 
 from __future__ import annotations
@@ -16,8 +19,11 @@ from contextlib import ExitStack
 import attrs
 import redis
 
+import redisson_dq
+from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
+from tests.benchmarks.limit import limit_us
 from tests.benchmarks.measures import Run, Settings, Spread, percentile
 from tests.benchmarks.processes import Worker
 from tests.benchmarks.subjects import Subject
@@ -31,6 +37,10 @@ _QUEUE = "benchmark"
 _BACKGROUND = "background"
 _WARM_UP = "warm-up"
 _MEASURED = "measured"
+_WISHED = "wished"
+# Of so many measured items one more is wished for, with a delay between these, in seconds.
+_WISHED_SHARE = 4
+_DELAYS = (0.2, 0.3)
 _PATIENCE = 30.0
 _SEED = 20240229
 
@@ -47,6 +57,10 @@ class Pass:
     background_reached: float = 0.0
     repetition: int
     lateness_us: list[int]
+    #: From the caller's wish, in order of arrival.
+    from_wish_us: list[int]
+    #: What the machine took by itself right before the pass.
+    limit_us: float
     #: Arrived before the due time; never arrived; arrived more than once.
     early: int
     lost: int
@@ -78,6 +92,10 @@ class Summary:
     processes: int
     background: int
     lateness_ms: dict[str, Spread]
+    from_wish_ms: dict[str, Spread]
+    #: What the machine took by itself; the p50 of each pass divided by that.
+    limit_ms: Spread
+    times_the_limit: Spread
     early: int
     lost: int
     twice: int
@@ -118,14 +136,14 @@ def summaries(passes: Sequence[Pass]) -> list[Summary]:
 
 def _summary(passes: Sequence[Pass]) -> Summary:
     arrived = [one for one in passes if one.lateness_us]
-    lateness = [[late / 1000 for late in one.lateness_us] for one in arrived]
     return Summary(
         subject=passes[0].subject,
         processes=passes[0].processes,
         background=passes[0].background,
-        lateness_ms={
-            label: Spread.of([percentile(one, share) for one in lateness]) for label, share in PERCENTILES.items()
-        },
+        lateness_ms=_percentiles([one.lateness_us for one in arrived]),
+        from_wish_ms=_percentiles([one.from_wish_us for one in arrived]),
+        limit_ms=Spread.of([one.limit_us / 1000 for one in arrived]),
+        times_the_limit=Spread.of([percentile(one.lateness_us, 50) / one.limit_us for one in arrived]),
         early=sum(one.early for one in passes),
         lost=sum(one.lost for one in passes),
         twice=sum(one.twice for one in passes),
@@ -135,6 +153,13 @@ def _summary(passes: Sequence[Pass]) -> Summary:
     )
 
 
+def _percentiles(passes_us: Sequence[Sequence[int]]) -> dict[str, Spread]:
+    """In ms."""
+    return {
+        label: Spread.of([percentile(one, share) / 1000 for one in passes_us]) for label, share in PERCENTILES.items()
+    }
+
+
 def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, background: int, settings: Settings) -> Pass:
     keys = QueueKeys.of(_QUEUE)
     chance = random.Random(_SEED + repetition)
@@ -142,15 +167,23 @@ def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, backg
     offsets = [chance.randint(1, span_ms) for _ in range(settings.items)]
     # At the pace of the measured items.
     warm_up = [1 + number * span_ms // settings.items for number in range(settings.warm_up)]
-    limit = 2 * _PATIENCE + sum(_lead_ms(part) + max(part, default=0) for part in (warm_up, offsets)) / 1000
+    wishes = max(1, settings.items // _WISHED_SHARE)
+    limit = (
+        3 * _PATIENCE + settings.seconds + sum(_lead_ms(one) + max(one, default=0) for one in (warm_up, offsets)) / 1000
+    )
 
     admin.flushall()
-    subject.listen(url, _QUEUE, len(warm_up) + len(offsets), limit)
+    machine_us = limit_us(url)
+    subject.listen(url, _QUEUE, len(warm_up) + wishes + len(offsets), limit)
     # Starting many processes takes long on few cores.
     starting_ms = 2000 * subject.processes
     eventually(lambda: subscribers(admin, keys) == subject.processes, f"{subject.name} did not subscribe", starting_ms)
     put(admin, keys, _WARM_UP, warm_up, chance)
     eventually(lambda: is_empty(admin, keys), f"{subject.name} did not take the warm-up", max(warm_up, default=0))
+    _wish(url, wishes, settings.seconds / settings.items, chance)
+    eventually(
+        lambda: is_empty(admin, keys), f"{subject.name} did not take what was wished for", round(_DELAYS[1] * 1000)
+    )
     time.sleep(0.2)
 
     load, steady = os.getloadavg()[0], _clock_us()
@@ -170,6 +203,8 @@ def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, backg
         background=background,
         repetition=repetition,
         lateness_us=[us for _, us in late],
+        from_wish_us=_from_wish(arrivals),
+        limit_us=machine_us,
         early=sum(us < 0 for _, us in late),
         lost=settings.items - len(numbers),
         twice=len(late) - len(numbers),
@@ -204,6 +239,21 @@ def put(admin: redis.Redis, keys: QueueKeys, label: str, offsets_ms: Sequence[in
     if head_ms is not None and time.time_ns() // 1_000_000 >= head_ms:
         raise RuntimeError("the machine is too slow: the first item was due before the last one was put in")
     return [start_ms + offset for offset in offsets_ms]
+
+
+def _wish(url: str, count: int, gap: float, chance: random.Random) -> None:
+    """Offers so many items one after the other. Each value tells when its caller wants it, in epoch us."""
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue(_QUEUE, transfer=False)
+        for number in range(count):
+            time.sleep(gap)
+            delay = chance.uniform(*_DELAYS)
+            delayed.offer(f"{_WISHED} {number} {time.time_ns() // 1000 + round(delay * 1e6)}", delay)
+
+
+def _from_wish(arrivals: Sequence[tuple[str, int]]) -> list[int]:
+    found = [(value.split(), at_us) for value, at_us in arrivals]
+    return [at_us - int(wish_us) for (label, _, wish_us), at_us in found if label == _WISHED]
 
 
 def _late(arrivals: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:

@@ -313,13 +313,13 @@ def _takes(clients: _Clients, count: int) -> dict[str, _Slice]:
     def poll() -> float:
         fill()
         start = time.perf_counter()
-        while clients.takes.poll(_PIPELINE):
+        while clients.takes.poll(limit=_PIPELINE):
             pass
         return _rate(count, start)
 
     async def aio_poll() -> float:
         start = time.perf_counter()
-        while await clients.aio_takes.poll(_PIPELINE):
+        while await clients.aio_takes.poll(limit=_PIPELINE):
             pass
         return _rate(count, start)
 

@@ -18,6 +18,7 @@ from tests.benchmarks import (
     herd,
     idle,
     lateness,
+    leases,
     memory,
     offers,
     partitions,
@@ -53,6 +54,7 @@ PARTS: Mapping[str, Part] = {
     "memory": memory,
     "clients": clients,
     "idle": idle,
+    "leases": leases,
     "partitions": partitions,
 }
 
@@ -85,6 +87,7 @@ def goals(results: Results) -> list[Goal]:
     for name in (SYNC, ASYNCIO):
         for loaded in (False, True):
             found += _lateness_goals(name, loaded, summaries.get((name, loaded)), summaries.get((REDISSON, loaded)))
+    found.append(_flavours_goal(summaries.get((SYNC, False)), summaries.get((ASYNCIO, False))))
     for name, other in ((offers.OFFER, offers.PING), (offers.AIO_OFFER, offers.AIO_PING)):
         found.append(_ratio(f"{name} at least 65 % of {other}", beside.get((name, other)), 0.65))
     for name in (offers.OFFER_ALL, offers.AIO_OFFER_ALL):
@@ -121,6 +124,10 @@ def _lateness_goals(
         )
         for label, limit in limits.items()
     ]
+    if not loaded:
+        found.append(
+            at_most(f"{who}: p50 at most 1.3 times the machine's limit", one.times_the_limit if one else None, 1.3)
+        )
     for label in ("p99",) if loaded else ("p90", "p99"):
         text = f"{who}: lateness {label} below Redisson's"
         if one is None or redisson is None:
@@ -133,6 +140,14 @@ def _lateness_goals(
     text = "" if one is None else f"{one.early} early, {one.lost} lost, {one.twice} twice"
     goal = Goal(text=f"{who}: no item early, lost or twice", found=text, met=None if one is None else wrong == 0)
     return [*found, goal]
+
+
+def _flavours_goal(threads: lateness.Summary | None, coroutines: lateness.Summary | None) -> Goal:
+    text = f"{ASYNCIO}: lateness p50 within 0.2 ms of {SYNC}'s"
+    if threads is None or coroutines is None:
+        return Goal(text=text, found="", met=None)
+    ours, theirs = threads.lateness_ms["p50"].median, coroutines.lateness_ms["p50"].median
+    return Goal(text=text, found=f"{theirs:.2f} ms, {SYNC} {ours:.2f}", met=theirs - ours <= 0.2)
 
 
 def _ratio(text: str, one: offers.Comparison | None, limit: float) -> Goal:
@@ -163,6 +178,10 @@ def _lateness_table(results: Results) -> Table:
         "consumer",
         "load a second",
         *lateness.PERCENTILES,
+        "limit",
+        "p50 / limit",
+        "from wish p50",
+        "from wish p99",
         "early",
         "lost, twice",
         "transfers an item",
@@ -176,6 +195,9 @@ def _lateness_table(results: Results) -> Table:
                 one.subject,
                 f"{one.background:,}",
                 *(one.lateness_ms[label].text(2) for label in lateness.PERCENTILES),
+                one.limit_ms.text(2),
+                one.times_the_limit.text(2),
+                *(one.from_wish_ms[label].text(2) for label in ("p50", "p99")),
                 f"{one.early}",
                 f"{one.lost}, {one.twice}",
                 one.transfers_per_item.text(2),
@@ -184,7 +206,9 @@ def _lateness_table(results: Results) -> Table:
             for one in lateness.summaries(results.passes)
         ],
         chart="lateness",
-        note="Load: items that something else offers each second to another queue on the same server.",
+        note="Load: items that something else offers each second to another queue on the same server. Limit: what the "
+        "machine takes by itself right before each pass, Event.wait beyond its timeout and RPUSH to a blocked BLPOP. "
+        "From wish: since the moment of offer() and its delay, for other items.",
     )
 
 

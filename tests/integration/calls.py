@@ -16,7 +16,7 @@ import pytest
 
 import redisson_dq
 import redisson_dq.aio
-from redisson_dq import OfferOutcome, Outcome, Overdue
+from redisson_dq import OfferOutcome, Outcome, Overdue, Redriven, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import QueueEmptyError, RedisReplyError
 from redisson_dq.wire.commands import ping
@@ -36,6 +36,7 @@ CLASSES = {
     "delayed": redisson_dq.DelayedQueue,
     "lean": redisson_dq.DelayedQueue,
     "item": redisson_dq.DelayedItem,
+    "delivery": redisson_dq.Delivery,
     "pipeline": redisson_dq.Pipeline,
 }
 
@@ -94,7 +95,7 @@ def _ends(end: str) -> list[Call]:
         _row(put, _of(put, "x"), None, "ready", writes=True, bad=(_of(put, 5),)),
         _row(take, _of(take), ANY, "ready", waits=True),
         _row(poll, _of(poll), None, "ready", bad=(_of(poll, 0), _of(poll, "x"), _of(poll, 0, timeout=1))),
-        _row(f"{poll} limit", _of(poll, 3), [], "ready"),
+        _row(f"{poll} limit", _of(poll, limit=3), [], "ready", bad=(_of(poll, 3), _of(poll, 3, limit=3))),
         _row(f"{poll} timeout", _of(poll, timeout=0.01), None, "ready", bad=(_of(poll, timeout=-1),)),
         _row(f"{poll} waiting", _of(poll, timeout=PATIENCE), ANY, "ready", waits=True),
         _row(f"{poll} limit waiting", _of(poll, 3, timeout=PATIENCE), ANY, "ready", waits=True),
@@ -105,6 +106,13 @@ def _ends(end: str) -> list[Call]:
         _row(occurrence, _of(occurrence, "a"), False, "ready", bad=(_of(occurrence, 5),)),
         _row(subscribe, lambda q: _first_of(q, getattr(q, subscribe)), ANY, waits=True, bad=(_of(subscribe, None),)),
     ]
+
+
+def _acked(received: Any) -> Any:
+    """The value, or values, of what was received and is done now."""
+    for delivery in received if isinstance(received, list) else [received] if received else []:
+        assert delivery.ack() is SettleOutcome.ACKED
+    return [delivery.value for delivery in received] if isinstance(received, list) else received and received.value
 
 
 def _first_of(q: Any, subscribe: Callable[[Callable[[Any], object]], int]) -> Any:
@@ -121,6 +129,9 @@ def _states(*dumps: bytes) -> bytes:
     """The state of an object with several keys."""
     return b"".join((b"redisson_dq 1\n", struct.pack(f"<{len(dumps)}Q", *map(len, dumps)), *dumps))
 
+
+# What a receive looks at.
+_LEASE_KEYS = ("ready", "arrivals", "timeout", "leases", "deliveries", "histories")
 
 # What DUMP of Redis 7.0 gives for a list with the element "a", and for the number 5.
 _LIST = b"\x12\x01\x02\n\n\x00\x00\x00\x01\x00\x81a\x02\xff\n\x00\t\xb9\xed\xf5\x94\xde\xd9\x95"
@@ -223,7 +234,13 @@ _QUEUE = [
     _row("put", _of("put", "x"), None, "ready", writes=True, bad=(_of("put", 5),)),
     _row("take", _of("take"), ANY, "ready", waits=True),
     _row("poll", _of("poll"), None, "ready", bad=(_of("poll", 0), _of("poll", True), _of("poll", "x"))),
-    _row("poll limit", _of("poll", 3), [], "ready"),
+    _row(
+        "poll limit",
+        _of("poll", limit=3),
+        [],
+        "ready",
+        bad=(_of("poll", 3), _of("poll", limit=0), _of("poll", 3, 3, timeout=1), _of("poll", 3, limit=3, timeout=1)),
+    ),
     _row("poll timeout", _of("poll", timeout=0.01), None, "ready", bad=(_of("poll", timeout=-1),)),
     _row("poll waiting", _of("poll", timeout=PATIENCE), ANY, "ready", waits=True, bad=(_of("poll", timeout="x"),)),
     _row("poll limit timeout", _of("poll", 3, timeout=0.01), [], "ready", bad=(_of("poll", 3, timeout=-1),)),
@@ -346,6 +363,38 @@ _QUEUE = [
     ),
     _row("unsubscribe", _of("unsubscribe", 5), None, local=True),
     _row("elements", lambda q: next(iter(q.elements()), None), ANY, "ready", waits=True),
+    _row(
+        "receive",
+        lambda q: _acked(q.receive(timeout=0)),
+        None,
+        *_LEASE_KEYS,
+        bad=(
+            _of("receive", 0, timeout=0),
+            _of("receive", True),
+            _of("receive", timeout=-1),
+            _of("receive", timeout=0, visibility_timeout=0),
+            _of("receive", visibility_timeout="x"),
+        ),
+    ),
+    _row("receive limit", lambda q: _acked(q.receive(3, timeout=0)), [], *_LEASE_KEYS),
+    _row("receive timeout", lambda q: _acked(q.receive(timeout=0.01)), None, *_LEASE_KEYS),
+    _row("receive waiting", lambda q: _acked(q.receive()), ANY, *_LEASE_KEYS, waits=True),
+    _row("receive limit waiting", lambda q: _acked(q.receive(3, timeout=PATIENCE)), ANY, *_LEASE_KEYS, waits=True),
+    _row("ack_all", _of("ack_all", []), [], local=True, bad=_collections("ack_all")),
+    _row("nack_all", _of("nack_all", []), [], local=True, bad=_collections("nack_all")),
+    _row("reject_all", _of("reject_all", []), [], local=True, bad=_collections("reject_all")),
+    _row("extend_all", _of("extend_all", [], 5), [], local=True, bad=(_of("extend_all", "ab", 5),)),
+    _row("in_flight", _of("in_flight"), [], "leases", bad=_indexes("in_flight")),
+    _row("in_flight_size", _of("in_flight_size"), 0, "leases"),
+    _row("dead_letters", _of("dead_letters"), [], any_type=[], bad=_indexes("dead_letters")),
+    _row(
+        "redrive",
+        _of("redrive"),
+        Redriven(count=0, left=0, clients=0),
+        *("ready", "deliveries", "histories", "history_ends"),
+        bad=(_of("redrive", "ab"), _of("redrive", ["x"]), _of("redrive", limit=0), _of("redrive", to=5)),
+    ),
+    _row("purge_dead", _of("purge_dead"), 0, any_type=0, bad=(_of("purge_dead", 5), _of("purge_dead", limit=0))),
     _row("__iter__", list, [], "ready"),
     _row("__len__", len, 0, "ready"),
     _row("__bool__", bool, True, local=True),
@@ -392,6 +441,10 @@ _BOUNDED = [
 ]
 
 _ITEM_KEYS = ("timeout", "envelopes", "records", "forget")
+_DUE_KEYS = (
+    *("timeout", "envelopes", "quarantine", "records", "forget", "expired"),
+    *("settings", "recurring", "recurring_due", "leases"),
+)
 _OFFER_KEYS = ("timeout", "envelopes", "settings")
 
 _DELAYED = [
@@ -411,6 +464,15 @@ _DELAYED = [
             _of("offer", 5, 1),
             _of("offer", "x", 1, on_duplicate="keep"),
         ),
+    ),
+    _row(
+        "offer context",
+        _of("offer", "x", 60, context={"k": "v"}),
+        redisson_dq.DelayedItem,
+        *_OFFER_KEYS,
+        *("ready", "arrivals", "deliveries", "histories", "history_ends"),
+        writes=True,
+        bad=(_of("offer", "x", 1, context="k"), _of("offer", "x", 1, context={"k": 1})),
     ),
     _row("offer at", _of("offer", "x", at=_LATER), redisson_dq.DelayedItem, *_OFFER_KEYS, writes=True),
     _row(
@@ -468,6 +530,30 @@ _DELAYED = [
         "quarantine",
         "records",
         bad=(_of("poll", 0), _of("poll", "x")),
+    ),
+    _row(
+        "take_due",
+        _of("take_due", _LATER),
+        [],
+        *_DUE_KEYS,
+        bad=(
+            _of("take_due", 5),
+            _of("take_due", datetime.now()),
+            _of("take_due", since=60),
+            _of("take_due", offset=-1),
+            _of("take_due", offset="x"),
+            _of("take_due", limit=0),
+            _of("take_due", limit=True),
+            _of("take_due", limit=0, visibility_timeout=5),
+        ),
+    ),
+    _row(
+        "take_due leased",
+        lambda q: _acked(q.take_due(_LATER, visibility_timeout=60)),
+        [],
+        *_DUE_KEYS,
+        "deliveries",
+        bad=(_of("take_due", visibility_timeout=0), _of("take_due", visibility_timeout="x")),
     ),
     _row("element", _of("element"), QueueEmptyError, "timeout", "envelopes"),
     _row("remove_head", _of("remove_head"), QueueEmptyError, "timeout", "envelopes", "quarantine", "records"),
@@ -594,6 +680,44 @@ _ITEM = [
     _row("run_now", _of("run_now"), Outcome.UNKNOWN, "timeout", "records", "forget"),
 ]
 
+_DELIVERY = [
+    _row("id", lambda delivery: len(delivery.id), 20, local=True),
+    _row("value", lambda delivery: delivery.value, "x", local=True),
+    _row("data", lambda delivery: delivery.data, b"x", local=True),
+    _row("attempt", lambda delivery: delivery.attempt, 1, local=True),
+    _row("failures", lambda delivery: delivery.failures, 0, local=True),
+    _row("crashes", lambda delivery: delivery.crashes, 0, local=True),
+    _row("reason", lambda delivery: delivery.reason, "", local=True),
+    _row("first_received", lambda delivery: delivery.first_received, datetime, local=True),
+    _row("received", lambda delivery: delivery.received, datetime, local=True),
+    _row("offered", lambda delivery: delivery.offered, None, local=True),
+    _row("due", lambda delivery: delivery.due, None, local=True),
+    _row("context", lambda delivery: delivery.context, {}, local=True),
+    _row("deadline", lambda delivery: delivery.deadline, datetime, local=True),
+    _row("remaining", lambda delivery: delivery.remaining, timedelta, local=True),
+    _row("outcome", lambda delivery: delivery.outcome, None, local=True),
+    _row("lost", lambda delivery: delivery.lost, False, local=True),
+    _row("requests", lambda delivery: delivery.requests, redisson_dq.DeliveryRequests, local=True),
+    _row("ack", _of("ack"), SettleOutcome.LOST, "timeout", "leases", "deliveries"),
+    _row(
+        "nack",
+        _of("nack"),
+        SettleOutcome.LOST,
+        *("ready", "timeout", "leases", "deliveries", "histories", "history_ends"),
+        bad=(_of("nack", -1), _of("nack", "x"), _of("nack", reason=5), _of("nack", count="x")),
+    ),
+    _row("nack delay", _of("nack", 60), SettleOutcome.LOST, "timeout", "envelopes", "leases", "deliveries"),
+    _row("nack uncounted", _of("nack", count=False), SettleOutcome.LOST, "ready", "timeout", "leases"),
+    _row("reject", _of("reject"), SettleOutcome.LOST, "timeout", "leases", "deliveries", bad=(_of("reject", 5),)),
+    _row(
+        "extend",
+        _of("extend", 60),
+        SettleOutcome.LOST,
+        *("timeout", "leases", "deliveries"),
+        bad=(_of("extend", 0), _of("extend", -1), _of("extend", "x")),
+    ),
+]
+
 _PIPELINE = [
     _row("add", lambda pipe: pipe.add(ping()), ANY, local=True),
     _row("execute", _of("execute"), [], local=True),
@@ -608,10 +732,11 @@ CALLS = [
         ("queue", [*_object(_LIST), *_QUEUE]),
         ("deque", _DEQUE),
         ("bounded", [*_object(_states(_LIST, _NUMBER)), *_BOUNDED]),
-        ("delayed", [*_object(_states(*[b""] * 7)), *_DELAYED]),
+        ("delayed", [*_object(_states(*[b""] * 11)), *_DELAYED]),
         # What is there was offered by another handle, and is not lean.
-        ("lean", [*_object(_states(*[b""] * 7)), *_DELAYED]),
+        ("lean", [*_object(_states(*[b""] * 11)), *_DELAYED]),
         ("item", _ITEM),
+        ("delivery", _DELIVERY),
         ("pipeline", _PIPELINE),
     )
     for row in rows
@@ -625,7 +750,15 @@ METHODS = {
     "delayed": "delayed_queue",
     "lean": "delayed_queue",
     "item": "delayed_queue",
+    "delivery": "blocking_queue",
 }
+
+
+def main_keys(keys: QueueKeys, kind: str) -> tuple[str, ...]:
+    """The keys that Redisson's own object of this kind has."""
+    if kind in ("delayed", "lean"):
+        return keys.envelopes, keys.timeout
+    return (keys.ready, keys.capacity) if kind == "bounded" else (keys.ready,)
 
 
 def queue_for(client: Any, kind: str, name: str = "orders") -> Any:
@@ -641,7 +774,10 @@ def opened(client: Any, kind: str) -> Any:
 
 
 def subject(queue: Any, kind: str) -> Any:
-    """The queue, or an item of it."""
+    """The queue, an item of it, or a delivery."""
+    if kind == "delivery":
+        queue.add("x")
+        return queue.receive(visibility_timeout=60)
     return queue.offer("x", 60, id="7", on_duplicate="keep") if kind == "item" else queue
 
 
@@ -664,8 +800,8 @@ def fill(client: Any, admin: Any, keys: QueueKeys) -> None:
 
 
 def dump(admin: Any) -> dict[bytes, bytes]:
-    """Everything there is, byte by byte."""
-    keys = sorted(admin.scan_iter())
+    """Everything there is, byte by byte, except for alarms, which are gone a second after they were set."""
+    keys = sorted(key for key in admin.scan_iter() if not key.startswith(b"redisson_dq_alarm"))
     with admin.pipeline(transaction=False) as plain:
         for key in keys:
             plain.dump(key)

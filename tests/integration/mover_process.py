@@ -13,9 +13,9 @@ import redisson_dq
 def main(url: str, queue: str) -> None:
     with redisson_dq.connect(url) as client:
         client.delayed_queue(queue)
-        mover = client._mover
+        mover = client._runtime.transfer_driver
         assert mover is not None
-        print(mover._id, flush=True)
+        print(mover.id, flush=True)
         sys.stdin.read()
 
 

@@ -10,7 +10,7 @@ from redisson_dq.codecs import Codec, LongCodec, StringCodec
 from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, RedisReplyError, WrongTypeError
 from redisson_dq.items import Outcome
 from redisson_dq.wire.envelope import Envelope, wrap
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -20,7 +20,7 @@ MALFORMED = {
     "short": b"\x08abc",
     "length beyond the end": b"\x08" + ID + (99).to_bytes(8, "little") + b"value",
     "length too small": b"\x08" + ID + (1).to_bytes(8, "little") + b"value",
-    "another id length": b"\x0a" + ID + b"\x01" * 2 + (5).to_bytes(8, "little") + b"value",
+    "another id length": b"\x0b" + ID + b"\x01" * 3 + (5).to_bytes(8, "little") + b"value",
     "huge length": b"\x08" + ID + b"\xff" * 8 + b"value",
     "text": b'{"id": 1, "value": "a foreign writer"}',
     "large": b"x" * 100_000,
@@ -115,7 +115,7 @@ def test_an_undecodable_value_is_kept(admin: Any, client: Any, call: str) -> Non
         "take": queue.take,
         "poll": queue.poll,
         "poll_timeout": lambda: queue.poll(timeout=5),
-        "poll_limit": lambda: queue.poll(5),
+        "poll_limit": lambda: queue.poll(limit=5),
     }
     admin.rpush("orders", b"one", b"2")
     with pytest.raises(DecodeError) as caught:
@@ -138,7 +138,7 @@ def test_undecodable_values_can_be_skipped(
             "take": queue.take,
             "poll": queue.poll,
             "poll_timeout": lambda: queue.poll(timeout=5),
-            "poll_limit": lambda: queue.poll(1)[0],
+            "poll_limit": lambda: queue.poll(limit=1)[0],
         }
         admin.rpush("orders", b"one", b"three", b"2")
         assert calls[call]() == 2
@@ -147,11 +147,38 @@ def test_undecodable_values_can_be_skipped(
         admin.rpush("orders", b"four")
         assert queue.poll(timeout=0.05) is None
         admin.rpush("orders", *[b"x"] * 1500)
-        assert queue.poll(1) == []
+        assert queue.poll(limit=1) == []
         assert len(queue.read_undecodable(0, -1)) == 1503
         admin.rpush("orders", b"five")
         with pytest.raises(DecodeError):
             queue.read_all()
+
+
+@pytest.mark.parametrize("timeout", [None, 0.1, PATIENCE])
+def test_a_move_skips_what_cannot_be_read(
+    flavour: Flavour, admin: Any, url: str, timeout: float | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with flavour.connect(url, codec=LongCodec(), undecodable="skip") as client:
+        queue = client.blocking_queue("orders")
+        admin.rpush(KEYS.ready, "no number", "5", "nor this")
+        assert queue.move("archive", timeout=timeout) == 5
+        assert queue.move("archive", timeout=None if timeout is None else 0.1) is None
+        assert admin.lrange("archive", 0, -1) == [b"no number", b"5", b"nor this"]
+    assert caplog.text.count("skipped 1 values: LongCodec") == 2
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
+def test_a_move_tells_where_a_value_stays_that_cannot_be_read(
+    flavour: Flavour, admin: Any, url: str, timeout: float | None
+) -> None:
+    with flavour.connect(url, codec=LongCodec()) as client:
+        queue = client.blocking_queue("orders")
+        admin.rpush(KEYS.ready, "no number", "5")
+        with pytest.raises(DecodeError) as caught:
+            queue.move("archive", timeout=timeout)
+        assert caught.value.kept_in == "archive"
+        assert queue.move("archive", timeout=timeout) == 5
+        assert admin.lrange("archive", 0, -1) == [b"no number", b"5"]
 
 
 def test_undecodable_values_of_the_delayed_side_can_be_skipped(flavour: Flavour, admin: Any, url: str) -> None:
@@ -160,7 +187,7 @@ def test_undecodable_values_of_the_delayed_side_can_be_skipped(flavour: Flavour,
         numbers = client.delayed_queue("orders", LongCodec(), transfer=False)
         texts.offer_all([("x", 60)] * 1500 + [("2", 60), ("three", 60), ("4", 60)])
         assert numbers.poll() == 2
-        assert numbers.poll(5) == [4]
+        assert numbers.poll(limit=5) == [4]
         assert numbers.poll() is None
         assert admin.llen(KEYS.undecodable) == 1501
 
@@ -182,7 +209,7 @@ def test_an_undecodable_value_of_the_delayed_side(admin: Any, client: Any) -> No
             call()
         assert caught.value.kept_in == KEYS.timeout, "it was not taken out"
     with pytest.raises(DecodeError) as caught:
-        numbers.poll(9)
+        numbers.poll(limit=9)
     assert caught.value.decoded == [2]
     assert admin.lrange(KEYS.undecodable, 0, -1) == [b"one", b"three"]
     assert numbers.is_empty()
@@ -193,7 +220,7 @@ def test_an_undecodable_value_that_cannot_be_put_away_is_in_the_error(admin: Any
     admin.set(KEYS.undecodable, "in the way")
     admin.rpush("orders", b"one", b"2", b"three")
     with pytest.raises(DecodeError) as caught:
-        queue.poll(5)
+        queue.poll(limit=5)
     assert caught.value.kept_in is None
     assert (caught.value.decoded, caught.value.undecodable) == ([2], [b"one", b"three"])
     assert isinstance(caught.value.__cause__, WrongTypeError)

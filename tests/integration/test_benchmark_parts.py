@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.measures import ASYNCIO, JAVA_ENTRIES, LEAN, REDISSON, SYNC
 from tests.benchmarks.report import PARTS
@@ -19,6 +21,7 @@ def _measured(tmp_path: Path, *parts: str) -> dict[str, Any]:
     return figures
 
 
+@pytest.mark.nightly
 def test_drains(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "drain", "few-due")
     for one in [*figures["drain"], *figures["few-due"]]:
@@ -33,6 +36,7 @@ def test_drains(tmp_path: Path) -> None:
     assert verdicts[f"{SYNC}: 50,000 random within 1 s drained in 1.5 s"] == "not measured"
 
 
+@pytest.mark.nightly
 def test_many_processes_on_one_queue(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "herd", "takeover")
     assert [one["processes"] for one in figures["herd"]] == [1, 2]
@@ -43,6 +47,7 @@ def test_many_processes_on_one_queue(tmp_path: Path) -> None:
     assert (kill["lost"], kill["twice"]) == (0, 0)
 
 
+@pytest.mark.nightly
 def test_what_is_held_while_nothing_happens(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "memory", "clients", "idle")
     assert {one["layout"] for one in figures["memory"]} == {REDISSON, SYNC, LEAN}
@@ -52,6 +57,17 @@ def test_what_is_held_while_nothing_happens(tmp_path: Path) -> None:
     }
     assert all(one["after"] > one["before"] > 0 and one["connections"] > 0 for one in figures["clients"])
     assert [one["subject"] for one in figures["idle"]] == [SYNC, ASYNCIO]
+
+
+def test_leases(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "leases")
+    by_name = {one["what"]: one["values"] for one in figures["leases"]}
+    assert all(by_name.values())
+    assert 2 <= by_name["commands an item that is waited for"][0] <= 5
+    assert by_name["... in batches"][0] <= 0.1
+    assert len(by_name["redelivery after the end of a lease, ms"]) == 20
+    verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
+    assert verdicts[f"{SYNC}: at most 0.1 commands an item in batches"] == "met"
 
 
 def test_a_queue_over_a_cluster(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+import redisson_dq
 from redisson_dq.codecs import StringCodec
-from tests.conftest import PATIENCE, environment
+from tests.conftest import PATIENCE, by_night, environment
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -24,6 +25,7 @@ import time_machine
 
 url, flavour, minutes = sys.argv[1], sys.argv[2], int(sys.argv[3])
 time_machine.travel(datetime.now(timezone.utc) + timedelta(minutes=minutes)).start()
+import redisson_dq
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 
@@ -47,6 +49,7 @@ asyncio.run(asyncio_main()) if flavour == "asyncio" else sync_main()
 """
 
 
+@pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
 @pytest.mark.parametrize("minutes", [-7, 7])
 def test_a_client_with_a_wrong_clock(flavour: Flavour, admin: Any, url: str, producer: Any, minutes: int) -> None:
     process = subprocess.Popen(
@@ -99,3 +102,30 @@ def test_nothing_is_delivered_before_its_time_on_the_servers_clock(flavour: Flav
             value = queue.take()
             seconds, microseconds = admin.time()
             assert seconds * 1000 + microseconds / 1000 >= due.pop(value, 0)
+
+
+@pytest.mark.parametrize("call", ["offer", "offer with an id", "reschedule"])
+def test_only_the_sum_of_clock_and_delay_is_rounded(admin: Any, url: str, call: str) -> None:
+    def server_us() -> int:
+        seconds, micros = admin.time()
+        return int(seconds) * 1_000_000 + int(micros)
+
+    def up_to_ms(us: int) -> int:
+        return -(-us // 1000)
+
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        item = delayed.offer("order-42", delay=60, id="order-42")
+        for number in range(200):
+            delay_us = 60_000_000 + 37 * number
+            delay = timedelta(microseconds=delay_us)
+            before = server_us()
+            if call == "reschedule":
+                item.reschedule(delay=delay)
+                due = admin.zrange(KEYS.timeout, 0, 0, withscores=True)[0][1]
+            else:
+                made = delayed.offer("order-43", delay=delay, id=None if call == "offer" else f"id-{number}")
+                assert made.due is not None
+                due = made.due.timestamp() * 1000
+            after = server_us()
+            assert up_to_ms(before + delay_us) <= round(due) <= up_to_ms(after + delay_us)

@@ -1,7 +1,8 @@
 """The examples of the docstrings give what they show, against a real server.
 
 Beside redisson_dq itself an example finds ``client``, and of one fresh queue ``queue`` (a blocking_deque) and
-``delayed`` (its delayed side). Those of the asyncio flavour are the same with ``await``, so they are not run again.
+``delayed`` (its delayed side), the names of redisson_dq.worker and a ``worker``.
+Those of the asyncio flavour are the same with ``await``, so they are not run again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import ModuleType
 import pytest
 
 import redisson_dq
+from redisson_dq import worker as workers
 from redisson_dq.embedded import EmbeddedServer
 
 
@@ -36,6 +38,8 @@ def report_of(example: doctest.DocTest, server: EmbeddedServer) -> str:
     with redisson_dq.connect(server.url) as client:
         queue = client.blocking_deque("orders")
         names = {"redisson_dq": redisson_dq, "client": client, "queue": queue, "delayed": client.delayed_queue(queue)}
+        names |= {name: getattr(workers, name) for name in workers.__all__}
+        names["worker"] = workers.Worker(client)
         example.globs = {**example.globs, **names}
         doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
     return "".join(report)
@@ -64,7 +68,7 @@ def good():
     >>> item = delayed.offer("order-42", delay=0)
     >>> queue.poll(timeout=5)
     'order-42'
-    >>> client.blocking_queue("orders").poll(-1)
+    >>> client.blocking_queue("orders").poll(limit=-1)
     Traceback (most recent call last):
     redisson_dq.errors.ArgumentError: queue 'orders': a limit is a positive int, not -1
     """

@@ -17,13 +17,13 @@ CHOICE = "local _, way = cost_of_erasing(left, size, offered(members[#members], 
 
 
 def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
-    """Runs the part of transfer.lua that erases, on its own; ``way`` instead of the one that its costs choose."""
-    source = load("transfer").source
-    whole = source[: source.index("-- Moves values")]
+    """Runs the part of take_due.lua that erases, on its own; ``way`` instead of the one that its costs choose."""
+    source = load("take_due").source
+    whole = source[: source.index("-- Takes values that wait")]
     if way is not None:
         assert whole.count(CHOICE) == 1
         whole = whole.replace(CHOICE, f"local way = '{way}'")
-    keys = [getattr(KEYS, key) for key in load("transfer").keys]
+    keys = [getattr(KEYS, key) for key in load("take_due").keys]
     now_us = time.time_ns() // 1000
     admin.eval(f"{whole}\nerase(ARGV, {now_us})\nreturn 0", len(keys), *keys, *members)
 
@@ -85,7 +85,7 @@ def test_entries_older_than_the_first_are_searched_for_without_reading_the_list_
     stepped = members[2000:] + members[:2000]
     admin.rpush(KEYS.envelopes, *stepped)
     gone = members[:2000:100]
-    source = load("transfer").source
+    source = load("take_due").source
     reads = """
     local read, call = 0, redis.call
     local redis = {call = function(...)
@@ -94,9 +94,9 @@ def test_entries_older_than_the_first_are_searched_for_without_reading_the_list_
       return reply
     end}
     """
-    erased = source[: source.index("-- Moves values")].replace("local keys = {", reads + "local keys = {", 1)
+    erased = source[: source.index("-- Takes values that wait")].replace("local keys = {", reads + "local keys = {", 1)
     now_us = time.time_ns() // 1000
-    keys = [getattr(KEYS, key) for key in load("transfer").keys]
+    keys = [getattr(KEYS, key) for key in load("take_due").keys]
     read: Any = admin.eval(f"{erased}\nerase(ARGV, {now_us})\nreturn read", len(keys), *keys, *gone)
     assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in stepped if member not in set(gone)]
     assert read < len(members)

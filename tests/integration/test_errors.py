@@ -37,7 +37,7 @@ def test_a_wrong_type_names_key_and_types(admin: Any, client: Any, key: str) -> 
     queue = client.blocking_queue("orders", transfer=False)
     delayed = client.delayed_queue("orders", transfer=False)
     calls: dict[str, list[Any]] = {
-        "ready": [queue.take, queue.poll, lambda: queue.poll(3), lambda: queue.poll(timeout=1), queue.size],
+        "ready": [queue.take, queue.poll, lambda: queue.poll(limit=3), lambda: queue.poll(timeout=1), queue.size],
         "timeout": [lambda: delayed.offer("a", delay=1), delayed.poll, delayed.peek, delayed.read_all, delayed.size],
         "envelopes": [lambda: delayed.offer("a", delay=1), delayed.poll, delayed.peek, delayed.read_all],
         "quarantine": [delayed.poll, delayed.read_quarantine],

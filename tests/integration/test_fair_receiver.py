@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import signal
 import threading
@@ -15,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._pairs import Slot
+from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
-from redisson_dq.wire.blocking import Pop, Taken
+from redisson_dq.wire.blocking import Pop
+from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 
@@ -60,6 +62,14 @@ def test_a_full_list_starves_no_other(admin: Any, fair: Any) -> None:
     assert sorted(texts(fair.receive(5)) + texts(fair.receive(5))) == ["full0", "one"]
     admin.rpush(LISTS[5], "another")
     assert sorted(texts(fair.receive(5)) + texts(fair.receive(5))) == ["another", "full1"]
+
+
+def test_the_list_behind_the_one_that_gave_last_comes_first(admin: Any, fair: Any) -> None:
+    admin.rpush(LISTS[2], "first")
+    assert texts(fair.receive(5)) == ["first"]
+    for name in LISTS:
+        admin.rpush(name, name)
+    assert [texts(fair.receive(5))[0] for _ in LISTS] == [*LISTS[3:], *LISTS[:3]]
 
 
 def test_lists_give_the_same_share(admin: Any, fair: Any) -> None:
@@ -244,6 +254,7 @@ def test_closing_while_values_come(threads: ThreadPoolExecutor, flavour: Flavour
 def test_connections_that_are_cut_come_back(
     threads: ThreadPoolExecutor, admin: Any, fair: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG, "redisson_dq")
     waiting = threads.submit(fair.receive, None)
     eventually(lambda: blocked(admin) == len(LISTS))
     for entry in admin.client_list():
@@ -292,8 +303,8 @@ def test_closing_ends_every_wait(threads: ThreadPoolExecutor, flavour: Flavour, 
 
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
 def test_one_wait_can_be_withdrawn(threads: ThreadPoolExecutor, admin: Any, fair: Any) -> None:
-    mine: Slot[Any] = Slot()
-    waiting = threads.submit(fair.receive, None, slot=mine)
+    mine = Lifeline()
+    waiting = threads.submit(fair.receive, None, 1, mine)
     other = threads.submit(fair.receive, None)
     eventually(lambda: blocked(admin) == len(LISTS))
     fair.withdraw(mine)

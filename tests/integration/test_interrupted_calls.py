@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq._sync import connections
+from redisson_dq._sync.connecting import batches, connections, pools
 from redisson_dq.codecs import StringCodec
+
+FILES = [batches.__file__, connections.__file__, pools.__file__]
 
 
 class Interrupted(BaseException):
@@ -19,14 +21,14 @@ class Interrupted(BaseException):
 
 
 def interrupted_at(line: int, call: Callable[[], Any]) -> bool:
-    """Runs the call and raises at the so manieth line of the module that carries requests; False when it has fewer."""
+    """Runs the call and raises at the so manieth line of the modules that carry requests; False when it has fewer."""
     seen = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal seen
-        if frame.f_code.co_filename != connections.__file__:
+        if frame.f_code.co_filename not in FILES:
             return None
-        if event == "line" and frame.f_code.co_name.startswith(("_exchange", "_send", "_read", "_put_away")):
+        if event == "line" and frame.f_code.co_name.lstrip("_").startswith(("exchange", "send", "read", "put_away")):
             seen += 1
             if seen == line:
                 raise Interrupted

@@ -27,7 +27,7 @@ def run(admin: Any, name: str, *args: Any, source: str | None = None) -> Any:
 def test_ids_grow_across_chunks_and_overflow_of_the_sequence(admin: Any, envelope: Envelope, count: int) -> None:
     args = [word for i in range(count) for word in ("@1700000000000", f"v{i}")]
     # Redis' Lua takes no more than about 8,000 arguments on its stack; ours come as a table.
-    assert run(admin, "offer", envelope.value, *args)[0] == count
+    assert run(admin, "offer", envelope.value, *args)[2][0] == count
     members = admin.zrange(KEYS.timeout, 0, -1)
     assert members == admin.lrange(KEYS.envelopes, 0, -1)
     assert [unwrap(member)[1] for member in members] == [f"v{i}".encode() for i in range(count)]
@@ -64,21 +64,24 @@ def _framed(prefix: bytes, length: int, value: bytes) -> bytes:
         ),
         st.builds(
             lambda head, n, v: head + b"dentity" + n.to_bytes(8, "little") + v,
-            st.sampled_from([b"\x08", b"\x09"]),
+            st.sampled_from([b"\x08", b"\x09", b"\x0a"]),
             st.integers(0, 9),
-            st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\0\0"])),
+            st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\0\0", b"\0\0\0"])),
         ),
         st.builds(
             lambda n, v: b"\x09" + b"i" * 8 + b"\0" + n.to_bytes(8, "little") + v,
             st.integers(0, 9),
             st.binary(max_size=8),
         ),
+        st.builds(
+            lambda n, v: b"\x0a" + b"i" * 10 + n.to_bytes(8, "little") + v, st.integers(0, 9), st.binary(max_size=8)
+        ),
     )
 )
 def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: Any, member: bytes) -> None:
     admin.flushall()
     admin.zadd(KEYS.timeout, {member: 5})
-    run(admin, "transfer", 10, 1000)
+    run(admin, "transfer", 10, 1000, "me", "one", "deliver", "")
     try:
         _, value = unwrap(member)
     except EnvelopeError:
@@ -91,14 +94,19 @@ def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: A
 def test_shapes_that_fit_both_formats_are_read_as_the_current_one(admin: Any, first: bytes, value: bytes) -> None:
     member = wrap(Envelope.LEGACY, first + b"dentity", value)
     admin.zadd(KEYS.timeout, {member: 5})
-    run(admin, "transfer", 10, 1000)
+    run(admin, "transfer", 10, 1000, "me", "one", "deliver", "")
     assert admin.lrange(KEYS.ready, 0, -1) == [unwrap(member)[1]] == [b""]
 
 
 def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) -> None:
     args = [word for i in range(2000) for word in ("0", f"v{i:04}")]
     run(admin, "offer", "current", *args)
-    workers = [threading.Thread(target=lambda: [run(admin, "transfer", 37, 1000) for _ in range(30)]) for _ in range(8)]
+    workers = [
+        threading.Thread(
+            target=lambda: [run(admin, "transfer", 37, 1000, "me", "one", "deliver", "") for _ in range(30)]
+        )
+        for _ in range(8)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -82,15 +82,15 @@ def test_a_full_partition_starves_no_other(queue: Any) -> None:
 
 
 def test_poll_takes_even_shares(queue: Any) -> None:
-    assert (queue.poll(), queue.poll(5)) == (None, [])
+    assert (queue.poll(), queue.poll(limit=5)) == (None, [])
     # Whichever partition the look begins with.
     for _ in range(COUNT):
         for key, count in zip(KEYS, (1, 10, 10, 10), strict=True):
             for _ in range(count):
                 queue.add(key, key)
-        assert Counter(queue.poll(10)) == Counter(dict(zip(KEYS, (1, 3, 3, 3), strict=True)))
-        assert sorted(Counter(queue.poll(8)).values()) == [2, 3, 3]
-        assert len(queue.poll(100)) == 13
+        assert Counter(queue.poll(limit=10)) == Counter(dict(zip(KEYS, (1, 3, 3, 3), strict=True)))
+        assert sorted(Counter(queue.poll(limit=8)).values()) == [2, 3, 3]
+        assert len(queue.poll(limit=100)) == 13
     assert queue.poll(timeout=0.01) is None
     assert queue.poll(5, timeout=0.01) == []
 
@@ -110,7 +110,7 @@ def test_poll_waits_for_the_first_and_takes_what_else_there_is(queue: Any, threa
 def test_arguments_that_cannot_be_used(queue: Any) -> None:
     for limit in (0, -1, "5"):
         with pytest.raises(ArgumentError):
-            queue.poll(limit)
+            queue.poll(limit=limit)
     with pytest.raises(ArgumentError):
         queue.poll(timeout=-1)
     with pytest.raises(ArgumentError):
@@ -122,7 +122,7 @@ def test_a_key_of_another_type(queue: Any, admin: Any, threads: ThreadPoolExecut
     for value in ("a", "b", "c"):
         queue.add(value, KEYS[0])
     # What the others have is taken all the same.
-    assert (queue.poll(), queue.take(), queue.poll(5)) == ("a", "b", ["c"])
+    assert (queue.poll(), queue.take(), queue.poll(limit=5)) == ("a", "b", ["c"])
     for call in (queue.poll, queue.size, queue.take):
         with pytest.raises(WrongTypeError, match=NAMES[2]):
             threads.submit(call).result(PATIENCE)
@@ -138,7 +138,7 @@ def test_what_cannot_be_read_hides_nothing(client: Any, admin: Any, timeout: flo
     unread: list[bytes] = []
     while queue.size():
         try:
-            read += queue.poll(10, **wait)
+            read += queue.poll(limit=10, **wait)
         except DecodeError as error:
             read += error.decoded
             unread += error.undecodable
@@ -154,8 +154,8 @@ def test_what_cannot_be_read_is_skipped(flavour: Flavour, url: str, admin: Any) 
             admin.rpush(name, b"no number", "5")
         assert queue.take() == 5
         assert [queue.poll(), queue.poll(timeout=PATIENCE)] == [5, 5]
-        assert queue.poll(10) == [5]
-        assert (queue.poll(), queue.poll(10)) == (None, [])
+        assert queue.poll(limit=10) == [5]
+        assert (queue.poll(), queue.poll(limit=10)) == (None, [])
 
 
 # -- waiting -----------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_a_cancelled_look_loses_nothing(url: str, admin: Any, wait: dict[str, fl
     async def polls(queue: Any) -> list[str]:
         got: list[str] = []
         for i in range(200):
-            poll = asyncio.ensure_future(queue.poll(2, **wait))
+            poll = asyncio.ensure_future(queue.poll(limit=2, **wait))
             for _ in range(i % 40):
                 await asyncio.sleep(0)
             await asyncio.sleep(i % 4 / 5000)
@@ -225,7 +225,7 @@ def test_a_cancelled_look_loses_nothing(url: str, admin: Any, wait: dict[str, fl
             got = flavour.run(polls(queue.inner))
             assert 0 < len(got) < 400
             eventually(lambda: queue.size() == 400 - len(got))
-            assert sorted(map(int, got + queue.poll(400))) == list(range(400))
+            assert sorted(map(int, got + queue.poll(limit=400))) == list(range(400))
     finally:
         flavour.close()
 
@@ -329,3 +329,14 @@ def test_partitions_added_later(client: Any, delayed: Any) -> None:
     more = client.blocking_queue("orders", partitions=3 * COUNT)
     client.delayed_queue(more).offer_all((str(i), 0.01) for i in range(40, 100))
     assert sorted(int(more.take()) for _ in range(100)) == list(range(100))
+
+
+def test_all_partitions_are_waited_on_after_short_polls(queue: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
+    for _ in range(3):
+        for timeout in (0.0001, 0.001, 0.002, 0.0025, 0.003, 0.004):
+            assert queue.poll(timeout=timeout) is None
+        taking = threads.submit(queue.take)
+        # A pop without work would be noticed after 10 s only.
+        eventually(lambda: admin.info("clients")["blocked_clients"] == COUNT, within=5)
+        queue.add("a")
+        assert taking.result(PATIENCE) == "a"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from redisson_dq import partition_names
+from redisson_dq import Outcome, partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.keys import QueueKeys
@@ -167,6 +167,43 @@ def test_every_call_over_all_masters(client: Any, threads: ThreadPoolExecutor) -
     assert delayed.is_paused()
     assert delayed.resume()
     assert delayed.next_due() is None
+
+
+def test_a_pipeline_over_all_partitions(client: Any) -> None:
+    """One exchange with each master, whatever the partitions of its requests."""
+    delayed = client.delayed_queue("orders", partitions=COUNT, transfer=False)
+    queue = client.blocking_queue("orders", partitions=COUNT, transfer=False)
+    with client.pipeline() as pipe:
+        offered = {key: pipe.add(delayed.requests.offer(f"late {key}", 3600, key=key, id=key)) for key in KEYS}
+        added = [pipe.add(queue.requests.add(f"now {key}", key)) for key in KEYS]
+    assert all(reply.result for reply in added)
+    assert {key: reply.result.id for key, reply in offered.items()} == {key: key for key in KEYS}
+    with client.pipeline() as pipe:
+        found = [pipe.add(delayed.requests.find(key, key)) for key in KEYS]
+        sizes = [pipe.add(delayed.partition_for(key).requests.size()) for key in KEYS]
+        moved = pipe.add(delayed.requests.reschedule(KEYS[0], 7200, key=KEYS[0]))
+        gone = [pipe.add(delayed.requests.cancel(key, key)) for key in KEYS]
+        heads = [pipe.add(queue.requests.partition_for(key).poll()) for key in KEYS]
+    assert [reply.result.value for reply in found] == [f"late {key}" for key in KEYS]
+    per_partition = Counter(partition_of(key, COUNT) for key in KEYS)
+    assert [reply.result for reply in sizes] == [per_partition[partition_of(key, COUNT)] for key in KEYS]
+    assert moved.result is Outcome.RESCHEDULED
+    assert [reply.result for reply in gone] == [Outcome.CANCELLED] * len(KEYS)
+    assert sorted(reply.result for reply in heads) == sorted(f"now {key}" for key in KEYS)
+    assert (delayed.size(), queue.size()) == (0, 0)
+
+
+def test_an_item_is_found_by_its_id_as_its_own_key(client: Any) -> None:
+    delayed = client.delayed_queue("orders", partitions=COUNT, transfer=False)
+    with client.pipeline() as pipe:
+        for id in KEYS:
+            pipe.add(delayed.requests.offer("a", 3600, id=id))
+    with client.pipeline() as pipe:
+        found = [pipe.add(delayed.requests.find(id)) for id in KEYS]
+        elsewhere = pipe.add(delayed.requests.find("another"))
+    assert [reply.result.id for reply in found] == KEYS
+    assert elsewhere.result is None
+    assert all(delayed.cancel(id) is Outcome.CANCELLED for id in KEYS)
 
 
 def test_a_consumer_has_one_connection_for_each_partition(

@@ -155,12 +155,14 @@ def test_offer_all_takes_pairs(admin: Any, producer: Any, pair: Any) -> None:
 
 
 def test_more_offers_at_once_than_connections(flavour: Flavour, admin: Any, url: str) -> None:
+    # Another test may have left a connection to the garbage collector.
+    others = {each["id"] for each in admin.client_list()}
     with flavour.connect(f"{url}?max_connections=3", codec=StringCodec()) as client:
         delayed = client.delayed_queue("orders", transfer=False)
         with ThreadPoolExecutor(60) as threads:
             list(threads.map(lambda i: delayed.offer(f"v{i}", delay=60), range(300)))
         assert delayed.size() == 300
-        assert len(admin.client_list()) <= 4
+        assert 1 <= len({each["id"] for each in admin.client_list()} - others) <= 3
 
 
 def test_a_handle_that_is_destroyed_and_opened_again_at_once(client: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -193,12 +195,12 @@ def test_a_polled_item_is_gone_from_both_keys(admin: Any, delayed: Any) -> None:
 
 def test_the_ready_side(admin: Any, queue: Any) -> None:
     assert queue.is_empty()
-    assert (queue.poll(), queue.poll(5), queue.poll(timeout=0.05), queue.read_all()) == (None, [], None, [])
+    assert (queue.poll(), queue.poll(limit=5), queue.poll(timeout=0.05), queue.read_all()) == (None, [], None, [])
     admin.rpush("orders", *"abcdefg")
     assert (queue.size(), len(queue), queue.is_empty()) == (7, 7, False)
     assert queue.read_all() == list("abcdefg")
-    assert (queue.poll(), queue.poll(2), queue.poll(timeout=1), queue.take()) == ("a", ["b", "c"], "d", "e")
-    assert queue.poll(9) == ["f", "g"]
+    assert (queue.poll(), queue.poll(limit=2), queue.poll(timeout=1), queue.take()) == ("a", ["b", "c"], "d", "e")
+    assert queue.poll(limit=9) == ["f", "g"]
 
 
 def test_a_deque_takes_from_both_ends(admin: Any, client: Any) -> None:
@@ -206,7 +208,7 @@ def test_a_deque_takes_from_both_ends(admin: Any, client: Any) -> None:
     admin.rpush("orders", *"abcdefghij")
     assert (deque.take_first(), deque.take_last(), deque.take()) == ("a", "j", "b")
     assert (deque.poll_first(), deque.poll_last()) == ("c", "i")
-    assert (deque.poll_first(2), deque.poll_last(2)) == (["d", "e"], ["h", "g"])
+    assert (deque.poll_first(limit=2), deque.poll_last(limit=2)) == (["d", "e"], ["h", "g"])
     assert (deque.poll_last(timeout=1), deque.poll_first(timeout=0.05)) == ("f", None)
 
 
@@ -219,7 +221,7 @@ def test_a_handle_knows_that_it_is_true_when_empty(queue: Any, delayed: Any) -> 
 def test_a_limit_is_a_positive_int(queue: Any, delayed: Any, limit: Any) -> None:
     for handle in (queue, delayed):
         with pytest.raises(ArgumentError, match="positive int"):
-            handle.poll(limit)
+            handle.poll(limit=limit)
 
 
 def test_codecs_of_handles(client: Any) -> None:

@@ -111,7 +111,7 @@ def test_occurrences_are_on_the_grid(admin: Any, woken: Any) -> None:
         for _ in range(10):
             assert take(queue) == "a"
         assert delayed.cancel_recurring("tick")
-        taken = 10 + len(queue.poll(100))
+        taken = 10 + len(queue.poll(limit=100))
         last = server_ms(admin)
     come = [due for due in dues() if due <= last]
     assert come[0] == start_ms
@@ -129,7 +129,7 @@ def test_the_end_is_inclusive_and_leaves_nothing(admin: Any, woken: Any) -> None
     eventually(lambda: not delayed.recurring())
     eventually(lambda: admin.keys() in ([b"orders"], []))
     # A step that was late by a whole interval makes one occurrence of the two.
-    assert len(queue.poll(5)) <= 1
+    assert len(queue.poll(limit=5)) <= 1
 
 
 def test_a_cancelled_occurrence_is_left_out(admin: Any, woken: Any) -> None:

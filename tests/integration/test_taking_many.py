@@ -29,6 +29,12 @@ def calls_of(admin: Any, *commands: str) -> int:
     return sum(stats.get(f"cmdstat_{command}", {"calls": 0})["calls"] for command in commands)
 
 
+def in_line(line: Any) -> int:
+    """How many wait there, those that no worker has seen yet among them."""
+    inbox = line.inbox
+    return len(line._line) + (inbox._queue.qsize() if hasattr(inbox, "_queue") else len(inbox._events))
+
+
 def values(count: int) -> list[str]:
     return [f"v{i:05}" for i in range(count)]
 
@@ -91,9 +97,9 @@ def test_what_cancelled_tasks_had_goes_back_in_order(flavour: AsyncioFlavour, ad
         tasks = [asyncio.create_task(queue.take()) for _ in range(300)]
         while not await asyncio.to_thread(blocked, admin):
             await asyncio.sleep(0)
-        line = queue._client._receiver(Pop(("orders",), "first"))
+        line = queue._runtime.receivers.of(Pop(("orders",), "first")).waiters
         await asyncio.to_thread(admin.rpush, "orders", *values(300))
-        while line.waits:
+        while line._line:
             await asyncio.sleep(0)
         # All that have a value and have not run since, in no order.
         late = [task for task in tasks if not task.done()]
@@ -179,14 +185,13 @@ def test_it_waits_for_the_first_value_and_takes_those_behind_it(
 
 
 def test_callers_with_different_limits_are_served_in_turn(
-    threads: ThreadPoolExecutor, admin: Any, client: Any, queue: Any
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, client: Any, queue: Any
 ) -> None:
-    inner = getattr(client, "inner", client)
-    line = inner._receiver(Pop(("orders",), "first"))
+    line = flavour.receiver(client, Pop(("orders",), "first")).waiters
     waiting = []
     for count, limit in enumerate((2, 1, 3)):
         waiting.append(threads.submit(queue.poll, limit, timeout=PATIENCE))
-        eventually(lambda: len(line._waiting) == count + 1)  # noqa: B023
+        eventually(lambda: in_line(line) == count + 1)  # noqa: B023
     eventually(lambda: blocked(admin) == 1)
     admin.rpush("orders", *"abcdefgh")
     assert [future.result(PATIENCE) for future in waiting] == [["a", "b"], ["c"], ["d", "e", "f"]]

@@ -44,6 +44,18 @@ def client(flavour: Flavour, cluster: Cluster) -> Iterator[Any]:
         yield made
 
 
+def test_a_sentinel_that_is_down_is_named_in_few_words(flavour: Flavour) -> None:
+    client = flavour.sentinel(1, "mymaster", codec=StringCodec())
+    queue = client.blocking_queue("orders", transfer=False)
+    for call in (queue.size, client.open):
+        with pytest.raises(RedisConnectionError) as failed:
+            call()
+        short = "No master found for 'mymaster'; sentinels that could not be asked: 127.0.0.1:1"
+        assert str(failed.value) == f"cannot connect to Redis: {short}"
+        assert str(failed.value.__cause__) == short
+    client.close()
+
+
 def test_queues_on_every_node(client: Any, cluster: Cluster) -> None:
     assert {cluster.owner(name) for name in NAMES} == {0, 1, 2}
     queues = [client.blocking_queue(name) for name in NAMES]

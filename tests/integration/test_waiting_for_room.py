@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from redisson_dq._pairs import Worker
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.keys import QueueKeys
@@ -40,12 +39,14 @@ def test_an_end_ends_the_wait(
 def test_a_client_that_is_closed_just_after_its_subscription_began_leaves_no_thread(
     threads: ThreadPoolExecutor, admin: Any, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class SlowToReturn(Worker):
-        def __init__(self, work: Callable[[], None], name: str) -> None:
-            super().__init__(work, name)
+    start = threading.Thread.start
+
+    def slowly(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name == "redisson_dq-subscription":
             time.sleep(0.2)
 
-    monkeypatch.setattr("redisson_dq._sync.subscription.Worker", SlowToReturn)
+    monkeypatch.setattr(threading.Thread, "start", slowly)
     with Flavour().connect(url, codec=StringCodec()) as client:
         bounded = client.bounded_blocking_queue("bounded", transfer=False)
         bounded.try_set_capacity(1)

@@ -2,7 +2,7 @@
 
 A call is written as it would be in either language; ``QUEUE`` in a name stands for the queue of that side::
 
-    redisson.pollFirst(int_(2)), here.poll_first(2)
+    redisson.pollFirst(int_(2)), here.poll_first(limit=2)
     redisson.move(deque_move("first", "last", QUEUE + "-b")), here.move(QUEUE + "-b")
 
 A :class:`Twins` has one queue for Java and one for Python, on one Redis, and runs such pairs::

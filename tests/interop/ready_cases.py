@@ -157,25 +157,25 @@ TAKING = (
         same(redisson.poll(), here.poll()),
         same(redisson.poll(), here.poll()),
         same(redisson.poll(), here.poll()),
-        same(redisson.poll(int_(3)), here.poll(3)),
+        same(redisson.poll(int_(3)), here.poll(limit=3)),
     ),
     Case(
         "poll many",
         UNBOUNDED,
         seeded(NESTED, "a", "a", 1, 2, 3),
         same(redisson.poll(), here.poll()),
-        same(redisson.poll(int_(3)), here.poll(3)),
-        same(redisson.poll(int_(99)), here.poll(99)),
+        same(redisson.poll(int_(3)), here.poll(limit=3)),
+        same(redisson.poll(int_(99)), here.poll(limit=99)),
         same(redisson.poll(), here.poll()),
-        same(redisson.poll(int_(3)), here.poll(3)),
+        same(redisson.poll(int_(3)), here.poll(limit=3)),
         left(),
     ),
     Case(
         "poll no value",
         ALL,
         seeded("a"),
-        differs("a limit below 1 is a mistake here", redisson.poll(int_(0)), [], here.poll(0), REFUSED),
-        differs("a limit below 1 is a mistake here", redisson.poll(int_(-1)), [], here.poll(-1), REFUSED),
+        differs("a limit below 1 is a mistake here", redisson.poll(int_(0)), [], here.poll(limit=0), REFUSED),
+        differs("a limit below 1 is a mistake here", redisson.poll(int_(-1)), [], here.poll(limit=-1), REFUSED),
         left("a"),
     ),
     Case(
@@ -233,12 +233,12 @@ TAKING = (
                 (redisson.removeFirst(), here.remove_first()),
                 (redisson.removeLast(), here.remove_last()),
                 (redisson.pop(), here.pop()),
-                (redisson.pollFirst(int_(2)), here.poll_first(2)),
-                (redisson.pollLast(int_(2)), here.poll_last(2)),
+                (redisson.pollFirst(int_(2)), here.poll_first(limit=2)),
+                (redisson.pollLast(int_(2)), here.poll_last(limit=2)),
                 (redisson.addAll(values([*range(11), NESTED])), here.add_all([*range(11), NESTED])),
             )
         ),
-        same(redisson.pollLast(int_(99)), here.poll_last(99)),
+        same(redisson.pollLast(int_(99)), here.poll_last(limit=99)),
         left(),
     ),
     Case(
@@ -713,7 +713,7 @@ WITH_CAPACITY = (
             mapped=False,
         )
         for name, call, ours, found in (
-            ("poll many", redisson.poll(int_(2)), here.poll(2), ["a", NESTED]),
+            ("poll many", redisson.poll(int_(2)), here.poll(limit=2), ["a", NESTED]),
             ("retain all", redisson.retainAll(values(["b"])), here.retain_all(["b"]), True),
             (
                 "poll the last and offer it",
@@ -998,7 +998,7 @@ _ANY_KIND = {
 }
 
 _UNBOUNDED_ONLY = {
-    "poll_many": _calls(lambda limit: same(redisson.poll(int_(limit)), here.poll(limit)), _number),
+    "poll_many": _calls(lambda limit: same(redisson.poll(int_(limit)), here.poll(limit=limit)), _number),
     "remove": _calls(lambda value: same(redisson.remove(value), here.remove(value)), _value),
     "remove_all": _distinct.map(_remove_all),
     "retain_all": _calls(lambda items: same(redisson.retainAll(values(items)), here.retain_all(items)), _some),
@@ -1020,7 +1020,7 @@ _DEQUE_ONLY = {
     ),
     "put_first": _calls(lambda value: same(redisson.putFirst(value), here.put_first(value)), _value),
     "poll_last": _plain(redisson.pollLast(), here.poll_last()),
-    "poll_last_many": _calls(lambda limit: same(redisson.pollLast(int_(limit)), here.poll_last(limit)), _number),
+    "poll_last_many": _calls(lambda limit: same(redisson.pollLast(int_(limit)), here.poll_last(limit=limit)), _number),
     "take_last": _if_any(lambda: same(redisson.takeLast(), here.take_last())),
     "remove_last": _plain(redisson.removeLast(), here.remove_last()),
     "get_last": _plain(redisson.getLast(), here.get_last()),

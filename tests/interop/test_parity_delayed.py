@@ -395,7 +395,7 @@ DIFFERENCES: dict[str, Difference] = {
             "a limit below 1 is a mistake of the caller",
             redisson.poll(int_(0)),
             [],
-            here.poll(0),
+            here.poll(limit=0),
             Failed("ArgumentError"),
         ),
         java=BEFORE,

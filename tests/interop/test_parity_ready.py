@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.interop.java_args import bytes_, int_, long, unit, values
 from tests.interop.parity import (
@@ -367,6 +367,7 @@ def test_an_offer_that_waits_gets_the_room(scene: Scene) -> None:
 
 
 @plain_names
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize(("kind", "examples"), [("blocking_deque", 30), ("bounded", 15)])
 def test_any_calls(scene: Scene, kind: str, examples: int) -> None:
     """Each step is one call, by Java on one queue and by Python on the other, which of them where is drawn too."""

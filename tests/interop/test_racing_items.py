@@ -121,8 +121,10 @@ def check(reports: list[dict[str, str]], taken: list[str], values: dict[str, str
 @pytest.mark.parametrize(("version", "envelope"), [(VERSIONS[0], "current"), (VERSIONS[-1], "legacy")])
 @pytest.mark.parametrize(
     "works",
-    [["cancel"] * PROCESSES, ["cancel", "reschedule"] * (PROCESSES // 2)],
-    ids=["cancels", "cancels and reschedules"],
+    [
+        pytest.param(["cancel"] * PROCESSES, id="cancels", marks=pytest.mark.nightly),
+        pytest.param(["cancel", "reschedule"] * (PROCESSES // 2), id="cancels and reschedules"),
+    ],
 )
 def test_an_item_is_cancelled_once_or_delivered_once(
     redis7: EmbeddedServer,

@@ -168,11 +168,11 @@ def test_python_reads_what_java_wrote(
         assert (ready.size(), len(ready)) == (len(WAITING), len(WAITING))
         assert ready.read_all() == WAITING
         assert ready.poll() == "same"
-        assert ready.poll(2) == ["other", "same"]
+        assert ready.poll(limit=2) == ["other", "same"]
         assert ready.poll(timeout=PATIENCE) == ""
         assert take(ready) == "same"
         assert client.blocking_deque(queue).poll_last() == "last"
-        assert (ready.poll(), ready.poll(5), ready.is_empty()) == (None, [], True)
+        assert (ready.poll(), ready.poll(limit=5), ready.is_empty()) == (None, [], True)
 
 
 def test_equal_values_are_items_of_their_own(

@@ -14,15 +14,42 @@ from redisson_dq import (
     PartitionedBlockingQueue,
     PartitionedDelayedQueue,
     aio,
+    java,
 )
-from redisson_dq.codecs import Kryo5Codec
+from redisson_dq.aio import worker as aio_worker
+from redisson_dq.codecs import Codec, Kryo5Codec, LongCodec, StringCodec, TypedJsonJacksonCodec, ZStdCodec
 from redisson_dq.java import java_class
+from redisson_dq.worker import Event, Retry, Worker, exponential
 
 
 @java_class("com.acme.Order")
 @attrs.define
 class Order:
     id: int
+
+
+class OrderCodec(Codec[Order]):
+    def encode(self, value: Order) -> bytes:
+        return str(value.id).encode()
+
+    def decode(self, data: bytes) -> Order:
+        return Order(int(data))
+
+
+@java_class("com.acme.Ticket")
+@attrs.define
+class Ticket:
+    id: java.long | None
+    seats: list[java.short] | None = None
+    grade: java.char | None = None
+    weight: java.float | None = None
+
+
+def declared() -> None:
+    ticket = Ticket(id=42, seats=[1, 2], grade="A", weight=1.5)
+    reveal_type(ticket.id)  # int | None
+    Ticket(id=java.Long(42))
+    Ticket(id="42")  # wrong: argument
 
 
 def sync_side(client: redisson_dq.Client) -> None:
@@ -33,7 +60,7 @@ def sync_side(client: redisson_dq.Client) -> None:
 
     reveal_type(orders.take())  # Order
     reveal_type(orders.poll())  # Order | None
-    reveal_type(orders.poll(10))  # list[Order]
+    reveal_type(orders.poll(limit=10))  # list[Order]
     reveal_type(orders.poll(timeout=timedelta(seconds=5)))  # Order | None
     reveal_type(orders.poll(10, timeout=5))  # list[Order]
     reveal_type(orders.poll_from_any("bills", timeout=5))  # Order | None
@@ -55,11 +82,25 @@ def sync_side(client: redisson_dq.Client) -> None:
     reveal_type(orders.remain_time_to_live())  # timedelta | None
     reveal_type(orders.expire_time())  # datetime | None
     reveal_type(ends.take_last())  # Order
-    reveal_type(ends.poll_last(5))  # list[Order]
+    reveal_type(ends.poll_last(limit=5))  # list[Order]
     reveal_type(ends.poll_first(5, timeout=5))  # list[Order]
     reveal_type(ends.add_first(Order(1), Order(2)))  # int
     reveal_type(bounded.remaining_capacity())  # int
     reveal_type(bounded.offer(Order(1), timeout=5))  # bool
+
+    typed = client.blocking_queue("orders", codec=TypedJsonJacksonCodec(Order))
+    reveal_type(typed)  # BlockingQueue[Order]
+    reveal_type(client.delayed_queue(typed))  # DelayedQueue[Order]
+    reveal_type(client.delayed_queue("orders", TypedJsonJacksonCodec(Order)))  # DelayedQueue[Order]
+    reveal_type(client.delayed_queue("orders", StringCodec(), partitions=4))  # PartitionedDelayedQueue[str]
+    reveal_type(client.blocking_queue("lists", TypedJsonJacksonCodec(list[Order])))  # BlockingQueue[list[Order]]
+    reveal_type(client.blocking_deque("texts", StringCodec()))  # BlockingDeque[str]
+    reveal_type(client.bounded_blocking_queue("numbers", LongCodec()))  # BoundedBlockingQueue[int]
+    reveal_type(client.blocking_queue("packed", ZStdCodec(TypedJsonJacksonCodec(Order))))  # BlockingQueue[Order]
+    reveal_type(client.blocking_queue("packed", ZStdCodec()))  # BlockingQueue[Any]
+    reveal_type(client.blocking_queue("any", Kryo5Codec()))  # BlockingQueue[Any]
+    reveal_type(client.blocking_queue("orders", OrderCodec()))  # BlockingQueue[Order]
+    reveal_type(client.blocking_queue("any", client.blocking_queue("other").codec))  # BlockingQueue[Any]
 
     item = delayed.offer(Order(1), delay=5)
     reveal_type(item)  # DelayedItem[Order]
@@ -93,7 +134,7 @@ def partitions(client: redisson_dq.Client) -> None:
     orders: PartitionedBlockingQueue[Order] = client.blocking_queue("orders", Kryo5Codec(), partitions=16)
     delayed: PartitionedDelayedQueue[Order] = client.delayed_queue("orders", partitions=16, transfer=False)
 
-    reveal_type(client.delayed_queue(orders))  # PartitionedDelayedQueue[Any]
+    reveal_type(client.delayed_queue(orders))  # PartitionedDelayedQueue[Order]
     reveal_type(client.delayed_queue("orders"))  # DelayedQueue[Any]
     reveal_type(orders.take())  # Order
     reveal_type(orders.poll())  # Order | None
@@ -105,6 +146,11 @@ def partitions(client: redisson_dq.Client) -> None:
     reveal_type(delayed.items())  # list[DelayedItem[Order]]
     reveal_type(delayed.cancel("42", key="customer-42"))  # Outcome
     reveal_type(delayed.partition_for("customer-42"))  # DelayedQueue[Order]
+    with client.pipeline() as pipe:
+        reveal_type(pipe.add(orders.requests.add(Order(1), "customer-42")).result)  # bool
+        reveal_type(pipe.add(delayed.requests.cancel("42", "customer-42")).result)  # Outcome
+        reveal_type(pipe.add(delayed.requests.offer(Order(1), 5)).result.value)  # Order
+        reveal_type(pipe.add(orders.requests.partition_for("customer-42").poll()).result)  # Order | None
     reveal_type(redisson_dq.partition_names("orders", 16))  # list[str]
     with orders as opened:
         reveal_type(opened)  # PartitionedBlockingQueue[Order]
@@ -116,7 +162,7 @@ async def asyncio_side(client: aio.Client) -> None:
 
     reveal_type(await orders.take())  # Order
     reveal_type(await orders.poll())  # Order | None
-    reveal_type(await orders.poll_last(10))  # list[Order]
+    reveal_type(await orders.poll_last(limit=10))  # list[Order]
     reveal_type(await orders.poll_last(10, timeout=5))  # list[Order]
     reveal_type(await orders.size())  # int
     reveal_type([order async for order in orders])  # list[Order]
@@ -126,6 +172,11 @@ async def asyncio_side(client: aio.Client) -> None:
     reveal_type(await delayed.items())  # list[DelayedItem[Order]]
     halves: aio.PartitionedBlockingQueue[Order] = client.blocking_queue("orders", partitions=2)
     reveal_type(await halves.take())  # Order
+    typed = client.blocking_queue("orders", TypedJsonJacksonCodec(Order), partitions=2)
+    reveal_type(typed)  # PartitionedBlockingQueue[Order]
+    reveal_type(client.delayed_queue(typed))  # PartitionedDelayedQueue[Order]
+    reveal_type(await client.blocking_deque("texts", StringCodec()).take())  # str
+    reveal_type(await client.delayed_queue("numbers", LongCodec()).poll())  # int | None
     reveal_type([order async for order in halves.elements()])  # list[Order]
     async with client.pipeline() as pipe:
         reveal_type(pipe.add(orders.requests.peek()))  # Reply[Order | None]
@@ -143,4 +194,57 @@ def wrong(client: redisson_dq.Client) -> None:
     delayed.items(by="value")  # wrong: argument
     orders.move("bills", from_end="left")  # wrong: argument
     orders.poll(5, 5)  # wrong: overload
+    orders.poll(5)  # wrong: overload
+    client.blocking_deque("orders").poll_last(5)  # wrong: overload
     orders.take_last()  # wrong: attribute
+    redisson_dq.connect("redis://localhost", wakeups="keyspaces")  # wrong: argument
+    redisson_dq.connect("redis://localhost", undecodable="skipp")  # wrong: argument
+    redisson_dq.connect("redis://localhost", envelope="old")  # wrong: argument
+    aio.connect("redis://localhost", undecodable="skipp")  # wrong: argument
+    client.blocking_queue("orders", codec=TypedJsonJacksonCodec(Order)).add("42")  # wrong: argument
+
+
+def worker_side(client: redisson_dq.Client) -> None:
+    worker = Worker(client, concurrency=16, order=["orders", "bills"])
+
+    @worker.handler("orders", Order, concurrency=8, retry=Retry(limit=5, backoff=exponential(1, 60)), timeout=30)
+    def handle(order: Order, event: Event) -> None:
+        reveal_type(event.attempt)  # int
+        reveal_type(event.lateness)  # timedelta | None
+        reveal_type(event.context)  # dict[str, str]
+
+    @worker.handler("orders", Order)
+    def value_alone(order: Order) -> int:
+        return order.id
+
+    @worker.handler("orders", Order)
+    def with_dependencies(order: Order, event: Event, session: str, *, pool: int) -> None: ...
+
+    @worker.handler("orders", Order)  # wrong: argument
+    def another_class(ticket: Ticket, event: Event) -> None: ...
+
+    @worker.handler("orders")
+    def anything(value: object, event: Event) -> None: ...
+
+    @worker.batch_handler("orders", 100, Order, within=timedelta(seconds=0.2))
+    def many(orders: list[Order], events: list[Event]) -> list[Exception | None]:
+        return [None for _ in orders]
+
+    @worker.batch_handler("orders", 100, Order)  # wrong: argument
+    def many_others(tickets: list[Ticket]) -> None: ...
+
+    worker.handler("orders", concurrency="8")  # wrong: overload
+    worker.handler("orders", retry=5)  # wrong: overload
+    worker.stop(grace=timedelta(seconds=5))
+    reveal_type(worker.is_consuming)  # bool
+
+
+async def async_worker_side(client: aio.Client) -> None:
+    worker = aio_worker.Worker(client, order={"orders": 3})
+
+    @worker.handler("orders", Order)
+    async def handle(order: Order, event: aio_worker.Event) -> None:
+        reveal_type(await event.extend(60))  # SettleOutcome
+
+    async with worker:
+        await worker.stop()

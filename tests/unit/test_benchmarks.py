@@ -45,6 +45,9 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
     figures = json.loads(file.read_text("utf-8"))
     for one in figures["passes"]:
         assert len(one["lateness_us"]) == 50
+        assert len(one["from_wish_us"]) == 12
+        assert min(one["from_wish_us"]) >= 0
+        assert one["limit_us"] > 0
         assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
         assert one["calls"]["zadd"] >= 50  # more with the load beside it
         assert (one["background_reached"] > 0) == (one["background"] > 0)
@@ -58,6 +61,7 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
         for direction in (codecs.ENCODE, codecs.DECODE)
         for name in (codecs.KRYO, f"{SYNC} JsonJacksonCodec", "json", "orjson", "pickle")
     }
+    assert all(one["times_the_limit"]["median"] > 0 for one in figures["lateness"])
     verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
     assert verdicts[f"{SYNC}: no item early, lost or twice"] == "met"
     assert verdicts[f"{ASYNCIO}: lateness p99 below Redisson's"] == "not measured"

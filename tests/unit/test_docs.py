@@ -14,15 +14,19 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import aio, errors
+from redisson_dq import aio, errors, worker
 from redisson_dq._options import Options
+from redisson_dq.aio import worker as aio_worker
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.scripts.script import load, names
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+        *sorted((ROOT / "docs").glob("*.md")),
+    ]
 }
 EVERYTHING = "\n".join(PAGES.values())
 
@@ -76,8 +80,12 @@ def test_what_is_typed_gives_what_is_shown(page: str) -> None:
 
 def test_the_first_example_does_what_its_comments_say(server: EmbeddedServer) -> None:
     first = _blocks("README.md", interactive=False)[0]
-    made = _run(first, "README.md", server.url)
-    assert (made["first"], made["second"]) == ("order-43", "order-42")
+    # It leaves nothing behind that would come first the next time.
+    for _ in range(2):
+        made = _run(first, "README.md", server.url)
+        assert [made["first"], made["second"], made["third"]] == ["order-43", "order-42", "order-44"]
+    with redis.Redis.from_url(server.url) as admin:
+        assert admin.keys() == []
     assert len([line for line in first.splitlines() if line]) <= 10
 
 
@@ -110,20 +118,30 @@ def test_the_generated_sections_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", [redisson_dq, aio])
+def test_tests_that_are_named_are_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", EVERYTHING)
+    assert len(named) > 20
+    missing = [f"{path}::{name}" for path, name in named if f"def {name}" not in (ROOT / path).read_text("utf-8")]
+    assert missing == []
+
+
+@pytest.mark.parametrize("module", [redisson_dq, aio, worker, aio_worker])
 def test_public_names_are_mentioned(module: Any) -> None:
     assert [name for name in module.__all__ if not re.search(rf"\b{name}\b", EVERYTHING)] == []
 
 
-@pytest.mark.parametrize("public", [getattr(aio, name) for name in aio.__all__ if name != "connect"])
+@pytest.mark.parametrize(
+    "public",
+    [*(getattr(aio, name) for name in aio.__all__ if name != "connect"), aio_worker.Worker, aio_worker.Event],
+)
 def test_public_methods_are_mentioned(public: type) -> None:
     methods = [name for name, _ in inspect.getmembers(public, inspect.isfunction) if not name.startswith("_")]
     assert [name for name in methods if not re.search(rf"\b{name}\b", EVERYTHING)] == []
 
 
-def test_options_are_mentioned() -> None:
-    named = inspect.signature(Options.checked).parameters
-    assert [name for name in named if f"{name}=" not in PAGES["README.md"]] == []
+def test_every_option_has_a_row() -> None:
+    named = inspect.signature(Options).parameters
+    assert [name for name in named if f"\n| `{name}=` |" not in PAGES["docs/options.md"]] == []
 
 
 def test_every_error_has_a_row() -> None:

@@ -57,11 +57,18 @@ class Answering:
         """
         return 0
 
+    def peek(self) -> None:
+        """Looks. Leaves out what is the default.
+
+        :Cost: O(1)
+        """
+
     def _internal(self) -> None:
         """Nobody's business."""
 
 
 LENGTH = Ours("__len__", (), "O(1)", "a moment's truth")
+PEEK = Ours("peek", (), "O(1)", "reads only")
 CLEAR = Ours("clear", (("Collection", "clear()"),), "one round trip", "atomic")
 POLL = Ours("poll", (("RQueue", "poll()"), ("RQueue", "poll(int)")), "O(limit); as `clear`", "at most once \\| never")
 JAVA = [
@@ -73,7 +80,7 @@ JAVA = [
 
 
 def test_fields_are_read() -> None:
-    assert our_methods(Answering) == ([LENGTH, CLEAR, POLL], [])
+    assert our_methods(Answering) == ([LENGTH, CLEAR, PEEK, POLL], [])
 
 
 def test_missing_and_vague_fields_are_noticed() -> None:
@@ -91,7 +98,7 @@ def test_missing_and_vague_fields_are_noticed() -> None:
 
     _, wrong = our_methods(Vague)
     assert wrong == [
-        "Vague.clear: no :Redisson:, :Cost:, :Guarantee:",
+        "Vague.clear: no :Cost:",
         "Vague.poll: :Redisson: names ``Interface.method(types)``, or says none",
     ]
 

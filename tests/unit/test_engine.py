@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redisson_dq.engine import RESERVE_US, TRANSITIONS, Action, Do, Engine, Event, Role, State
+from redisson_dq.scheduling.engine import RESERVE_US, TRANSITIONS, Action, Do, Engine, Event, Role, State
+from redisson_dq.scheduling.server_clock import ServerClock
 
 SECOND = 1_000_000
 # The server's clock is this far ahead of the engine's: epoch time against a clock that starts at zero.
@@ -55,8 +56,8 @@ def test_a_head_that_the_probe_sees_is_enough_where_no_subscription_is_to_be_had
 def test_the_timer_is_armed_for_the_time_that_remains_on_the_servers_clock() -> None:
     engine = Engine()
     engine.subscribed()
-    # Sent at 1.0 s, answered at 1.4 s: the script ran at about 1.2 s, and then it was EPOCH on the server.
-    assert engine.transferred(EPOCH_MS + 2000, Role.ALONE, EPOCH_US, SECOND, 1_400_000) == arm(1_800_000)
+    # It was EPOCH on the server when a script ran that was sent at 1.0 s. One that is sent at 3.0 s runs 2 s later.
+    assert engine.transferred(EPOCH_MS + 2000, Role.ALONE, EPOCH_US, SECOND, 1_400_000) == arm(1_600_000)
     assert engine.state is State.ARMED
 
 
@@ -228,7 +229,7 @@ def test_a_reserve_waits_a_round_trip_longer_as_the_movers_message_takes_one_too
     engine = Engine()
     engine.subscribed()
     answer = engine.transferred(EPOCH_MS + 1000, Role.RESERVE, EPOCH_US, 0, 80_000)
-    assert answer == arm(SECOND - 40_000 + RESERVE_US + 80_000)
+    assert answer == arm(SECOND - 80_000 + RESERVE_US + 80_000)
 
 
 def test_a_reserve_that_finds_something_overdue_is_the_mover_from_then_on() -> None:
@@ -355,3 +356,114 @@ def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfe
             assert armed_for is not None
             patience_us = RESERVE_US if engine.role is Role.RESERVE else 0
             assert armed_for <= max(now_us, min(known) * 1000 - EPOCH_US) + patience_us
+
+
+def test_a_clock_that_was_set_forward_leads_to_a_timer_that_fires_sooner() -> None:
+    engine = armed(9 * SECOND)
+    # At 1.0 s the probe reads that the server is 5 s ahead of what it was.
+    engine.measured(EPOCH_US + 6 * SECOND, SECOND, SECOND)
+    assert engine.announced(EPOCH_MS + 9000, SECOND) == arm(3 * SECOND)
+    assert engine.announced(EPOCH_MS + 6000, SECOND) == TRANSFER
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_clock_that_was_set_forward_beyond_the_due_time(role: Role) -> None:
+    engine = armed(600 * SECOND, role)
+    engine.measured(EPOCH_US + 700 * SECOND, SECOND, SECOND)
+    waits = engine.announced(EPOCH_MS + 600_000, SECOND)
+    assert waits == (arm(RESERVE_US) if role is Role.RESERVE else TRANSFER)
+
+
+def test_a_slow_answer_does_not_count_as_a_clock_that_was_set() -> None:
+    engine = armed(9 * SECOND)
+    # Asked at 1 s, read by the server at 1 s, and answered at 5 s.
+    engine.measured(EPOCH_US + SECOND, SECOND, 5 * SECOND)
+    assert engine.announced(EPOCH_MS + 8000, 5 * SECOND) == arm(3 * SECOND)
+
+
+def test_a_clock_that_was_set_back_leaves_the_timer_and_the_transfer_finds_nothing_due() -> None:
+    engine = armed(9 * SECOND)
+    engine.measured(EPOCH_US - 4 * SECOND, SECOND, SECOND)
+    assert engine.announced(EPOCH_MS + 9000, SECOND) == ()
+    assert engine.fired(9 * SECOND) == TRANSFER
+
+
+def test_a_clock_that_drifts_leaves_the_timer_of_an_idle_queue() -> None:
+    """Or each probe would cost a transfer."""
+    engine = armed(9 * SECOND)
+    for second in range(1, 9):
+        engine.measured(EPOCH_US + second * SECOND + 40 * second, second * SECOND, second * SECOND)
+        assert engine.announced(EPOCH_MS + 9000, second * SECOND) == ()
+    assert engine.announced(EPOCH_MS + 8999, 8 * SECOND) == arm(SECOND - 1000 - 320), "another head is another matter"
+
+
+def test_queues_of_one_server_learn_together() -> None:
+    clock = ServerClock()
+    clock.learn(EPOCH_US, 0, 50)
+    engine = Engine(clock=clock)
+    assert engine.announced(EPOCH_MS + 5000, 100) == TRANSFER, "where nothing is subscribed to yet, it looks"
+    assert engine.transferred(EPOCH_MS + 1000, Role.ALONE, EPOCH_US + 700, 0, 900) == arm(SECOND - 900)
+
+
+def test_a_transfer_that_was_early_is_told_and_the_next_one_is_not() -> None:
+    engine = armed(SECOND)
+    engine.fired(0)
+    # Sent at 1 s, it ran 80 us before its time. The answer comes 300 us after it was sent.
+    answer = engine.transferred(EPOCH_MS + 1000, Role.ALONE, EPOCH_US + SECOND - 80, SECOND, SECOND + 300)
+    assert engine.was_early
+    assert answer == arm(80), "after that time on this machine it is due on the server, whatever the ways are"
+    engine.fired(SECOND + 380)
+    assert engine.transferred(None, Role.ALONE, EPOCH_US + SECOND + 300, SECOND + 380, SECOND + 700) == DISARM
+    assert not engine.was_early
+
+
+@pytest.mark.parametrize("role", [Role.ALONE, Role.MOVER])
+def test_a_transfer_that_finds_another_head_was_not_early(role: Role) -> None:
+    """The item was cancelled, or moved by another client."""
+    for head in (None, EPOCH_MS + 1001):
+        engine = armed(SECOND, role)
+        engine.fired(0)
+        engine.transferred(head, role, EPOCH_US + SECOND - 80, SECOND, SECOND + 300)
+        assert not engine.was_early
+
+
+def test_a_transfer_that_no_due_time_led_to_is_never_early() -> None:
+    for lead in (
+        lambda engine: engine.subscribed(),
+        lambda engine: (engine.fired(0), engine.failed(0), engine.fired(100_000)),
+    ):
+        engine = armed(SECOND)
+        lead(engine)
+        transferred(engine, EPOCH_MS + 1000, 200_000)
+        assert not engine.was_early
+    shortened = armed(60 * SECOND)
+    shortened.fired(59 * SECOND)
+    assert transferred(shortened, EPOCH_MS + 60_000, 59 * SECOND) == arm(SECOND)
+    assert not shortened.was_early
+
+
+WAYS = st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 2_000)), min_size=2, max_size=80)
+
+
+@given(WAYS, st.integers(-1_000_000_000, 1_000_000_000))
+def test_an_item_costs_one_transfer_more_at_most(ways: list[tuple[int, int]], ahead_us: int) -> None:
+    """Whatever the ways there and back are, in microseconds."""
+    engine = Engine()
+    now_us, due_ms, tries = 0, (EPOCH_US + ahead_us) // 1000 + 5, 0
+    actions = engine.subscribed()
+    for there_us, back_us in ways:
+        assert actions == TRANSFER
+        script_us = EPOCH_US + ahead_us + now_us + there_us
+        sent_us, now_us = now_us, now_us + there_us + back_us
+        if script_us // 1000 >= due_ms:
+            due_ms, tries = script_us // 1000 + 7, 0
+        else:
+            tries += engine.state is State.MOVING and sent_us > 0
+            assert tries <= 1, "early twice for the same item"
+        (action,) = engine.transferred(due_ms, Role.ALONE, script_us, sent_us, now_us)
+        assert action.do is Do.ARM or action == TRANSFER[0]
+        if action.do is Do.ARM:
+            now_us += action.delay_us
+            actions = engine.fired(now_us)
+        else:
+            actions = (action,)

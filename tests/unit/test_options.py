@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
+import attrs
 import pytest
 import redis
 import redis.asyncio
 
 import redisson_dq
+from redisson_dq._options import Options
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
 UNUSED = "redis://127.0.0.1:1/0"
@@ -39,11 +42,32 @@ def test_an_option_that_cannot_be_used_is_named(option: str, value: Any) -> None
             connect(UNUSED, **{option: value})
 
 
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+def test_connect_and_client_take_the_same_options(flavour: Any) -> None:
+    """They stand in both signatures, where an editor shows them, and are checked in one place."""
+    of_client, of_connect = (
+        {
+            name: parameter.default
+            for name, parameter in inspect.signature(call).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
+        for call in (flavour.Client, flavour.connect)
+    )
+    assert of_client == of_connect
+    assert list(of_client) == [option.name for option in attrs.fields(Options)]
+
+
 @pytest.mark.parametrize("url", ["", "localhost:6379", "http://localhost", "redis://localhost:port", None, 5])
 def test_a_bad_url_is_refused_and_a_good_one_shown(url: Any) -> None:
     for connect in (redisson_dq.connect, redisson_dq.aio.connect):
         with pytest.raises(ArgumentError, match="redis://localhost:6379/0"):
             connect(url)
+
+
+@pytest.mark.parametrize("connect", [redisson_dq.connect, redisson_dq.aio.connect])
+def test_a_client_in_place_of_a_url_is_told_where_it_goes(connect: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"around a client of redis-py write Client\(\.\.\.\)"):
+        connect(redis.Redis())
 
 
 def test_a_password_does_not_show_in_an_error() -> None:

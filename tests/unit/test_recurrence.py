@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.recurrence import Recurrence
+from redisson_dq.scheduling.recurrence import Recurrence
 
 UTC = timezone.utc
 BERLIN = "Europe/Berlin"

@@ -4,35 +4,72 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from redisson_dq.scripts import calls
-from redisson_dq.scripts.script import load, names
+from redisson_dq.scripts import script as script_module
+from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
+from redisson_dq.wire import calls, commands
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.request import Request
 
 KEYS = QueueKeys.of("orders")
+
+
+def when_full(request: Request[Any]) -> Request[Any]:
+    assert request.when_full is not None
+    return request.when_full
+
+
 ONE = {"orders": "list"}
 TWO = {"orders": "list", "bills": "list"}
+LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 TARGET = calls.Target(given_id="42")
+DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 REQUESTS: dict[str, Request[Any]] = {
+    "ack": calls.ack(LEASES, [b"id"]),
+    "admit": calls.admit(
+        LEASES,
+        Envelope.CURRENT,
+        b"12345678",
+        5,
+        1000,
+        10,
+        [calls.LimitWords(id=b"0" * 16)],
+        [calls.Seen(digest="0" * 32)],
+    ),
     "advance": calls.advance(KEYS, Envelope.CURRENT, "daily", "{}", 5, 6),
     "cancel": calls.cancel(KEYS, TARGET, 1000),
     "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
+    "clear": calls.clear(KEYS),
     "contains": calls.contains(KEYS, [b"value"]),
     "contains_ready": calls.contains_ready(KEYS, [b"value"]),
     "copy": calls.copy(TWO, "replace", ""),
+    "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "dump": calls.dump(ONE),
     "expire": calls.expire(ONE, "in", 5, "always"),
+    "extend": calls.extend(LEASES, [b"id"], 1000),
     "find_item": calls.find_item(KEYS, TARGET),
+    "hold": calls.hold(LEASES, b"id", KEYS.fence, True),
+    "give_back": calls.give_back(LEASES, Envelope.CURRENT, [b"id"], counted=True),
     "hand_over": calls.hand_over(KEYS, "client"),
+    "in_flight": calls.in_flight(KEYS, 0, 9),
+    "in_flight_size": calls.in_flight_size(KEYS),
     "items": calls.items(KEYS, "due", 0, 9),
+    "lease_due": calls.lease_due(LEASES, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
     "memory": calls.memory(ONE),
+    "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
+    "move": when_full(commands.move("orders", "bills", "first", "last")),
     "move_bounded": calls.move_bounded(KEYS, "bills", "last", "first"),
+    "next_due": calls.next_due(KEYS),
     "offer": calls.offer(KEYS, Envelope.LEGACY, ("5", b"value")),
     "offer_bounded": calls.offer_bounded(KEYS, [b"value"]),
     "offer_item": calls.offer_item(
@@ -47,12 +84,20 @@ REQUESTS: dict[str, Request[Any]] = {
         remember_ms=1000,
     ),
     "overdue": calls.overdue(KEYS),
+    "peek": calls.peek(KEYS, 5),
     "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
+    "purge_dead": calls.purge_dead(LEASES, None, 5),
+    "push": when_full(commands.keep_undecodable("orders", [b"value"])),
+    "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
+    "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
     "read_waiting": calls.read_waiting(KEYS, 0, -1),
+    "receive": calls.receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, 10),
     "recur": calls.recur(KEYS, Envelope.CURRENT, "daily", "{}", b"value", 5),
     "recurring": calls.recurring(KEYS, 0, 9),
+    "redrive": calls.redrive(LEASES, [b"id"], 5),
+    "reject": calls.reject(LEASES, [b"id"], "why"),
     "release": calls.release(KEYS, 1),
     "remove": calls.remove(KEYS, "first", [b"value"], 1000),
     "remove_ready": calls.remove_ready(KEYS, "all", [b"value"]),
@@ -60,19 +105,25 @@ REQUESTS: dict[str, Request[Any]] = {
     "reschedule": calls.reschedule(KEYS, TARGET, "5", 1000),
     "restore": calls.restore(TWO, "replace", 0, "", [b"dump"]),
     "resume": calls.resume(KEYS),
+    "return_arrivals": calls.return_arrivals(KEYS, 5),
     "set_capacity": calls.set_capacity(KEYS, 5),
     "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
+    "run_command": calls.run_command(commands.length_of("orders")),
+    "size": calls.size(KEYS),
+    "take_due": calls.take_due(KEYS, DUE, 1000),
     "time_to_live": calls.time_to_live(ONE),
     "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
 }
 
 # A script may also take the key of another queue.
-OTHERS = {"destination": "bills"}
+OTHERS = {"destination": "bills", **attrs.asdict(LEASES.dead)}
 
 
 def test_every_script_has_one_function() -> None:
     assert names() == sorted(REQUESTS)
-    assert {name for name in calls.__all__ if inspect.isfunction(getattr(calls, name))} == set(REQUESTS)
+    typed = {name for name in calls.__all__ if inspect.isfunction(getattr(calls, name))}
+    # What a plain command does while there is memory has its function there.
+    assert typed | {"move", "push"} == set(REQUESTS)
 
 
 def test_the_public_names_are_sorted() -> None:
@@ -115,3 +166,140 @@ def test_a_script_and_what_it_includes_use_each_key_it_is_given(name: str) -> No
 
 def test_the_channel_is_not_taken_for_a_key() -> None:
     assert KEYS.channel not in REQUESTS["offer"].types
+
+
+def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
+    folder = Path(script_module.__file__).parent
+    imported = [
+        line for path in folder.glob("*.py") for line in re.findall(r"^(?:from|import) .*", path.read_text(), re.M)
+    ]
+    assert imported
+    assert [line for line in imported if re.match(r"from \.\.|(from|import) redisson_dq(?!\.scripts)", line)] == []
+
+
+# -- includes --------------------------------------------------------------------------------------------------------
+
+# In bytes. Whoever changes a script sets its limit anew, a little above its size.
+LARGEST = {
+    "extend": 9_500,
+    "admit": 39_500,
+    "lease_due": 37_000,
+    "transfer": 43_500,
+    "give_back": 25_500,
+    "take_due": 26_000,
+    "offer_item": 23_500,
+    "receive": 23_000,
+    "reject": 20_500,
+    "reschedule": 20_000,
+    "ack": 19_000,
+    "remove": 17_000,
+    "cancel": 14_000,
+    "poll_last_to": 13_500,
+    "recur": 12_500,
+    "redrive": 10_500,
+}
+LARGE = 9_000
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_assembled_script_is_as_large_as_it_has_to_be(name: str) -> None:
+    size = len(load(name).source.encode())
+    largest = LARGEST.get(name, LARGE)
+    assert 0.75 * largest < size < largest if name in LARGEST else size < largest
+
+
+def test_each_include_is_a_part_of_some_script() -> None:
+    used = {part for name in names() for part in load(name).includes}
+    assert used == set(includes())
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_script_includes_whatever_it_calls(name: str) -> None:
+    """Lua would find out only in the line that calls it."""
+    script = load(name)
+    code = re.sub(r"--.*|'[^']*'", "", script.source)
+    called = set(re.findall(r"(?<![\w.:])([a-z_]\w*)\(", code)) - {"function"}
+    defined = set(re.findall(r"local (?:function )?(\w+)", code)) | set(re.findall(r"function\((\w+)\)", code))
+    arguments = {word for named in re.findall(r"function \w*\(([^)]*)\)", code) for word in named.split(", ")}
+    words = {"if", "and", "or", "not", "while", "until", "return", "elseif"}
+    library = {"ipairs", "pairs", "unpack", "tonumber", "type", "error", "select"}
+    assert called - defined - arguments - words - library == set()
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Script]]:
+    """Assembles a script of other files: its text, and those of includes by name."""
+
+    def assemble(text: str, **others: str) -> Script:
+        folder = tmp_path / "include"
+        folder.mkdir()
+        for name, include in others.items():
+            (folder / f"{name}.lua").write_text(include)
+        (tmp_path / "made.lua").write_text(text)
+        monkeypatch.setattr(resources, "files", lambda package: tmp_path)
+        return load("made")
+
+    load.cache_clear()
+    yield assemble
+    load.cache_clear()
+
+
+def test_an_include_stands_once_behind_those_it_calls(files: Callable[..., Script]) -> None:
+    script = files(
+        "-- KEYS: ready\n-- INCLUDE: b, a\nreturn a() + b()\n",
+        a="-- KEYS: ready\nlocal function a() return #keys.ready end\n",
+        b="-- INCLUDE: a\nlocal function b() return a() end\n",
+    )
+    assert script.includes == ("a", "b")
+    assert script.source.count("local function a()") == 1
+    assert script.source.startswith("local keys = {ready = KEYS[1]}\n-- KEYS: ready\nlocal function a()")
+
+
+def test_an_include_of_a_later_line_stands_there(files: Callable[..., Script]) -> None:
+    script = files(
+        "-- KEYS: ready\n-- INCLUDE: a\nif a() then\n  return 1\nend\n-- INCLUDE: b\nreturn b()\n",
+        a="local function a() end\n",
+        b="-- INCLUDE: a\nlocal function b() return a() end\n",
+    )
+    assert script.includes == ("a", "b")
+    assert [script.source.index(text) for text in ("function a", "if a", "function b", "return b")] == sorted(
+        script.source.index(text) for text in ("function a", "if a", "function b", "return b")
+    )
+    assert script.source.count("function a") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "message"),
+    [
+        (
+            "-- INCLUDE: a\na()",
+            {"a": "-- INCLUDE: b\nlocal function a() b() end", "b": "-- INCLUDE: a\nlocal function b() a() end"},
+            "a -> b -> a need each other",
+        ),
+        ("-- INCLUDE: a\na()", {"a": "-- INCLUDE: a\nlocal function a() a() end"}, "a -> a need each other"),
+        ("-- INCLUDE: a\nreturn 1 -- a()", {"a": "local function a() end"}, "'made' includes 'a' and calls nothing"),
+        (
+            "-- INCLUDE: a\na()",
+            {"a": "-- INCLUDE: b\nlocal function a() end", "b": "local function b() end"},
+            "include 'a' includes 'b' and calls nothing",
+        ),
+        ("-- INCLUDE: gone\ngone()", {}, "there is no include 'gone'"),
+        ("-- KEYS: ready\n-- INCLUDE: a\na()", {"a": "-- KEYS: timeout\nlocal function a() end"}, "no key .'timeout'"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused(
+    files: Callable[..., Script], text: str, others: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ScriptError, match=message):
+        files(text, **others)
+
+
+def test_a_development_command_prints_the_assembled_text() -> None:
+    command = [sys.executable, "-m", "redisson_dq.scripts"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[0] for line in listed] == names()
+    printed = subprocess.run([*command, "transfer"], capture_output=True, text=True, check=True).stdout
+    assert printed == load("transfer").source
+    unknown = subprocess.run([*command, "transfers"], capture_output=True, text=True, check=False)
+    assert unknown.returncode == 2
+    assert "there is no script transfers" in unknown.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 import time
@@ -11,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import time_machine
 
-from redisson_dq.timer import Timer
+from redisson_dq.scheduling.timer import Timer
 from tests.conftest import PATIENCE
 
 
@@ -102,3 +103,56 @@ def test_a_closed_timer_fires_nothing_and_leaves_no_thread() -> None:
     timer.close()
     time.sleep(0.05)
     assert fired.empty()
+
+
+def test_an_alarm_that_fails_ends_no_other_one(timer: Timer, caplog: pytest.LogCaptureFixture) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+    timer.arm("bad", 0, lambda: [][0])
+    timer.arm("good", 1000, lambda: fired.put("good"))
+    assert fired.get(timeout=PATIENCE) == "good"
+    assert [record.getMessage() for record in caplog.records] == ["unexpected error in an alarm"]
+
+
+def test_an_alarm_may_arm_and_disarm_others(timer: Timer) -> None:
+    fired: queue.Queue[str] = queue.Queue()
+
+    def first() -> None:
+        timer.disarm("never")
+        timer.arm("second", 0, lambda: fired.put("second"))
+
+    timer.arm("never", 50_000, lambda: fired.put("never"))
+    timer.arm("first", 1000, first)
+    assert fired.get(timeout=PATIENCE) == "second"
+    timer.arm("last", 60_000, lambda: fired.put("last"))
+    assert fired.get(timeout=PATIENCE) == "last"
+
+
+def test_alarms_that_wait_together_fire_in_the_order_in_which_they_were_armed(timer: Timer) -> None:
+    fired: queue.Queue[int] = queue.Queue()
+    blocked = threading.Event()
+    timer.arm("blocker", 0, lambda: blocked.wait(PATIENCE))  # type: ignore[arg-type]
+    for number in range(20):
+        timer.arm(f"{number}", 0, functools.partial(fired.put, number))
+    blocked.set()
+    assert [fired.get(timeout=PATIENCE) for _ in range(20)] == list(range(20))
+
+
+def test_alarms_that_were_replaced_take_no_memory(timer: Timer) -> None:
+    for _ in range(5_000):
+        timer.arm("a", 86_400_000_000, lambda: None)
+        timer.arm("b", 86_400_000_000, lambda: None)
+    assert len(timer._heap) < 200
+    timer.disarm("a")
+    assert list(timer._alarms) == ["b"]
+
+
+def test_an_alarm_may_close_the_timer() -> None:
+    timer = Timer()
+    closed: queue.Queue[str] = queue.Queue()
+
+    def close() -> None:
+        timer.close()
+        closed.put("closed")
+
+    timer.arm("a", 0, close)
+    assert closed.get(timeout=PATIENCE) == "closed"

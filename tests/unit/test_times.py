@@ -15,21 +15,22 @@ UTC = timezone.utc
 
 
 @pytest.mark.parametrize(
-    ("delay", "milliseconds"),
+    ("delay", "microseconds"),
     [
         (0, 0),
-        (2.5, 2500),
-        (timedelta(minutes=5), 300_000),
+        (2.5, 2_500_000),
+        (timedelta(minutes=5), 300_000_000),
         (timedelta(microseconds=1), 1),
-        (0.0001, 1),
-        (0.1 + 0.2, 300),
-        (8.2, 8200),
-        (1.0005, 1001),
-        (86_400 * 365 * 1000, 31_536_000_000_000),
+        (0.0001, 100),
+        (1e-7, 1),
+        (0.1 + 0.2, 300_000),
+        (8.2, 8_200_000),
+        (1.0005, 1_000_500),
+        (86_400 * 365 * 1000, 31_536_000_000_000_000),
     ],
 )
-def test_a_delay_becomes_whole_milliseconds_rounded_up(delay: Any, milliseconds: int) -> None:
-    assert due_word("q", delay, None) == str(milliseconds)
+def test_a_delay_becomes_whole_microseconds_rounded_up(delay: Any, microseconds: int) -> None:
+    assert due_word("q", delay, None) == str(microseconds)
 
 
 @pytest.mark.parametrize("delay", [-1, -0.001, timedelta(seconds=-1), math.nan, math.inf, -math.inf, 1e300, 10**400])

@@ -32,7 +32,7 @@ def plain(type_name: str) -> str:
 
 def test_the_file_says_enough() -> None:
     assert len(REVEALED) > 55
-    assert len(WRONG) == 8
+    assert len(WRONG) == 20
 
 
 def test_mypy_says_the_same() -> None:
@@ -62,11 +62,13 @@ def test_pyright_says_the_same_and_has_nothing_against_the_library() -> None:
         if one["severity"] == "information"
     }
     assert revealed == REVEALED
+    # Where no overload fits, Pyright names the argument of the one that fits best, or the call.
     kinds = {
-        "reportArgumentType": "argument",
-        "reportCallIssue": "overload",
-        "reportAttributeAccessIssue": "attribute",
+        "reportArgumentType": {"argument", "overload"},
+        "reportCallIssue": {"overload"},
+        "reportAttributeAccessIssue": {"attribute"},
     }
     errors = {one["range"]["start"]["line"] + 1: kinds[one["rule"]] for one in here if one["severity"] == "error"}
-    assert errors == WRONG
+    assert errors.keys() == WRONG.keys()
+    assert [line for line, kind in WRONG.items() if kind not in errors[line]] == []
     assert [one for one in found if one not in here] == []

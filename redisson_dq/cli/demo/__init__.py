@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out ``demo``: 0 when every item came exactly once and none early."""
-    from ._run import run_demo
+    from redisson_dq.cli.demo._run import run_demo
 
     return run_demo(
         url=arguments.url,

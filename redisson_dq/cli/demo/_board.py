@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from ._plan import Plan
+from redisson_dq.cli.demo._plan import Plan
 
-__all__ = ["Board", "Item", "Summary", "percentile"]
+__all__ = ["Board", "Item", "Summary", "latenesses", "percentile"]
 
 
 @attrs.define(kw_only=True)

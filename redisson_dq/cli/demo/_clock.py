@@ -16,8 +16,8 @@ _SAMPLES = 20
 class ServerClock:
     """Turns ``time.perf_counter()`` of this process into the server's epoch milliseconds.
 
-    ``offset_ms`` is added; ``error_ms`` is how far off the result can be: half the shortest round trip,
-    as the server may have read its clock at either end of it.
+    ``offset_ms`` is added. ``error_ms`` is how far off the result can be. It is half the shortest round trip, as the
+    server may have read its clock at either end of it.
     """
 
     offset_ms: float

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import attrs
 import redis
 
-from ..._redis import translate
-from ...embedded import EmbeddedServer
-from ...errors import ArgumentError, EnvelopeError
-from ...wire.envelope import unwrap
-from ...wire.keys import QueueKeys
+from redisson_dq._redis import translate
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError, EnvelopeError
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Place", "shown_url"]
 

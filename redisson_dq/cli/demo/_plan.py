@@ -26,8 +26,8 @@ class Plan:
 
 
 def make_plan(*, items: int, bulk: int, seconds: float) -> Plan:
-    """So many items with delays spread up to ``seconds``, offered in another order than they fall due,
-    and so many more for one ``offer_all``, due within 3 seconds.
+    """``items`` values with delays spread up to ``seconds``, offered in another order than they fall due. ``bulk``
+    more for one ``offer_all``, due within 3 seconds.
     """
     order = random.Random(7)
     first = min(_SHORTEST, seconds)

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 
-from ._board import Board
-from ._clock import ServerClock, measure
-from ._place import Place
-from ._plan import make_plan
-from ._text import headline, summary_lines
-from ._view import View, make_view
-from ._work import AsyncWork, Event, Failed, Offered, SyncWork, Work
+from redisson_dq.cli.demo._board import Board
+from redisson_dq.cli.demo._clock import ServerClock, measure
+from redisson_dq.cli.demo._place import Place
+from redisson_dq.cli.demo._plan import make_plan
+from redisson_dq.cli.demo._text import headline, summary_lines
+from redisson_dq.cli.demo._view import View, make_view
+from redisson_dq.cli.demo._work import AsyncWork, Event, Failed, Offered, SyncWork, Work
 
 __all__ = ["run_demo"]
 

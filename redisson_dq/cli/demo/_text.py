@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from ._board import Item, Summary, latenesses, percentile
-from ._place import Place
+from redisson_dq.cli.demo._board import Item, Summary, latenesses, percentile
+from redisson_dq.cli.demo._place import Place
 
 __all__ = ["bulk_line", "clock_time", "headline", "item_line", "milliseconds", "summary_lines"]
 

@@ -7,8 +7,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from ._board import Board, Item, latenesses, percentile
-from ._text import bulk_line, clock_time, item_line, milliseconds
+from redisson_dq.cli.demo._board import Board, Item, latenesses, percentile
+from redisson_dq.cli.demo._text import bulk_line, clock_time, item_line, milliseconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

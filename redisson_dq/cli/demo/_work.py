@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import attrs
 
-from ... import aio, connect
-from ...codecs import StringCodec
-from ...errors import ClosedError
-from ._plan import Plan
+from redisson_dq import aio, connect
+from redisson_dq.cli.demo._plan import Plan
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ClosedError
 
 __all__ = ["AsyncWork", "Event", "Failed", "Offered", "SyncWork", "Taken", "Work"]
 
@@ -50,7 +50,7 @@ class Failed:
 
 
 Event = Offered | Taken | Failed
-Emit = Callable[[Event], None]
+_Emit = Callable[[Event], None]
 
 
 class Work(Protocol):
@@ -66,7 +66,7 @@ class Work(Protocol):
 class SyncWork:
     """One thread offers, another takes."""
 
-    def __init__(self, url: str, name: str, plan: Plan, emit: Emit) -> None:
+    def __init__(self, url: str, name: str, plan: Plan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
         self._stack = contextlib.ExitStack()
 
@@ -110,7 +110,7 @@ class SyncWork:
 class AsyncWork:
     """An event loop in a thread of its own; one task offers, another takes."""
 
-    def __init__(self, url: str, name: str, plan: Plan, emit: Emit) -> None:
+    def __init__(self, url: str, name: str, plan: Plan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
         self._thread = threading.Thread(target=self._run, name="demo-asyncio", daemon=True)
         self._stop: Callable[[], object] | None = None
@@ -174,7 +174,7 @@ class AsyncWork:
 
 
 @contextlib.contextmanager
-def _reporting(emit: Emit) -> Iterator[None]:
+def _reporting(emit: _Emit) -> Iterator[None]:
     try:
         yield
     except ClosedError:

@@ -39,12 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--snake-case", action="store_true", help="name attributes customer_id where Java has customerId"
     )
-    parser.add_argument("--dataclasses", action="store_true", help="write dataclasses instead of attrs classes")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--dataclasses", action="store_true", help="write dataclasses instead of attrs classes")
+    kind.add_argument("--pydantic", action="store_true", help="write pydantic models instead of attrs classes")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out ``generate-classes``: 0 when the module was written."""
-    from ._run import generate
+    from redisson_dq.cli.generate_classes._run import generate
 
     return generate(
         arguments.path,
@@ -53,5 +55,5 @@ def run(arguments: argparse.Namespace) -> int:
         output=arguments.output,
         subclasses=arguments.subclasses,
         snake_case=arguments.snake_case,
-        use_dataclasses=arguments.dataclasses,
+        style="dataclasses" if arguments.dataclasses else "pydantic" if arguments.pydantic else "attrs",
     )

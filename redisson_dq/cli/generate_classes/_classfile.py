@@ -1,10 +1,14 @@
-"""Reads a .class file (chapter 4 of the JVM's specification): what the class declares, not what it does."""
+"""Reads a .class file (chapter 4 of the JVM's specification): what the class declares, and what its fields begin as."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 
 import attrs
+
+from redisson_dq.cli.generate_classes._bytecode import NEW, PUT_STATIC, instructions
+from redisson_dq.cli.generate_classes._initial import Initial, Pool, initial_values
 
 __all__ = [
     "ABSTRACT",
@@ -32,12 +36,15 @@ INTERFACE, ABSTRACT, STRICT, SYNTHETIC, ENUM = 0x200, 0x400, 0x800, 0x1000, 0x40
 _MODULE = 0x8000
 
 _MAGIC = 0xCAFEBABE
-_UTF8, _INTEGER, _LONG, _DOUBLE, _CLASS = 1, 3, 5, 6, 7
+_UTF8, _INTEGER, _FLOAT, _LONG, _DOUBLE, _CLASS, _STRING, _FIELD, _NAME_AND_TYPE = 1, 3, 4, 5, 6, 7, 8, 9, 12
+_MEMBERS = (_FIELD, 10, 11)
+_ENUM = "java.lang.Enum"
 #: The bytes of a constant after its tag. A Utf8's are counted by its first two.
 _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
 
 _U2, _U4 = struct.Struct(">H"), struct.Struct(">I")
 _S4, _S8 = struct.Struct(">i"), struct.Struct(">q")
+_NUMBERS = {_INTEGER: _S4, _FLOAT: struct.Struct(">f"), _LONG: _S8, _DOUBLE: struct.Struct(">d")}
 _TRIPLE, _ATTRIBUTE, _INNER_CLASS = struct.Struct(">HHH"), struct.Struct(">HI"), struct.Struct(">HHHH")
 
 
@@ -69,6 +76,10 @@ class ClassFile:
     signature: str | None
     #: The constant serialVersionUID, where the class declares one.
     serial_version_uid: int | None
+    #: Of an enum: the class of each constant, as far as its initializer tells. One with a body is of its own class.
+    constant_classes: dict[str, str] = attrs.field(factory=dict)
+    #: What the constructor without arguments puts into its own fields, as far as it is known.
+    initial: Mapping[str, Initial] = attrs.field(factory=dict)
 
     @property
     def is_interface(self) -> bool:
@@ -76,7 +87,7 @@ class ClassFile:
 
     @property
     def is_enum(self) -> bool:
-        return self.superclass == "java.lang.Enum"
+        return self.superclass == _ENUM
 
     @property
     def is_record(self) -> bool:
@@ -87,10 +98,10 @@ def read_class(data: bytes) -> ClassFile:
     """The class in these bytes. Raises BadClass, and nothing else, when they are not exactly one. O(size)."""
     try:
         return _Reader(data).class_file()
-    except (IndexError, struct.error) as exc:
-        raise BadClass("it ends too early") from exc
-    except UnicodeDecodeError as exc:
-        raise BadClass("it has a text that is not UTF-8") from exc
+    except (IndexError, struct.error) as error:
+        raise BadClass("it ends too early") from error
+    except UnicodeDecodeError as error:
+        raise BadClass("it has a text that is not UTF-8") from error
 
 
 class _Reader:
@@ -112,11 +123,15 @@ class _Reader:
         interfaces = [self._u2() for _ in range(self._u2())]
         uids: list[int] = []
         fields = tuple(self._field(uids) for _ in range(self._u2()))
-        methods = tuple(self._member()[0] for _ in range(self._u2()))
+        members = [self._member() for _ in range(self._u2())]
+        methods = tuple(member for member, _attributes in members)
+        codes = {(member.name, member.descriptor): found["Code"] for member, found in members if "Code" in found}
+        constructor, initializer = codes.get(("<init>", "()V")), codes.get(("<clinit>", "()V"))
         attributes = self._attributes()
         if self._at != len(self._data):
             raise BadClass("there is more behind its end")
         name = self._class_name(this)
+        is_enum = superclass and self._class_name(superclass) == _ENUM
         return ClassFile(
             name=name,
             modifiers=self._nested_modifiers(name, attributes, flags),
@@ -126,6 +141,8 @@ class _Reader:
             methods=methods,
             signature=self._signature(attributes),
             serial_version_uid=uids[0] if uids else None,
+            constant_classes=self._constant_classes(name, initializer) if initializer and is_enum else {},
+            initial=self._initial(name, constructor) if constructor else {},
         )
 
     # Moving on
@@ -178,7 +195,45 @@ class _Reader:
             uids.append(self._integer(self._u2_at(attributes["ConstantValue"])))
         return field
 
+    def _constant_classes(self, name: str, code: int) -> dict[str, str]:
+        """By constant: the class of the object that is made first before it is put into its field."""
+        found: dict[str, str] = {}
+        made: int | None = None
+        size = _U4.unpack_from(self._data, code + 4)[0]
+        for operation, at in instructions(self._data, code + 8, size):
+            if operation == NEW and made is None:
+                made = self._u2_at(at)
+            elif operation == PUT_STATIC:
+                owner, field, descriptor = self._member_named(self._u2_at(at))
+                if made is not None and owner == name and descriptor == f"L{name.replace('.', '/')};":
+                    found[field] = self._class_name(made)
+                made = None
+        return found
+
     # Looking up
+
+    def _initial(self, name: str, code: int) -> Mapping[str, Initial]:
+        """``code``: where the contents of the constructor's Code attribute begin."""
+        (size,) = _U4.unpack_from(self._data, code + 4)
+        text = self._data[code + 8 : code + 8 + size]
+        return initial_values(text, name, Pool(self._loadable, self._class_name, self._member_named))
+
+    def _loadable(self, index: int) -> int | float | str | None:
+        """A constant that ldc loads, if it is a number or a text."""
+        position = self._constants[index]
+        tag = self._data[position - 1] if position else 0
+        if tag == _STRING:
+            return self._text(self._u2_at(position))
+        if tag not in _NUMBERS:
+            return None
+        value: int | float = _NUMBERS[tag].unpack_from(self._data, position)[0]
+        return value
+
+    def _member_named(self, index: int) -> tuple[str, str, str]:
+        position = self._constant(index, *_MEMBERS)
+        pair = self._constant(self._u2_at(position + 2), _NAME_AND_TYPE)
+        owner = self._class_name(self._u2_at(position))
+        return owner, self._text(self._u2_at(pair)), self._text(self._u2_at(pair + 2))
 
     def _u2_at(self, position: int) -> int:
         value: int = _U2.unpack_from(self._data, position)[0]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
+from typing import Any
 
 import attrs
 
+from redisson_dq.cli.generate_classes import _classfile as flags
+from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, Member
+from redisson_dq.cli.generate_classes._initial import Initial
+from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
+from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
+from redisson_dq.cli.generate_classes._sources import Library
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java import kotlin
+from redisson_dq.java.declare import declaration_for, may_extend
 
-from . import _classfile as flags
-from ._classfile import BadClass, ClassFile, Member
-from ._serial_version import serial_version_uid
-from ._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
-from ._sources import Library
-
-__all__ = ["PRIMITIVES", "Closure", "JavaClass", "JavaField", "Why"]
+__all__ = ["PRIMITIVES", "Closure", "JavaClass", "JavaField", "Why", "java_name_of"]
 
 PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
 
@@ -27,9 +30,9 @@ _JDK = re.compile(
     r"(java|jdk|sun|com\.sun|javax\.(crypto|imageio|management|naming|net|print|script|security|sql|swing|xml))\."
 )
 _JDK_THROWABLE = re.compile(r"java\..*(Throwable|Exception|Error)")
-#: Whatever implements one of these is written as a collection, not by its fields.
+#: Whatever implements or extends one of these is written as a collection, not by its fields.
 _COLLECTIONS = re.compile(
-    r"java\.util\.(concurrent\.)?(Blocking|Concurrent|Navigable|Sequenced|Sorted|Transfer)?(Collection|List|Set|Queue|Deque|Map)"
+    r"java\.util\.(concurrent\.)?(\w*(Collection|List|Set|Queue|Deque|Map)|Vector|Stack|Hashtable|Properties|Dictionary)"
 )
 _SERIALIZABLE = frozenset(("java.io.Serializable", "java.io.Externalizable"))
 #: The methods with which a class writes itself in Java's serialization.
@@ -40,13 +43,27 @@ _WRITERS = {
 }
 
 
+def java_name_of(python: type) -> str | None:
+    """The one Java class that a class of redisson_dq.java stands for, if there is one."""
+    declared = declaration_for(python)
+    name = declared.name if declared else getattr(python, "java_name", None)
+    return name if isinstance(name, str) else None
+
+
+#: The classes of Kotlin's library that are declared already.
+_KOTLIN = frozenset(java_name_of(getattr(kotlin, name)) for name in kotlin.__all__)
+
+
 class Why(Enum):
     """Why a class is not declared; the value is said of it."""
 
     JDK = "belongs to Java itself"
     INTERFACE = "is an interface"
     THROWABLE = "is an exception, which comes as a java.Throwable without being declared"
-    COLLECTION = "is a collection or a map of its own, which is not written by its fields"
+    COLLECTION = (
+        "is a collection or a map of its own, which is not written by its fields: send an ArrayList, a HashMap ..., a "
+        "class that extends one of these, or one that has it in a field"
+    )
     JDK_SUPERCLASS = "extends a class of Java itself, whose fields are not known"
     CONSTANT = "is the class of one constant of an enum"
     MISSING = "is in none of the jars"
@@ -59,6 +76,8 @@ class JavaField:
 
     name: str
     type: TypeUse
+    #: What it begins as, where the constructor without arguments tells.
+    initial: Initial | None = None
 
 
 @attrs.frozen
@@ -66,20 +85,28 @@ class JavaClass:
     """What a declaration says of a class."""
 
     name: str
-    kind: str  # class, record or enum
+    kind: str  # class, record, enum or collection
     final: bool
+    #: A class of which there are no objects but those of its subclasses.
+    abstract: bool
     #: The type parameters, each with the class that it is erased to.
     parameters: dict[str, str]
     #: None where it is Object, Record or Enum.
     superclass: TypeUse | None
+    #: Of a generic class: the generic interfaces that it implements, and those that these extend.
+    interfaces: tuple[TypeUse, ...]
     fields: tuple[JavaField, ...]
     constants: tuple[str, ...]
+    #: By constant of an enum that has a body: the class of it.
+    bodies: dict[str, str]
     #: None for an enum, and for a class that is not Serializable.
     serial_version_uid: int | None
     #: Whether its objects refer to an enclosing one, by a field that is not among ``fields``.
     has_outer: bool
     #: The method with which the class writes itself in Java's serialization, if it has one.
     writer: str | None
+    #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
+    lacks: str = ""
 
     def types(self) -> Iterator[TypeUse]:
         """The types of its fields and the arguments of its superclass, each with its own arguments."""
@@ -121,14 +148,15 @@ class Closure:
             if why is not None:
                 self.undeclared[met] = why
                 continue
-            java = self.declared[met] = _java_class(self._known(met), self._supertypes(met))
-            if java.superclass is not None:
+            known = self._known(met)
+            java = self.declared[met] = _java_class(known, self._supertypes(met), self._interfaces(known))
+            if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
             used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]
             used += java.parameters.values()
             for needed in used:
                 self._of_values[needed] = None
-                if self._find(needed) is None and _JDK.match(needed) is None:
+                if self._find(needed) is None and not _is_known(needed):
                     self.missing.setdefault(needed, met)
             waiting += used
         return self.undeclared.get(name)
@@ -148,8 +176,8 @@ class Closure:
         for name in self._library.names():
             try:
                 java = self._known(name)
-            except ArgumentError as exc:
-                self.unreadable.append(str(exc))
+            except ArgumentError as error:
+                self.unreadable.append(str(error))
                 continue
             for parent in _parents(java):
                 if not parent.startswith("java."):
@@ -159,7 +187,7 @@ class Closure:
     def _why_not(self, name: str) -> Why | None:
         java = self._find(name)
         if java is None:
-            if _JDK.match(name) is None:
+            if not _is_known(name):
                 return Why.MISSING
             return Why.THROWABLE if _JDK_THROWABLE.fullmatch(name) else Why.JDK
         if java.is_interface:
@@ -170,10 +198,16 @@ class Closure:
             return Why.CONSTANT
         supertypes = self._supertypes(name)
         if any(_COLLECTIONS.fullmatch(supertype) for supertype in supertypes):
-            return Why.COLLECTION
+            top_most = java
+            while top_most.superclass is not None and (above := self._find(top_most.superclass)) is not None:
+                top_most = above
+            extends = top_most.superclass is not None and may_extend(top_most.superclass)
+            return None if extends else Why.COLLECTION
         top = java
         while top.superclass is not None and (parent := self._find(top.superclass)) is not None:
-            if parent.is_interface or parent.is_enum or parent.is_record:
+            if parent.is_enum:  # Kotlin does not mark the class of a constant as one
+                return Why.CONSTANT
+            if parent.is_interface or parent.is_record:
                 raise ArgumentError(f"{top.name} extends {parent.name}, which no class may extend")
             top = parent
         if top.superclass is None or top.superclass == _ROOTS[0]:
@@ -197,14 +231,41 @@ class Closure:
             raise ArgumentError(f"{name} extends itself")
         return found
 
+    def _interfaces(self, java: ClassFile) -> tuple[TypeUse, ...]:
+        """The generic interfaces of a generic class, as far as the jars tell, in terms of its own parameters."""
+        try:
+            head = class_signature(java.signature) if java.signature else None
+            if head is None or not head.parameters:
+                return ()
+            found: dict[str, TypeUse] = {}
+            waiting = [_within(use, head.parameters, OBJECT) for use in reversed(head.interfaces)]
+            while waiting:
+                use = waiting.pop()
+                if use.name in found or not use.arguments:
+                    continue
+                found[use.name] = use
+                above = self._find(use.name)
+                above_head = class_signature(above.signature) if above and above.signature else None
+                if above_head is not None:
+                    given = dict(zip(above_head.parameters, use.arguments, strict=False))
+                    waiting += [_replaced(parent, given) for parent in reversed(above_head.interfaces)]
+            return tuple(found.values())
+        except BadClass as error:
+            raise ArgumentError(f"{java.name} cannot be read: {error}") from error
+
     def _find(self, name: str) -> ClassFile | None:
-        """The class, if a jar may have it: Java's own are never looked for."""
-        return None if name.startswith("java.") else self._library.find(name)
+        """The class, if a jar may have it: Java's own are never looked for, nor are those declared already."""
+        return None if name.startswith("java.") or name in _KOTLIN else self._library.find(name)
 
     def _known(self, name: str) -> ClassFile:
         java = self._library.find(name)
         assert java is not None
         return java
+
+
+def _is_known(name: str) -> bool:
+    """Whether the class is not missing where no jar has it."""
+    return name in _KOTLIN or _JDK.match(name) is not None
 
 
 def _parents(java: ClassFile) -> list[str]:
@@ -217,7 +278,7 @@ def _parts(use: TypeUse) -> Iterator[TypeUse]:
         yield from _parts(argument)
 
 
-def _java_class(java: ClassFile, supertypes: set[str]) -> JavaClass:
+def _java_class(java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse, ...]) -> JavaClass:
     try:
         head = class_signature(java.signature) if java.signature else None
         instance = [field for field in java.fields if not field.flags & (flags.STATIC | flags.TRANSIENT)]
@@ -227,23 +288,54 @@ def _java_class(java: ClassFile, supertypes: set[str]) -> JavaClass:
             arguments = _within(head.superclass, parameters, OBJECT).arguments if head else ()
             superclass = TypeUse(java.superclass, arguments)
         kind = "enum" if java.is_enum else "record" if java.is_record else "class"
+        if any(_COLLECTIONS.fullmatch(supertype) for supertype in supertypes):
+            kind = "collection"
         fields = [] if java.is_enum else [field for field in instance if not field.flags & flags.SYNTHETIC]
-        serializable = kind != "enum" and not supertypes.isdisjoint(_SERIALIZABLE)
+        serializable = kind == "collection" or (kind != "enum" and not supertypes.isdisjoint(_SERIALIZABLE))
+        constants = tuple(field.name for field in java.fields if field.flags & flags.ENUM)
         writers = [method.name for method in java.methods if (method.name, method.descriptor) in _WRITERS]
         return JavaClass(
             name=java.name,
             kind=kind,
             final=bool(java.modifiers & flags.FINAL),
+            abstract=kind in ("class", "collection") and bool(java.modifiers & flags.ABSTRACT),
             parameters=parameters,
             superclass=superclass,
-            fields=tuple(JavaField(field.name, _field_type(field, parameters)) for field in fields),
-            constants=tuple(field.name for field in java.fields if field.flags & flags.ENUM),
+            interfaces=interfaces,
+            fields=tuple(
+                JavaField(field.name, _field_type(field, parameters), java.initial.get(field.name)) for field in fields
+            ),
+            constants=constants,
+            bodies={
+                constant: java.constant_classes[constant]
+                for constant in constants
+                if java.constant_classes.get(constant, "").startswith(f"{java.name}$")
+            },
             serial_version_uid=serial_version_uid(java) if serializable else None,
             has_outer=any(field.flags & flags.SYNTHETIC for field in instance),
             writer=writers[0] if writers and serializable else None,
+            lacks=_lacking(java, supertypes),
         )
-    except BadClass as exc:
-        raise ArgumentError(f"{java.name} cannot be read: {exc}") from exc
+    except BadClass as error:
+        raise ArgumentError(f"{java.name} cannot be read: {error}") from error
+
+
+#: With what arguments Kryo makes the sorted collections.
+_SORTED = {
+    "java.util.TreeSet": "(Ljava/util/Comparator;)V",
+    "java.util.TreeMap": "(Ljava/util/Comparator;)V",
+    "java.util.concurrent.ConcurrentSkipListMap": "(Ljava/util/Comparator;)V",
+    "java.util.PriorityQueue": "(ILjava/util/Comparator;)V",
+}
+
+
+def _lacking(java: ClassFile, supertypes: set[str]) -> str:
+    constructors = {method.descriptor for method in java.methods if method.name == "<init>"}
+    for name, descriptor in _SORTED.items():
+        if name in supertypes and descriptor not in constructors:
+            arguments = "int, Comparator" if descriptor.startswith("(I") else "Comparator"
+            return f"{java.name.rpartition('.')[2].rpartition('$')[2]}({arguments})"
+    return ""
 
 
 def _erasures(head: ClassSignature) -> dict[str, str]:
@@ -262,8 +354,16 @@ def _field_type(field: Member, parameters: dict[str, str]) -> TypeUse:
     return _within(field_type(field.signature), parameters, erased) if field.signature else erased
 
 
-def _within(use: TypeUse, parameters: dict[str, str], erased: TypeUse) -> TypeUse:
+def _within(use: TypeUse, parameters: Mapping[str, Any], erased: TypeUse) -> TypeUse:
     """The type with the class's own parameters as its only variables; those of an enclosing class are erased."""
     if use.is_variable:
         return use if use.name in parameters else erased
     return attrs.evolve(use, arguments=tuple(_within(argument, parameters, OBJECT) for argument in use.arguments))
+
+
+def _replaced(use: TypeUse, given: Mapping[str, TypeUse]) -> TypeUse:
+    """The type with these instead of the variables of their names."""
+    if use.is_variable:
+        known = given.get(use.name, OBJECT)
+        return attrs.evolve(known, dimensions=known.dimensions + use.dimensions)
+    return attrs.evolve(use, arguments=tuple(_replaced(argument, given) for argument in use.arguments))

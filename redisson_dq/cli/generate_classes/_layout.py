@@ -8,7 +8,7 @@ __all__ = ["field_line", "fitted"]
 
 _WIDTH = 88
 _INDENT = 4
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|, ')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\[({]|[\])}]|, ')
 
 
 def fitted(code: str, *, indent: int = 0, before: int = 0, after: int = 0) -> str:
@@ -23,9 +23,10 @@ def fitted(code: str, *, indent: int = 0, before: int = 0, after: int = 0) -> st
     margin = "\n" + " " * inner
     if not items:
         return code
-    if len(items) == 1 and tail != "}":
+    display = tail == "}" or head.endswith("=[")  # a dict or a list: each item on a line of its own
+    if len(items) == 1 and not display:
         body = fitted(items[0], indent=inner, before=inner)
-    elif inner + len(", ".join(items)) <= _WIDTH and tail != "}":
+    elif inner + len(", ".join(items)) <= _WIDTH and not display:
         body = ", ".join(items)
     else:
         body = margin.join(fitted(item, indent=inner, before=inner, after=1) + "," for item in items)
@@ -39,6 +40,9 @@ def field_line(name: str, annotation: str, value: str | None) -> str:
         return f"{name}: {annotation}{tail}"
     inner = 2 * _INDENT
     margin = "\n" + " " * inner
+    call, bracket, arguments = (value or "").partition("(")
+    if bracket and _INDENT + len(f"{name}: {annotation} = {call}(") <= _WIDTH:
+        return f"{name}: {annotation} = {call}({margin}{arguments[:-1]}\n{' ' * _INDENT})"
     if value is not None and _INDENT + len(f"{name}: {annotation} = (") <= _WIDTH:
         return f"{name}: {annotation} = ({margin}{value}\n{' ' * _INDENT})"
     if inner + len(annotation) > _WIDTH:

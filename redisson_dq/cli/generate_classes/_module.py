@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
 
+from redisson_dq.cli.generate_classes._closure import Closure, JavaClass, JavaField, Why
+from redisson_dq.cli.generate_classes._layout import field_line, fitted
+from redisson_dq.cli.generate_classes._names import (
+    BUILTINS,
+    attribute_names,
+    class_candidates,
+    literal,
+    unique,
+    variable_candidates,
+)
+from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse
+from redisson_dq.cli.generate_classes._types import (
+    ALIASES,
+    ENUM_NAMES,
+    IMPORTED,
+    OTHER_IMPORTS,
+    STANDARD_IMPORTS,
+    Annotations,
+    alias_of,
+    collection_names,
+)
 from redisson_dq.java import camel_case
 
-from ._closure import Closure, JavaClass, JavaField, Why
-from ._layout import field_line, fitted
-from ._names import BUILTINS, attribute_names, class_candidates, literal, unique, variable_candidates
-from ._signatures import OBJECT
-from ._types import ALIASES, IMPORTED, OTHER_IMPORTS, STANDARD_IMPORTS, Annotations, alias_of
+__all__ = ["Style", "module_text"]
 
-__all__ = ["module_text"]
+#: What the classes are written as.
+Style = Literal["attrs", "dataclasses", "pydantic"]
+
 
 #: The type parameters of an alias, by their number.
 _ALIAS_VARIABLES: tuple[tuple[str, ...], ...] = ((), ("_T",), ("_K", "_V"))
 _RESERVED = BUILTINS | IMPORTED | {"annotations", "_K", "_T", "_V"}
 #: What no field may be called: the types that annotations use without an import, and __init__'s first parameter.
 _NOT_FIELDS = frozenset(("bool", "bytes", "dict", "float", "int", "list", "set", "str", "self"))
-#: What an Enum has a use of its own for.
-_ENUM_NAMES = frozenset(("mro", "name", "value"))
+
+#: What a model of pydantic has already, beside what begins with ``model_``.
+_OF_MODELS = frozenset(
+    (
+        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"),
+        *("schema_json", "update_forward_refs", "validate"),
+    )
+)
 
 #: The aliases of a module, by what makes them needed; None stands for those in ``ALIASES``.
 _SECTIONS: dict[str, tuple[Why | None, ...]] = {
@@ -34,19 +60,19 @@ _SECTIONS: dict[str, tuple[Why | None, ...]] = {
 }
 
 
-def module_text(closure: Closure, heading: str, *, use_dataclasses: bool = False, snake_case: bool = False) -> str:
+def module_text(closure: Closure, heading: str, *, style: Style = "attrs", snake_case: bool = False) -> str:
     """The module, below the comment ``heading``: aliases, then the classes by Java name, superclasses first.
 
     The same classes give the same text, in whatever order they were collected.
     """
-    return _Module(closure, use_dataclasses=use_dataclasses, snake_case=snake_case).text(heading)
+    return _Module(closure, style=style, snake_case=snake_case).text(heading)
 
 
 class _Module:
-    def __init__(self, closure: Closure, *, use_dataclasses: bool, snake_case: bool) -> None:
+    def __init__(self, closure: Closure, *, style: Style, snake_case: bool) -> None:
         self._why = closure.undeclared
         self._classes = _superclasses_first(closure.declared)
-        self._use_dataclasses, self._snake_case = use_dataclasses, snake_case
+        self._style, self._snake_case = style, snake_case
         uses = [use for java in self._classes.values() for use in java.types()]
         self._aliases = sorted({alias for use in uses if (alias := alias_of(use, self._classes)) is not None})
         self._names = unique(
@@ -56,9 +82,11 @@ class _Module:
         self._variables = unique(
             {pair: variable_candidates(*pair) for pair in parameters}, _RESERVED | set(self._names.values())
         )
-        self._types = Annotations(self._classes, self._names, self._variables)
+        self._types = Annotations(self._classes, self._names, self._variables, validated=style == "pydantic")
         #: The names that a field may not have.
         self._named = {*IMPORTED, *_NOT_FIELDS, *self._names.values(), *self._variables.values()}
+        if style == "pydantic":
+            self._named |= _OF_MODELS
 
     def text(self, heading: str) -> str:
         """All of it."""
@@ -117,23 +145,37 @@ class _Module:
         for java in self._classes.values():
             bases = list(self._bases(java, later))
             later.remove(java.name)
-            inherited = attributes[java.superclass.name] if java.superclass else set()
+            inherited: set[str] = set()
+            if java.superclass is not None:
+                above = java.superclass.name
+                inherited = attributes[above] if above in attributes else collection_names(above)
             if java.kind == "enum":
-                names = attribute_names(java.constants, _ENUM_NAMES)
+                names = attribute_names(java.constants, ENUM_NAMES)
                 body = [f"    {name} = {literal(constant)}" for constant, name in names.items()]
             else:
                 fields = [field.name for field in java.fields]
                 names = attribute_names(fields, self._named | inherited, snake_case=self._snake_case)
-                body = [self._field(java, field, names[field.name]) for field in java.fields]
+                body = [self._field(java, field, names[field.name], later) for field in java.fields]
             attributes[java.name] = inherited.union(names.values())
+            if java.kind == "record" and self._style == "pydantic":
+                body.insert(0, f"    model_config = {self._types.importing('ConfigDict')}(frozen=True)")
+                body[1:1] = [""] if java.fields else []
             head = *self._decorators(java, names), self._head(java, bases), *_remarks(java)
             yield "\n".join((*head, *(body or ["    pass"])))
 
     def _bases(self, java: JavaClass, later: set[str]) -> Iterator[str]:
         if java.kind == "enum":
             yield self._types.importing("Enum")
-        if java.superclass is not None:
+        elif java.superclass is None and self._style == "pydantic":
+            yield self._types.importing("BaseModel")
+        if java.superclass is not None and java.superclass.name not in self._classes:
+            yield self._types.collection(java.superclass, java, later)
+        elif java.superclass is not None and self._is_raw(java.superclass):
+            yield self._names[java.superclass.name]
+        elif java.superclass is not None:
             yield self._types.reference(java.superclass, java, later)
+        if java.abstract:
+            yield self._types.importing("ABC")
         if java.parameters:
             variables = [self._variables[pair] for pair in java.parameters.items()]
             yield self._types.importing("Generic") + f"[{', '.join(variables)}]"
@@ -142,19 +184,25 @@ class _Module:
         arguments = [literal(java.name)]
         if java.kind == "record":
             arguments.append("record=True")
-        elif java.kind == "class" and java.final:
+        elif java.kind in ("class", "collection") and java.final:
             arguments.append("final=True")
         elif java.kind == "enum" and not java.final:
-            arguments.append("constant_bodies=True")
+            bodies = ", ".join(f"{literal(constant)}: {literal(name)}" for constant, name in java.bodies.items())
+            arguments.append(f"constant_bodies={{{bodies}}}" if bodies else "constant_bodies=True")
         arguments += self._rename(java, names)
         uid = java.serial_version_uid
-        if uid is not None and (uid or java.kind == "class"):  # a record's is 0 unless it says otherwise
+        if uid is not None and (uid or java.kind != "record"):  # a record's is 0 unless it says otherwise
             arguments.append(f"serial_version_uid={uid}")
+        if java.interfaces:
+            sources = [literal(self._types.source(use, java)) for use in java.interfaces]
+            arguments.append(f"implements=[{', '.join(sources)}]")
         yield fitted(f"@{self._types.importing('java_class')}({', '.join(arguments)})")
         frozen = java.kind == "record"
-        if java.kind != "enum" and self._use_dataclasses:
+        if java.kind == "collection":
+            return
+        if java.kind != "enum" and self._style == "dataclasses":
             yield "@" + self._types.importing("dataclass") + ("(frozen=True)" if frozen else "")
-        elif java.kind != "enum":
+        elif java.kind != "enum" and self._style == "attrs":
             yield "@" + self._types.importing("attrs.frozen" if frozen else "attrs.define")
 
     def _rename(self, java: JavaClass, names: Mapping[str, str]) -> Iterator[str]:
@@ -167,18 +215,48 @@ class _Module:
 
     def _head(self, java: JavaClass, bases: list[str]) -> str:
         head = f"class {self._names[java.name]}"
-        return fitted(f"{head}({', '.join(bases)})" if bases else head, after=1) + ":"
+        lines = [f"{head}({', '.join(bases)}):"] if bases else [f"{head}:"]
+        comments = []
+        if java.superclass is not None and self._is_raw(java.superclass):
+            comments.append("# type: ignore[type-arg]")
+        else:
+            lines = (fitted(lines[0][:-1], after=1) + ":").split("\n")
+        if java.abstract:
+            comments.append("# noqa: B024")  # linters want an abstract method, which no declaration has
+        lines[0] = "  ".join([lines[0], *comments])
+        return "\n".join(lines)
 
-    def _field(self, java: JavaClass, field: JavaField, name: str) -> str:
+    def _is_raw(self, use: TypeUse) -> bool:
+        """Whether a declared class stands without the type arguments that it takes."""
+        known = self._classes.get(use.name)
+        return not use.arguments and known is not None and bool(known.parameters)
+
+    def _field(self, java: JavaClass, field: JavaField, name: str, later: Collection[str]) -> str:
         annotation, value = self._types.field(field.type, java)
-        # A record is made of all its components; any other object may begin with Java's initial values.
-        return "    " + field_line(name, annotation, None if java.kind == "record" else value)
+        initial = self._types.initial(field.type, field.initial, later)
+        if java.kind == "record":  # it is made of all its components; any other object may begin with Java's values
+            return "    " + field_line(name, annotation, None)
+        if initial is not None and initial.is_factory and java.kind == "collection":
+            return "    " + field_line(name, annotation, "None")  # one object for all would be shared
+        if initial is not None:
+            value = self._factory(initial.code) if initial.is_factory else initial.code
+        return "    " + field_line(name, annotation, value)
+
+    def _factory(self, code: str) -> str:
+        """What makes a value of its own for each object."""
+        if self._style == "dataclasses":
+            return f"{self._types.importing('field')}(default_factory={code})"
+        if self._style == "pydantic":
+            return f"{self._types.importing('Field')}(default_factory={code})"
+        return f"{self._types.importing('attrs.field')}(factory={code})"
 
 
 def _remarks(java: JavaClass) -> Iterator[str]:
     """Lines on what the declaration does not say."""
     if java.has_outer:
         yield "    # An inner class: its reference to the enclosing object is left out."
+    if java.lacks:
+        yield f"    # Kryo5Codec: Java cannot read it, because it has no constructor {java.lacks}."
     if java.writer is not None:
         yield f"    # SerializationCodec may refuse it: Java lets its {java.writer}() decide what is written."
 
@@ -197,7 +275,7 @@ def _superclasses_first(classes: Mapping[str, JavaClass]) -> dict[str, JavaClass
         while above is not None and above not in ordered:
             lineage.append(above)
             superclass = classes[above].superclass
-            above = superclass.name if superclass else None
+            above = superclass.name if superclass and superclass.name in classes else None
         for known in reversed(lineage):
             ordered[known] = classes[known]
     return ordered

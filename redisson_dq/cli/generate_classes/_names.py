@@ -42,9 +42,10 @@ def printable(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """The text as a Python string."""
-    quoted = text.replace("\\", r"\\").replace('"', r"\"")
-    return f'"{printable(quoted)}"'
+    """The text as a Python string, in the quotes that leave less to escape."""
+    mark = "'" if text.count('"') > text.count("'") else '"'
+    quoted = text.replace("\\", r"\\").replace(mark, "\\" + mark)
+    return f"{mark}{printable(quoted)}{mark}"
 
 
 def class_candidates(java_name: str) -> list[str]:
@@ -60,8 +61,8 @@ def variable_candidates(name: str, erased: str) -> list[str]:
 
 
 def unique(candidates: Mapping[_K, Sequence[str]], taken: Collection[str]) -> dict[_K, str]:
-    """One name for each key, from its candidates. Keys that would get the same name all take their next one, so a
-    name does not depend on the order; when there is no next one, numbers follow."""
+    """One name for each key, from its candidates. Keys that would get the same name all take their next one, so a name
+    does not depend on the order. When there is no next one, numbers follow."""
     turn = dict.fromkeys(candidates, 0)
 
     def name(key: _K) -> str:

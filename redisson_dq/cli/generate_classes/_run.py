@@ -10,12 +10,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from redisson_dq.cli.generate_classes._closure import Closure, Why
+from redisson_dq.cli.generate_classes._module import Style, module_text
+from redisson_dq.cli.generate_classes._names import printable
+from redisson_dq.cli.generate_classes._sources import Library, title
 from redisson_dq.errors import ArgumentError
-
-from ._closure import Closure, Why
-from ._module import module_text
-from ._names import printable
-from ._sources import Library, title
 
 __all__ = ["generate"]
 
@@ -31,16 +30,16 @@ def generate(
     output: str | None = None,
     subclasses: bool = False,
     snake_case: bool = False,
-    use_dataclasses: bool = False,
+    style: Style = "attrs",
 ) -> int:
     """Write the module, and warnings to standard error; 0. Raises ArgumentError when the module cannot be made."""
     try:
         closure = _collected(path, classes, classpath, subclasses=subclasses)
-    except ArgumentError as exc:  # names that stand in files may hold anything, line ends as well
-        raise ArgumentError(printable(str(exc))) from exc
-    options = {"--subclasses": subclasses, "--snake-case": snake_case, "--dataclasses": use_dataclasses}
+    except ArgumentError as error:  # names that stand in files may hold anything, line ends as well
+        raise ArgumentError(printable(str(error))) from error
+    options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
-    _write(module_text(closure, heading, use_dataclasses=use_dataclasses, snake_case=snake_case), output)
+    _write(module_text(closure, heading, style=style, snake_case=snake_case), output)
     for warning in _warnings(closure):
         print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
     return 0
@@ -134,5 +133,5 @@ def _write(text: str, output: str | None) -> None:
         return
     try:
         Path(output).write_bytes(data)
-    except OSError as exc:
-        raise ArgumentError(f"{output} cannot be written: {exc.strerror}") from exc
+    except OSError as error:
+        raise ArgumentError(f"{output} cannot be written: {error.strerror}") from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from . import _classfile as flags
-from ._classfile import ClassFile, Member
+from redisson_dq.cli.generate_classes import _classfile as flags
+from redisson_dq.cli.generate_classes._classfile import ClassFile, Member
 
 __all__ = ["serial_version_uid"]
 

@@ -6,7 +6,7 @@ import re
 
 import attrs
 
-from ._classfile import BadClass
+from redisson_dq.cli.generate_classes._classfile import BadClass
 
 __all__ = ["OBJECT", "ClassSignature", "TypeUse", "class_signature", "field_type"]
 
@@ -26,12 +26,16 @@ _NAME = re.compile(r"[^.;\[<>:]+")
 
 @attrs.frozen
 class TypeUse:
-    """A type where it is used: ``int``, a class with type arguments, a type variable; an array of one of these."""
+    """A type where it is used: ``int``, a class with type arguments, a type variable; an array of one of these.
+
+    ``wildcard`` is ``extends`` or ``super`` where the type is the bound of a type argument ``? extends Order``.
+    """
 
     name: str
     arguments: tuple[TypeUse, ...] = ()
     is_variable: bool = False
     dimensions: int = 0
+    wildcard: str = ""
 
 
 OBJECT = TypeUse("java.lang.Object")
@@ -39,10 +43,12 @@ OBJECT = TypeUse("java.lang.Object")
 
 @attrs.frozen
 class ClassSignature:
-    """The head of a generic class: its type parameters, each with its first bound, and its superclass."""
+    """The head of a generic class: its type parameters, each with its first bound, and what it extends and
+    implements."""
 
     parameters: dict[str, TypeUse]
     superclass: TypeUse
+    interfaces: tuple[TypeUse, ...]
 
 
 def field_type(text: str) -> TypeUse:
@@ -65,10 +71,11 @@ def class_signature(text: str) -> ClassSignature:
                     bounds.append(parser.type())
             parameters[name] = bounds[0] if bounds else OBJECT
     superclass = parser.type()
+    interfaces = []
     while not parser.looking_at(""):
-        parser.type()  # interfaces
+        interfaces.append(parser.type())
     parser.end()
-    return ClassSignature(parameters, superclass)
+    return ClassSignature(parameters, superclass, tuple(interfaces))
 
 
 class _Parser:
@@ -129,9 +136,9 @@ class _Parser:
     def _argument(self, depth: int) -> TypeUse:
         if self.accept("*"):
             return OBJECT
-        if self.accept("+") or self.accept("-"):
-            # A wildcard is its bound, without type arguments of its own: as Kryo takes it, whose bytes depend on it.
-            return attrs.evolve(self.type(depth), arguments=())
+        for sign, word in (("+", "extends"), ("-", "super")):
+            if self.accept(sign):
+                return attrs.evolve(self.type(depth), wildcard=word)
         return self.type(depth)
 
     def _expect(self, char: str) -> None:

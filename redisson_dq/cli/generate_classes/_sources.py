@@ -12,9 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, read_class
 from redisson_dq.errors import ArgumentError
-
-from ._classfile import BadClass, ClassFile, read_class
 
 __all__ = ["Library", "title"]
 
@@ -157,9 +156,9 @@ class _Path:
 def _reading(place: str) -> Iterator[None]:
     try:
         yield
-    except _UNREADABLE as exc:
-        reason = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__
-        raise ArgumentError(f"{place} cannot be read: {reason}") from exc
+    except _UNREADABLE as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ArgumentError(f"{place} cannot be read: {reason}") from error
 
 
 def _load(source: _Source, name: str) -> ClassFile:
@@ -170,8 +169,8 @@ def _load(source: _Source, name: str) -> ClassFile:
         raise ArgumentError(f"{place} is larger than {_MAX_CLASS >> 20} MB")
     try:
         java = read_class(data)
-    except BadClass as exc:
-        raise ArgumentError(f"{place} is no class file that can be read: {exc}") from exc
+    except BadClass as error:
+        raise ArgumentError(f"{place} is no class file that can be read: {error}") from error
     if java.name != name:
         raise ArgumentError(f"{place} is the file of {java.name}; give the folder that the packages begin in")
     return java

@@ -5,7 +5,7 @@ as for Jackson, save a ``decimal``, which is a BigDecimal. A property that the n
 defaults are not used; one that the schema does not have is refused. A map's entries stand in the order of Java's
 HashMap.
 
-No library does this: which type of a union a value takes is Jackson's own choice, and the libraries make dates of
+No library does this. Jackson has its own choice of which type of a union a value takes. The libraries make dates of
 logical types, let a few bytes announce any number of nulls, and overflow the stack when records nest deep.
 """
 

@@ -1,13 +1,13 @@
 """CBOR as jackson-dataformat-cbor writes it.
 
-Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An array stands after its length; one that
-belongs to the name of a class has no length but an end, and so has every object. A text of more than 3,996 UTF-16
-units is cut into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
+Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An array stands after its length. An array
+behind the name of a class has no length but an end, and so has every object. A text of more than 3,996 UTF-16 units is
+cut into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
 
-A negative BigInteger is not what the standard says: Jackson writes the bytes of ``-n`` where the standard has those
-of ``-1 - n``, and reads it so. That is one reason why no library does this; others are the Float, which libraries
-turn into a Double, and names that occur twice. Refused are other tags and whatever else Jackson does not write, so
-no dates, sets or references are made.
+Jackson's negative BigIntegers differ from the standard. Jackson writes and reads the bytes of ``-n`` where the standard
+has those of ``-1 - n``. That is one reason why no library does this. Others are the Float, which libraries turn into a
+Double, and names that occur twice. Other tags and whatever else Jackson does not write are refused, so no dates, sets
+or references are made.
 """
 
 from __future__ import annotations

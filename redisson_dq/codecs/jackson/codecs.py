@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import attrs
 
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
+from redisson_dq.codecs.jackson.plans import Plans
 from redisson_dq.codecs.jackson.reading import value_of
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
+from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.declare import OBJECT, Signature, signature_of
+from redisson_dq.java.declare import OBJECT, Signature, generation, signature_of
 
 __all__ = [
     "AvroJacksonCodec",
@@ -30,11 +32,11 @@ __all__ = [
 ]
 
 
-class JacksonCodec(Codec):
+class JacksonCodec(Codec[T]):
     """What all of them share; a codec derives from it and gives its format's two functions.
 
-    ``unknown``: ``"refuse"`` raises DecodeError for a class that is not declared, naming it; ``"generic"`` reads
-    its objects as ``java.JavaObject``, which are written back as they were.
+    ``unknown`` is about classes that are not declared. ``"refuse"`` raises DecodeError and names the class.
+    ``"generic"`` reads its objects as ``java.JavaObject``, which are written back as they were.
 
     ``typed_uuid``: whether a UUID in a field or array of that type carries its class. Redisson 4.3 writes and
     reads it so; say False for Redisson 3.
@@ -50,6 +52,7 @@ class JacksonCodec(Codec):
     _uuid_bytes = False
     #: The type that the whole value is declared as.
     _slot: Signature = OBJECT
+    _plans: Plans | None = None
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
         if unknown not in ("refuse", "generic"):
@@ -58,23 +61,28 @@ class JacksonCodec(Codec):
         if self._uuid_bytes and not typed_uuid:
             self._dialect = attrs.evolve(self._dialect, scalars={**self._dialect.scalars, **UUID_BYTES})
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: T) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._dumps(node_of(value, self._dialect, self._slot))
         except Exception as exc:
             raise encode_error(exc, self.name) from exc
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError. O(size).
 
-        The offset of a fault of syntax is exact; for a class or value that is refused it is the first place
-        where that class is named, and the message says where in the value it stands.
+        The offset of a fault of syntax is exact. For a class or value that is refused it is the first place where that
+        class is named. The message says where in the value it stands.
         """
         if type(data) is not bytes:
             data = bytes(data)
         try:
-            return value_of(self._loads(data), self._dialect, self._slot)
+            node = self._loads(data)
+            plans = self._plans
+            if plans is None or plans.generation != generation():
+                self._plans = plans = Plans(self._dialect, self._slot)
+            found: T = value_of(node, plans)
+            return found
         except Exception as exc:
             raise decode_error(exc, self.name, data) from exc
 
@@ -127,8 +135,8 @@ class _UntypedCodec(JacksonCodec):
 class CborJackson3Codec(_UntypedCodec):
     """CBOR without Java types: ``org.redisson.codec.CborJackson3Codec``.
 
-    What has no type of its own in CBOR comes back, here and in Java, as what it is written as: a set as a list, a
-    date as its text, a declared class as a dict, a UUID as 16 bytes. Raises EncodeError and DecodeError.
+    Types that CBOR lacks come back otherwise, here and in Java. A set comes back as a list, a date as its text, a
+    declared class as a dict, a UUID as 16 bytes. Raises EncodeError and DecodeError.
     """
 
     _dumps = staticmethod(cbor.dumps)
@@ -142,7 +150,7 @@ class SmileJackson3Codec(_UntypedCodec):
     _loads = staticmethod(smile.loads)
 
 
-class AvroJacksonCodec(JacksonCodec):
+class AvroJacksonCodec(JacksonCodec[T]):
     """Values of one type in Avro: ``org.redisson.codec.AvroJacksonCodec``.
 
     ``type`` is an annotation as in TypedJsonJacksonCodec, ``schema`` the JSON text of the Avro schema that the
@@ -151,9 +159,15 @@ class AvroJacksonCodec(JacksonCodec):
 
     _set_up = attrs.evolve(JACKSON_2, typed=False)
 
+    @overload
+    def __init__(self, type: type[T], schema: str) -> None: ...
+
+    @overload
+    def __init__(self: AvroJacksonCodec[Any], type: Any, schema: str) -> None: ...
+
     def __init__(self, type: Any, schema: str) -> None:
         super().__init__()
         avro = Avro(schema)
         self._dumps = avro.dumps
         self._loads = avro.loads
-        self._slot = signature_of(type, where="AvroJacksonCodec", null=True)
+        self._slot = without_wildcards(signature_of(type, where="AvroJacksonCodec", null=True))

@@ -11,7 +11,7 @@ from redisson_dq import java
 from redisson_dq.codecs.jackson import scalar_nodes
 from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
-from redisson_dq.codecs.jackson.types import names_class
+from redisson_dq.codecs.jackson.types import REFERENCES, held_by, names_class
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declare import OBJECT, Signature
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
@@ -33,7 +33,8 @@ class Dialect:
     ``nulls``: properties that are null are written.
     ``typed``: values carry the names of their classes. ``typed_uuid``: a field or array of UUIDs carries it as
     well, as Redisson 4 writes it; Redisson 3 writes and reads only the text there. ``generic``: an object of a
-    class that is not declared is read as a JavaObject.
+    class that is not declared is read as a JavaObject. ``unwraps``: an array of Optionals has a name if one of what
+    they hold has.
     """
 
     scalars: Mapping[type, Scalar]
@@ -46,11 +47,19 @@ class Dialect:
     typed: bool = True
     typed_uuid: bool = True
     generic: bool = False
+    unwraps: bool = False
 
     def names(self, slot: Signature) -> bool:
         """Whether a value that is declared as ``slot`` stands with the name of its class."""
         if slot is OBJECT:
             return self.typed
+        if slot.name.startswith("["):
+            while slot.component is not None:
+                slot = slot.component
+            element = slot.name.lstrip("[").removeprefix("L").removesuffix(";")
+            if element in REFERENCES:
+                held = held_by(Signature(element, slot.arguments))
+                return self.names(held) if self.unwraps else self.typed and element not in _FINAL_REFERENCES
         if slot.name == _UUID:
             return self.typed_uuid
         return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
@@ -71,6 +80,9 @@ _BARE: dict[type, Callable[[Any], Any]] = {
     java.Character: str.__str__,
 }
 
+#: Of the classes that are written as what they hold, those that are final.
+_FINAL_REFERENCES = REFERENCES.keys() - {"java.util.concurrent.atomic.AtomicReference"}
+
 JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE)
 #: The binary formats have bytes and all floats, which need no name then.
 JACKSON_2_BINARY = attrs.evolve(
@@ -89,6 +101,7 @@ JACKSON_3 = Dialect(
     long_is_final=True,
     sorted_records=False,
     numbered_exceptions=False,
+    unwraps=True,
 )
 #: A mapper of Jackson 3 as it is, without Redisson's settings.
 JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)

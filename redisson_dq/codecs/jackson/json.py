@@ -1,8 +1,8 @@
 """JSON: the text of a node as Jackson writes it, and the node of a text, which the standard library parses.
 
-No spaces; control characters and surrogates as ``\\uXXXX``; whole numbers as their digits, a BigDecimal without an
-exponent, a Double and a Float as Java's ``toString`` gives them, those that are not finite as a text; bytes in base64.
-Jackson 3 escapes no surrogates but lone ones, and gives a BigDecimal its exponent.
+There are no spaces. Control characters and surrogates are written as ``\\uXXXX``, whole numbers as their digits, a
+BigDecimal without an exponent. A Double and a Float are written as Java's ``toString`` has them, or as a text when they
+are not finite. Bytes are in base64. Jackson 3 escapes lone surrogates only, and gives a BigDecimal its exponent.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def loads(data: bytes) -> Any:
 def quoted(text: str) -> str:
     """``text`` as a JSON string in Jackson's spelling. O(length).
 
-    Control characters and every UTF-16 surrogate become ``\\uXXXX`` with capital digits, so a character
-    beyond U+FFFF becomes two of them and a lone surrogate is kept; anything else stands as it is.
+    Control characters and every UTF-16 surrogate become ``\\uXXXX`` with capital digits. So a character beyond U+FFFF
+    becomes two of them, and a lone surrogate is kept. Anything else stands as it is.
     """
     if _ESCAPED.search(text) is None:
         return f'"{text}"'

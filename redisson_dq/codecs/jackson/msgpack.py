@@ -1,9 +1,9 @@
 """MessagePack as jackson-dataformat-msgpack writes it.
 
-A whole number takes the smallest form that holds it, up to 64 bits; a BigDecimal becomes a whole number if it is one,
-else a Double of the same digits. BigDecimals and BigIntegers beyond that have no bytes, in Java neither. Jackson
-reads a Float as a Double; here it stays a Float. Extension types, timestamps among them, are refused, and names that
-are no texts: Redisson's codec writes neither.
+A whole number takes the smallest form that holds it, up to 64 bits. A BigDecimal becomes a whole number if it is one,
+else a Double of the same digits. Other BigDecimals and BigIntegers have no bytes, here and in Java. Jackson reads a
+Float as a Double, and here it stays a Float. Extension types, timestamps among them, and names that are no texts are
+refused. Redisson's codec writes neither.
 
 The ``msgpack`` library would lose the Floats, make objects of timestamps, and not say where the bytes are wrong.
 """

@@ -32,8 +32,8 @@ from redisson_dq.codecs.faults import MAX_DEPTH
 
 __all__ = ["CLASS", "MAX_NODE_DEPTH", "Number", "Object", "Typed", "WholeName"]
 
-#: Arrays and objects of a node may nest this deep: a collection takes an array for its class and one for its
-#: elements, and the innermost element one for its class.
+#: Arrays and objects of a node may nest this deep. A collection takes an array for its class and one for its elements,
+#: and the innermost element one for its class.
 MAX_NODE_DEPTH = 2 * MAX_DEPTH + 1
 
 #: The property that names the class of an object.
@@ -62,8 +62,8 @@ class Number(str):
 class Typed:
     """A value with the name of its class.
 
-    Without type ids of its own a format writes it as an object whose first property is ``@class``, if the
-    content is an Object, and as an array of the name and the content otherwise.
+    A format without type ids of its own writes an Object as an object whose first property is ``@class``. It writes any
+    other content as an array of the name and the content.
     """
 
     name: str

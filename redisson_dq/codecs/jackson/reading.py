@@ -11,10 +11,11 @@ from decimal import Decimal
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten, undeclared
 from redisson_dq.codecs.floats import double_text
-from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed
+from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
 from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
 from redisson_dq.codecs.jackson.types import (
     HELD,
@@ -24,22 +25,28 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     held_by,
     key_and_value_of,
-    properties,
+    without_wildcards,
 )
 from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
+from redisson_dq.java.collections import COLLECTIONS, ListOf, map_of, set_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
+from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.places import element_types
+from redisson_dq.java.views import view_of
 
-__all__ = ["value_of"]
+__all__ = ["Reader", "value_of"]
 
+_ELEMENT = java.StackTraceElement.java_name
 _THROWABLE = Signature("java.lang.Throwable")
 _THROWABLES = Signature("[Ljava.lang.Throwable;")
 
 
-def value_of(node: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
-    """The value of a whole node that is declared as ``slot``. Raises Malformed. O(size)."""
-    return _Reader(dialect).read(node, slot, 1)
+def value_of(node: Any, plans: Plans) -> Any:
+    """The value of a whole node. Raises Malformed. O(size)."""
+    reader = Reader(plans)
+    value = plans.whole.read(reader, node, 1)
+    return reader.read(node, plans.whole.slot, 1) if value is UNREAD else value
 
 
 #: What null is where these are declared.
@@ -48,7 +55,6 @@ _NULLS: dict[str, Callable[[], Any]] = {
     **dict.fromkeys(("float", "double"), float),
     "boolean": bool,
     "char": lambda: "\0",
-    **REFERENCES,
 }
 
 #: What holds the elements of a declared interface where no class is named.
@@ -74,22 +80,30 @@ _VIEW = re.compile(
 _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>)")
 
 
-class _Reader:
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
+class Reader:
+    """What is known while one value is read."""
+
+    def __init__(self, plans: Plans) -> None:
+        self._plans = plans
+        self._dialect = plans.dialect
         self._throwables: dict[int, Any] = {}
+        self._hashes = Hashes()
         #: Smile names a key again in a byte, so there is one object for all its places.
         self._keys: dict[tuple[str, str], Any] = {}
 
     def read(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that is declared as ``slot``."""
         if node is None:
+            if slot.name in REFERENCES:
+                # As Java's: in an Optional of Optionals stands an empty one.
+                made = REFERENCES[slot.name]
+                return made() if slot.name in HELD else made(self.read(None, held_by(slot), depth))
             null = _NULLS.get(slot.name)
             return None if null is None else null()
         kind = type(node)
         if slot is OBJECT and kind not in _SHAPES:
             return _natural(node)
-        if kind is Typed:
+        if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
             return self._of_class(node.name, node.content, slot, depth)
         if slot.name in REFERENCES:
             return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
@@ -103,14 +117,14 @@ class _Reader:
                 return self._of_class(node[0], node[1], slot, depth)
             if nameless:
                 return java.JavaObject("", self._generic(node, depth))
-            raise Malformed("an array without the name of its Java type (Java could not read it either)")
+            raise Malformed(_nameless("an array without the name of its Java type", slot))
         if kind is Object:
             name, fields = _class_of(node)
             if name is not None:
                 return self._of_class(name, fields, slot, depth)
             if nameless:
                 return java.JavaObject("", self._generic(node, depth))
-            raise Malformed("an object without @class (Java could not read it either)")
+            raise Malformed(_nameless("an object without @class", slot))
         if slot.name == _THROWABLE.name and kind is int:
             return self._same_throwable(node)
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
@@ -153,32 +167,49 @@ class _Reader:
         kind = COLLECTIONS.get(name)
         if kind is not None:  # no function in between, to nest as deep as Python's stack allows
             if issubclass(kind, dict):
-                pairs = self._entries(_object_node(name, node), *key_and_value_of(slot), depth)
+                key_slot, value_slot = key_and_value_of(slot)
+                pairs = self._entries(_object_node(name, node), key_slot, value_slot, depth)
+                if key_slot is not OBJECT:
+                    self._hashes.check([key for key, _ in pairs])
                 # Of two entries with one key, Java keeps the last.
                 return map_of(name, kind, list(dict(pairs).items()))
             items = self._items(_array_node(name, node), element_of(slot), depth)
             if kind is list:
                 return items
-            return kind(items) if issubclass(kind, list) else set_of(name, kind, items)
+            if issubclass(kind, list):
+                made = kind(items)
+                if isinstance(made, ListOf):
+                    made.of_class(name)
+                return made
+            self._hashes.check(items)
+            return set_of(name, kind, items)
         declaration = declaration_of(name)
         if declaration is not None:
-            return self._declared(declaration, node, slot, depth)
+            if declaration.extends:
+                return self._collection(declaration, node, slot, depth)
+            if declaration.kind == "enum":
+                return _constant(declaration, node)
+            return self.fields(self._class_plan(declaration, node, slot), node, depth)
         if name.startswith("["):
             return self._array(name, node, slot, depth)
         return self._other(name, node, slot, depth)
+
+    def _collection(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
+        """An object of a class that extends a collection."""
+        parts = Signature(declaration.extends, tuple(map(without_wildcards, element_types(declaration, slot))))
+        found = self._of_class(declaration.extends, node, parts, depth)
+        try:
+            return declaration.collection(found)
+        except ValueError as exc:
+            raise Malformed(str(exc), near=declaration.name).of_classes((declaration.name,)) from exc
 
     def _other(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         view = _VIEW.fullmatch(name)
         if view is not None:
             is_list, is_set, _ = view.groups()
-            if is_list:
-                return java.ListView(name, self._of_class("java.util.ArrayList", node, slot, depth))
             inner = "java.util.Tree" if "Sorted" in name or "Navigable" in name else "java.util.LinkedHash"
-            if is_set:
-                found = self._of_class(f"{inner}Set", node, slot, depth)
-                # Elements that no set of Python holds are a list.
-                return java.Elements(name, found) if isinstance(found, list) else java.SetView(name, found)
-            return java.MapView(name, self._of_class(f"{inner}Map", node, slot, depth))
+            inner = "java.util.ArrayList" if is_list else f"{inner}Set" if is_set else f"{inner}Map"
+            return view_of(name, self._of_class(inner, node, slot, depth))
         enums = _ENUMS.fullmatch(name)
         if enums is not None:
             is_set, element, key = enums.groups()
@@ -200,46 +231,65 @@ class _Reader:
                 return java.JavaObject(name, self._generic(node, depth))
             raise _unknown(element)
         if is_set:
-            members = self._items(_array_node(name, node), Signature(element), depth, _Reader._declared_as)
+            members = self._items(_array_node(name, node), Signature(element), depth, Reader._declared_as)
             return java.EnumSet(declaration.python, members)
-        pairs = self._entries(_object_node(name, node), Signature(element), key_and_value_of(slot)[1], depth)
+        value_slot = key_and_value_of(slot)[1]
+        pairs = self._entries(_object_node(name, node), Signature(element), value_slot, depth, Reader._of_enum_map)
         return java.EnumMap(declaration.python, pairs)
+
+    def _of_enum_map(self, node: Any, slot: Signature, depth: int) -> Any:
+        """A value of an EnumMap. Its class may stand before it, as the name of the map says Object, not its type."""
+        is_named = type(node) is list and len(node) == 2 and node[0] == slot.name
+        return self.read(node, OBJECT if is_named else slot, depth)
 
     def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         try:
             component = component_of(name)
-            if component.startswith("["):
-                component_of(component)
         except ValueError as exc:
             raise _unknown(name) from exc
         return array_of(component, self._items(_array_node(name, node), component_slot(name, slot), depth))
 
-    def _declared(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
+    def _class_plan(self, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
+        _object_node(declaration.name, node)
+        arguments = arguments_in(declaration, slot)
+        if arguments is None:
+            raise Malformed(not_related(declaration, slot), near=declaration.name)
+        return self._plans.of_class(declaration, arguments)
+
+    def fields(self, plan: ClassPlan, node: Object, depth: int) -> Any:
+        """An object of a declared class, of its fields."""
+        declaration, known = plan.declaration, plan.fields
         name = declaration.name
-        if declaration.kind == "enum":
-            if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
-                node = node[1]
-            members = constants(declaration)[1]
-            if type(node) is not str or node not in members:
-                raise _wrong(name)
-            return members[node]
-        _object_node(name, node)
-        arguments = slot.arguments if slot.name == name else ()
-        known = properties(declaration, arguments, sorted_record=self._dialect.sorted_records)
-        values = {field.attribute: field.missing for field in known.values() if field.required}
+        values = {**plan.missing}
         key = ""
         try:
             for key, item in node:
                 field = known.get(key)
                 if field is not None:
-                    values[field.attribute] = self.read(item, field.type, depth + 1)
+                    attribute, plain, read, slot = field
+                    value = item if type(item) is plain else read(self, item, depth + 1)
+                    values[attribute] = self.read(item, slot, depth + 1) if value is UNREAD else value
         except Malformed as exc:
             exc.inside(key)
+            exc.in_field(name, key)
             raise
         try:
             return declaration.make(values)
         except ValueError as exc:
-            raise Malformed(str(exc), near=name) from exc
+            raise Malformed(str(exc), near=name).of_classes((name,)) from exc
+
+    def elements(self, nodes: list[Any], plan: Plan, depth: int) -> list[Any]:
+        """The elements of an array, all of one declared type."""
+        plain, read, slot = plan.plain, plan.read, plan.slot
+        values: list[Any] = []
+        try:
+            for node in nodes:
+                value = node if type(node) is plain else read(self, node, depth + 1)
+                values.append(self.read(node, slot, depth + 1) if value is UNREAD else value)
+        except Malformed as exc:
+            exc.inside(len(values))
+            raise
+        return values
 
     def _throwable(self, name: str, node: Object, depth: int) -> java.Throwable:
         fields: dict[str, Any] = {}
@@ -249,7 +299,7 @@ class _Reader:
         try:
             for key, item in node:
                 if key == "stackTrace":
-                    trace = [_trace_element(element) for element in _array_node(key, item)]
+                    trace = [self._of_class(_ELEMENT, element, OBJECT, depth) for element in _array_node(key, item)]
                 else:
                     fields[key] = self.read(item, slots.get(key, OBJECT), depth + 1)
         except Malformed as exc:
@@ -276,9 +326,9 @@ class _Reader:
     def _generic(self, node: Any, depth: int) -> Any:
         """What an object of an undeclared class holds, so that the same is written of it."""
         if type(node) is list:
-            return self._items(node, OBJECT, depth, _Reader._generic_item)
+            return self._items(node, OBJECT, depth, Reader._generic_item)
         if type(node) is Object:
-            return dict(self._entries(node, OBJECT, OBJECT, depth, _Reader._generic_item))
+            return dict(self._entries(node, OBJECT, OBJECT, depth, Reader._generic_item))
         return _natural(node)
 
     def _generic_item(self, node: Any, slot: Signature, depth: int) -> Any:
@@ -302,7 +352,7 @@ class _Reader:
     ) -> list[Any]:
         if depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP)
-        read = read or _Reader.read
+        read = read or Reader.read
         values: list[Any] = []
         try:
             for node in nodes:
@@ -328,7 +378,7 @@ class _Reader:
     ) -> list[tuple[Any, Any]]:
         if depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP)
-        read = read or _Reader.read
+        read = read or Reader.read
         plain = key_slot.name == OBJECT.name
         pairs = []
         key = ""
@@ -339,6 +389,17 @@ class _Reader:
             exc.inside(key)
             raise
         return pairs
+
+
+def _constant(declaration: Declaration, node: Any) -> Any:
+    """A constant of a declared enum."""
+    name = declaration.name
+    if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
+        node = node[1]
+    members = constants(declaration)[1]
+    if type(node) is not str or node not in members:
+        raise _wrong(name)
+    return members[node]
 
 
 def _natural(node: Any) -> Any:
@@ -363,25 +424,6 @@ def _class_of(node: Object) -> tuple[str | None, Object]:
         if key == CLASS:
             return (name, Object(node[:index] + node[index + 1 :])) if type(name) is str else (None, node)
     return None, node
-
-
-def _trace_element(node: Any) -> java.StackTraceElement:
-    fields = dict(node) if type(node) is Object else {}
-
-    def text(name: str) -> str | None:
-        found = fields.get(name)
-        return found if type(found) is str else None
-
-    line = fields.get("lineNumber")
-    return java.StackTraceElement(
-        text("className") or "",
-        text("methodName") or "",
-        text("fileName"),
-        line if type(line) is int else -1,
-        text("classLoaderName"),
-        text("moduleName"),
-        text("moduleVersion"),
-    )
 
 
 def _key(text: str, name: str) -> Any:
@@ -415,10 +457,20 @@ _DIGITS = re.compile("-?[0-9]{1,1000}")
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
 
 
+def _nameless(what: str, slot: Signature) -> str:
+    if slot is OBJECT:
+        return f"{what} (Java could not read it either)"
+    return (
+        f"{what} where {shorten(slot.name, 200)} is declared: Java could not read it either, or the declarations lack "
+        "type arguments that Java has (redisson-dq generate-classes prints them)"
+    )
+
+
 def _wrong(name: str) -> Malformed:
     return Malformed(f"a value that is no {name}", near=name)
 
 
 def _unknown(name: str) -> Malformed:
-    advice = "" if name.startswith(("java.", "[")) else f'; declare it: @java_class("{shorten(name, 200)}")'
-    return Malformed(f"Java class {shorten(name, 200)} cannot be read{advice}", near=name)
+    if name.startswith(("java.", "[")):
+        return Malformed(f"Java class {shorten(name, 200)} cannot be read", near=name, stale=False)
+    return undeclared(name, near=name)

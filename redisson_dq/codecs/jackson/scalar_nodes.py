@@ -30,6 +30,7 @@ __all__ = [
     "UUID_BYTES",
     "Scalar",
     "no_module",
+    "trace_element",
 ]
 
 #: The Java name of a value, None where its bare node tells it, and the node.
@@ -216,6 +217,23 @@ def _times(forms: Forms) -> dict[type, Scalar]:
     )
 
 
+def trace_element(element: java.StackTraceElement) -> Object:
+    """A StackTraceElement without its format, which Jackson does not know."""
+    fields = {
+        "classLoaderName": element.class_loader_name,
+        "className": element.declaring_class,
+        "fileName": element.file_name,
+        "lineNumber": element.line_number,
+        "methodName": element.method_name,
+        "moduleName": element.module_name,
+        "moduleVersion": element.module_version,
+        "nativeMethod": element.line_number == _NATIVE,
+    }
+    return Object((name, item) for name, item in fields.items() if item is not None)
+
+
+_NATIVE = -2  # the line number of a native method
+
 # The tables
 
 _OPTIONALS: tuple[Any, ...] = (java.OptionalInt, java.OptionalLong, java.OptionalDouble)
@@ -252,6 +270,7 @@ JACKSON_2: dict[type, Scalar] = {
     java.AtomicReference: _unwrapped,
     java.Optional: no_module,
     **dict.fromkeys(_OPTIONALS, no_module),
+    java.StackTraceElement: _named(java.StackTraceElement.java_name, trace_element),
     java.BitSet: _bit_set,
     **_times(_DATE_NUMBERS),
 }

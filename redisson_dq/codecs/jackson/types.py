@@ -1,12 +1,11 @@
 """Where Redisson's Jackson writes the name of a value's class, and what properties a declared class has.
 
-The type that a field, an array or a collection declares decides: Redisson's default typing (NON_FINAL) names the
-class of every value whose declared type is not final.
+The type that a field, an array or a collection declares decides. Redisson's default typing (NON_FINAL) names the class
+of every value whose declared type is not final.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +13,16 @@ import attrs
 
 from redisson_dq import java
 from redisson_dq.java.arrays import component_of
-from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of, with_arguments
+from redisson_dq.java.declare import (
+    OBJECT,
+    Declaration,
+    Signature,
+    array_signature,
+    declaration_of,
+    with_arguments,
+)
+from redisson_dq.java.facts import ZEROS
+from redisson_dq.java.fields import attributes_of
 
 __all__ = [
     "HELD",
@@ -27,6 +35,7 @@ __all__ = [
     "key_and_value_of",
     "names_class",
     "properties",
+    "without_wildcards",
 ]
 
 _FINAL = frozenset(
@@ -41,18 +50,12 @@ _FINAL = frozenset(
         *("java.util.Locale", "java.util.Currency", "java.util.regex.Pattern", "java.net.URI", "java.net.URL"),
     )
 )
-_ZEROS: dict[str, Any] = {
-    "boolean": False,
-    "char": "\0",
-    **dict.fromkeys(("byte", "short", "int", "long"), 0),
-    **dict.fromkeys(("float", "double"), 0.0),
-}
 
 
 def names_class(name: str, *, long_is_final: bool) -> bool:
     """Whether default typing names the class of what is declared as this Java type, by Class.getName."""
-    while name.startswith("["):
-        name = component_of(name)
+    if name.startswith("["):
+        name = component_of("[" + name.lstrip("["))  # that of the innermost arrays
     if name in _FINAL:
         return False
     if name == "java.lang.Long":
@@ -109,7 +112,18 @@ class Property:
     @property
     def missing(self) -> Any:
         """What Java's field has without a value."""
-        return _ZEROS.get(self.type.name)
+        return ZEROS.get(self.type.name)
+
+
+@lru_cache(maxsize=1024)
+def without_wildcards(signature: Signature) -> Signature:
+    """The type as Jackson takes it: a wildcard is its upper bound."""
+    if signature.wildcard == "super":
+        return OBJECT
+    if signature.component is not None:
+        return array_signature(without_wildcards(signature.component))
+    arguments = tuple(map(without_wildcards, signature.arguments))
+    return attrs.evolve(signature, arguments=arguments, wildcard="")
 
 
 @lru_cache(maxsize=1024)
@@ -140,19 +154,16 @@ def _collect(
         _collect(declaration.superclass, inherited, required, found)
     for field in declaration.fields:
         found[field.name] = Property(
-            field.name, field.attribute, with_arguments(field.type, bindings), field.attribute in required
+            field.name,
+            field.attribute,
+            without_wildcards(with_arguments(field.type, bindings)),
+            field.attribute in required,
         )
 
 
 def _required(python: type) -> frozenset[str]:
     """The attributes that ``__init__`` cannot do without."""
-    if attrs.has(python):
-        return frozenset(field.name for field in attrs.fields(python) if field.init and field.default is attrs.NOTHING)
-    return frozenset(
-        field.name
-        for field in dataclasses.fields(python)
-        if field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    )
+    return frozenset(one.name for one in attributes_of(python) if one.init_name is not None and one.required)
 
 
 @lru_cache(maxsize=256)

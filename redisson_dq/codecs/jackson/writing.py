@@ -1,25 +1,32 @@
 """From values to nodes: what Redisson's Jackson writes for a value, with the names of the classes.
 
-A bare number is an Integer or a Double, a bare string a String; any other value stands with the name of its
-class. As the whole value, Jackson writes whatever is of a final class without its name, and cannot read most of
-it back; here it is written as inside a list, which every Redisson reads right. Only Short, Byte, Character and
-Float stand bare, as Jackson has them: they come back as Integer, String and Double.
+A bare number is an Integer or a Double, a bare string a String. Any other value stands with the name of its class. As
+the whole value, Jackson writes a value of a final class without its name, and cannot read most of them back. This codec
+writes it as inside a list, which every Redisson reads right. Only Short, Byte, Character and Float stand bare, as in
+Jackson. They come back as Integer, String and Double.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
 from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name, unwritable
+from redisson_dq.codecs.faults import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Unencodable,
+    check_fields,
+    no_java_type,
+    type_name,
+    unwritable,
+)
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
-from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
+from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module, trace_element
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
     component_slot,
@@ -28,12 +35,14 @@ from redisson_dq.codecs.jackson.types import (
     held_by,
     key_and_value_of,
     properties,
+    without_wildcards,
 )
-from redisson_dq.errors import ArgumentError
-from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS, INTERFACES
-from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for
-from redisson_dq.java.places import fits
+from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
+from redisson_dq.java.collections import COLLECTIONS
+from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for, declaration_of
+from redisson_dq.java.generics import arguments_in, not_related
+from redisson_dq.java.places import element_types, place_of
+from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["node_of"]
 
@@ -50,46 +59,6 @@ def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
     return _Writer(dialect).write(value, slot, 1)
 
 
-def _checked(kind: type) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
-            return value
-        raise ArgumentError("it is of another type")
-
-    return check
-
-
-#: By declared type: what makes a value of that type of a plain one.
-_CASTS: dict[str, Callable[[Any], Any]] = {
-    "boolean": _checked(bool),
-    "byte": java.Byte,
-    "short": java.Short,
-    "int": java.Integer,
-    "long": java.Long,
-    "float": java.Float,
-    "double": java.Double,
-    "char": java.Character,
-    "java.lang.Boolean": _checked(bool),
-    "java.lang.Byte": java.Byte,
-    "java.lang.Short": java.Short,
-    "java.lang.Integer": java.Integer,
-    "java.lang.Long": java.Long,
-    "java.lang.Float": java.Float,
-    "java.lang.Double": java.Double,
-    "java.lang.Character": java.Character,
-    "java.lang.String": _checked(str),
-    "java.math.BigInteger": java.BigInteger,
-    "java.math.BigDecimal": lambda value: Decimal(value) if isinstance(value, int) else _checked(Decimal)(value),
-    "java.util.UUID": _checked(UUID),
-    **{kind.java_name: kind for kind in (java.Uri, java.Url, java.Currency, java.Charset, java.JavaClass)},
-    **{kind.java_name: kind for kind in (java.TimeZone, java.StringBuilder, java.StringBuffer)},
-    **{kind.java_name: kind for kind in (java.JavaDate, java.SqlDate, java.SqlTime, java.Timestamp)},
-}
-_CAST_TYPES = {name: kind for name, kind in _CASTS.items() if isinstance(kind, type)}
-
-#: Java's subclasses of java.util.Date, which a field of that type may hold.
-_DATES = (java.SqlDate, java.SqlTime, java.Timestamp)
-
 #: What a plain collection becomes.
 _PLAIN = {
     **dict.fromkeys((list, tuple), "java.util.ArrayList"),
@@ -97,6 +66,9 @@ _PLAIN = {
     dict: "java.util.LinkedHashMap",
 }
 
+
+#: The classes that hold nothing.
+_EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, java.EmptyMap}
 
 #: CBOR writes these keys as the numbers they are.
 _WHOLE_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
@@ -110,24 +82,23 @@ class _Writer:
 
     def write(self, value: Any, slot: Signature, depth: int) -> Any:
         """The node of a value that is declared as ``slot``."""
-        if value is None:
+        if value is None and slot.name not in PRIMITIVE_CODES:
             return None
         if slot is not OBJECT:
+            value = _placed(value, slot)
             if REFERENCES.get(slot.name) is type(value) and self._scalars[type(value)] is not no_module:
-                return self.write(value.value, held_by(slot), depth)
-            if slot.name in _CASTS:
-                value = _cast(value, slot.name)
-            elif slot.name.startswith("[") and isinstance(value, (list, tuple)) and not isinstance(value, java.Array):
-                value = array_of(component_of(slot.name), value)
-            elif not fits(value, slot.name):
-                raise Unencodable(f"{type_name(value)} where {slot.name} is declared")
+                return None if value.value is None else self.write(value.value, held_by(slot), depth)
         kind = type(value)
         scalar = self._scalars.get(kind)
         if scalar is None:
             declaration = declaration_for(kind)
+            if isinstance(value, (java.Elements, java.Entries)):
+                declaration = declaration_of(value.java_name)
             if declaration is not None:
                 if isinstance(value, Enum):
                     return self._with_name(declaration.name, constants(declaration)[0][value.name], slot)
+                if declaration.extends:
+                    return self._collection(value, declaration, slot, depth)
                 return self._object(value, declaration, slot, depth)
             scalar = _inherited(value, self._scalars)
         if scalar is not None:
@@ -143,26 +114,49 @@ class _Writer:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         if isinstance(value, java.Array):
             return self._array(value, slot, depth)
+        if type(value) in _EMPTY and len(value):
+            raise Unencodable(f"a {value.java_name} with {len(value)} elements, which Java does not read: send a list")
         if isinstance(value, java.EnumSet):
             declaration = _declared(value.element)
-            node: Any = [self._constant(member, declaration) for member in value]
+            members = sorted(value, key=declaration.members.index) if value <= {*declaration.members} else value
+            node: Any = [self._constant(member, declaration) for member in members]
             return self._with_name(f"{value.java_name}<{declaration.name}>", node, slot)
         if isinstance(value, java.EnumMap):
-            name = f"{value.java_name}<{_declared(value.element).name},java.lang.Object>"
-            return self._with_name(name, self._entries(value.items(), slot, depth, named_keys=True), slot)
+            declaration = _declared(value.element)
+            pairs: Any = value.items()
+            if value.keys() <= {*declaration.members}:
+                pairs = sorted(pairs, key=lambda pair: declaration.members.index(pair[0]))
+            name = f"{value.java_name}<{declaration.name},java.lang.Object>"
+            # As its name says, its values stand as objects do whose class is not known.
+            key_slot, value_slot = key_and_value_of(slot)
+            entries = ((key, _placed(item, value_slot)) for key, item in pairs)
+            objects = Signature(value.java_name, (key_slot, OBJECT))
+            return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
         if isinstance(value, dict):
-            return self._with_name(_java_name(value, slot), self._entries(value.items(), slot, depth), slot)
+            return self._with_name(_java_name(value, slot), self._entries(pairs_in_order(value), slot, depth), slot)
         if isinstance(value, java.Entries):
             return self._with_name(value.java_name, self._entries(value, slot, depth), slot)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
             name = _java_name(value, slot)
-            return self._with_name(name, self._items(value, element_of(slot), depth), slot)
+            return self._with_name(name, self._items(in_order(value), element_of(slot), depth), slot)
         if isinstance(value, java.Throwable):
             return self._with_name(value.java_name, self._throwable(value, depth), slot)
         if isinstance(value, java.JavaObject):
+            if value.data:
+                raise Unencodable(f"{value.java_name} has data of its own, which Java's serialization alone carries")
             content = self._generic(value.fields, depth)
             return self._with_name(value.java_name, content, slot) if value.java_name else content
         raise no_java_type(value)
+
+    def _collection(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
+        """An object of a class that extends a collection: its elements, as Java leaves its own fields out."""
+        if depth > MAX_DEPTH:
+            raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
+        check_fields(value, declaration)
+        parts = Signature(declaration.extends, tuple(map(without_wildcards, element_types(declaration, slot))))
+        if isinstance(value, (dict, java.Entries)):
+            return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
+        return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
 
     def _constant(self, member: Enum, declaration: Declaration) -> Any:
         scalar = self._scalars.get(type(member))
@@ -211,11 +205,13 @@ class _Writer:
         write = write or _Writer.write
         key_slot, value_slot = key_and_value_of(slot)
         named_keys = named_keys or key_slot.name != OBJECT.name
+        key_place = place_of(key_slot)
+        is_text = key_place is None or str in key_place.exact
         pairs: list[tuple[str, Any]] = []
         key = None
         try:
             for key, item in entries:
-                name = key if type(key) is str else self._key(key, key_slot.name, named_keys)
+                name = key if is_text and type(key) is str else self._key(key, key_slot, named_keys)
                 pairs.append((name, write(self, item, value_slot, depth + 1)))
         except Unencodable as exc:
             exc.inside(key)
@@ -224,8 +220,10 @@ class _Writer:
             raise unwritable(exc, key) from exc
         return Object(pairs)
 
-    def _key(self, key: Any, declared: str, named: bool) -> str:
+    def _key(self, key: Any, declared: Signature, named: bool) -> str:
         """The name of an entry. ``named``: its map is declared to have such keys."""
+        if declared is not OBJECT:
+            key = _placed(key, declared)
         if isinstance(key, str) and not isinstance(key, Enum):
             return str.__str__(key)
         if named:
@@ -234,8 +232,8 @@ class _Writer:
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):
-                digits = int.__repr__(_cast(key, declared) if declared in _CASTS else key)
-                return WholeName(digits) if declared in _WHOLE_NAMES else digits
+                digits = int.__repr__(key)
+                return WholeName(digits) if declared.name in _WHOLE_NAMES else digits
             if isinstance(key, float):
                 return float_text(key) if isinstance(key, java.Float) else double_text(key)
             if isinstance(key, UUID):
@@ -245,19 +243,20 @@ class _Writer:
                 return cast(str, time(key)[1])
         raise Unencodable(f"a key of type {type_name(key)}: keys are str, Java reads back nothing else")
 
-    def _pairs(self, fields: Iterable[tuple[str, Any, Signature]], depth: int) -> Object:
+    def _pairs(self, fields: Iterable[tuple[str, Any, Signature]], depth: int, owner: str) -> Object:
+        """The fields of an object of the class ``owner``."""
         pairs: list[tuple[str, Any]] = []
         nulls = self._dialect.nulls
         name = ""
         try:
             for name, item, slot in fields:
-                if item is not None or nulls:
+                if item is not None or nulls or slot.name in PRIMITIVE_CODES:
                     pairs.append((name, self.write(item, slot, depth + 1)))
         except Unencodable as exc:
-            exc.inside(name)
+            exc.of_field(f"{owner}.{name}").inside(name)
             raise
         except Exception as exc:
-            raise unwritable(exc, name) from exc
+            raise unwritable(exc, name).of_field(f"{owner}.{name}") from exc
         return Object(pairs)
 
     def _generic(self, content: Any, depth: int) -> Any:
@@ -276,16 +275,18 @@ class _Writer:
     def _object(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
-        arguments = slot.arguments if slot.name == declaration.name else ()
-        found = properties(declaration, arguments, sorted_record=self._dialect.sorted_records).values()
+        arguments = arguments_in(declaration, slot)
+        if arguments is None and self._dialect.typed:
+            raise Unencodable(not_related(declaration, slot))
+        found = properties(declaration, arguments or (), sorted_record=self._dialect.sorted_records).values()
         try:
             fields = [(field.name, getattr(value, field.attribute), field.type) for field in found]
         except AttributeError as exc:
             raise Unencodable(f"an attribute has no value: {exc}") from exc
-        return self._with_name(declaration.name, self._pairs(fields, depth), slot)
+        return self._with_name(declaration.name, self._pairs(fields, depth, declaration.name), slot)
 
     def _throwable(self, value: java.Throwable, depth: int) -> Object:
-        trace = [Object(_trace_element(element)) for element in value.stack_trace]
+        trace = [trace_element(element) for element in value.stack_trace]
         fields = {
             "cause": (value.cause, _THROWABLE),
             "localizedMessage": (value.message, OBJECT),
@@ -297,34 +298,14 @@ class _Writer:
         if self._dialect.numbered_exceptions:
             self._throwables += 1
             numbers = (("@id", self._throwables),)
-        pairs = self._pairs(((name, *fields[name]) for name in sorted(fields)), depth)
+        pairs = self._pairs(((name, *fields[name]) for name in sorted(fields)), depth, value.java_name)
         return Object((*numbers, *sorted((*pairs, ("stackTrace", trace)), key=lambda pair: pair[0])))
 
 
-def _trace_element(element: java.StackTraceElement) -> Iterable[tuple[str, Any]]:
-    fields = {
-        "classLoaderName": element.class_loader_name,
-        "className": element.declaring_class,
-        "fileName": element.file_name,
-        "lineNumber": element.line_number,
-        "methodName": element.method_name,
-        "moduleName": element.module_name,
-        "moduleVersion": element.module_version,
-        "nativeMethod": element.line_number == -2,
-    }
-    return ((name, item) for name, item in fields.items() if item is not None)
-
-
-def _cast(value: Any, name: str) -> Any:
-    kind = _CAST_TYPES.get(name)
-    if name == java.JavaDate.java_name and isinstance(value, _DATES):
-        return value
-    if isinstance(value, java.FarTime) or (kind is not None and isinstance(value, kind)):
-        return value
-    try:
-        return _CASTS[name](value)
-    except (ArgumentError, TypeError, AttributeError) as exc:
-        raise Unencodable(f"{type_name(value)} cannot be a {name}: {exc}") from exc
+def _placed(value: Any, slot: Signature) -> Any:
+    """The value as one of the type ``slot``; its parts are looked at where they are written. Raises Misfit."""
+    place = place_of(slot)
+    return value if place is None or type(value) in place.exact else place.shallow(value)
 
 
 def _inherited(value: Any, scalars: Mapping[type, Scalar]) -> Scalar | None:
@@ -349,9 +330,6 @@ def _java_name(value: Any, slot: Signature) -> str:
         return name
     if slot.name in COLLECTIONS and not (slot.name == "java.util.HashMap" and isinstance(value, dict)):
         return slot.name
-    named = INTERFACES.get(slot.name)
-    if named is not None:
-        return named
     for base in type(value).__mro__:
         if base in _PLAIN:
             return _PLAIN[base]

@@ -7,17 +7,12 @@ from typing import Any
 
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
-from redisson_dq.codecs.kryo5 import reader, writer
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
-
-_read_flat = reader.FLAT.get
-_write_flat = writer.FLAT.get
-_no_flat: Any = {}.get
 
 
 class Kryo5Codec(Codec):
@@ -44,18 +39,19 @@ class Kryo5Codec(Codec):
     redisson_dq.java    the type of the same name
     ==================  =======================================================================
 
-    The other way round, a value comes back as the plain type where that becomes the same Java type, and as the
-    type of redisson_dq.java where not. The bytes are those that Redisson writes for the same value.
+    The other way round, a value comes back as the plain type where that becomes the same Java type. Otherwise it comes
+    back as the type of redisson_dq.java. The bytes are those that Redisson writes for the same value, with two
+    exceptions. One is an enum's constant with a body that the declaration does not name, the other two wrappers around
+    one collection.
 
     ``allowed_classes`` and ``references`` are the arguments of Java's
     ``new Kryo5Codec(Set<String> allowedClasses, boolean useReferences)`` and must be the same on both sides.
     The names are registered in their order, and with any, no other class is read or written. With references,
     an object that stands in a value twice comes back as one object, and values may contain themselves.
 
-    Raises ArgumentError for a class that Redisson cannot have among the allowed ones; EncodeError for any other
-    type, and for values nested more than 200 deep; DecodeError for bytes that are not one whole value and for a
-    Java class that is not declared (named in the message).
-    Time and memory are O(size of the value or of the bytes).
+    Raises ArgumentError for a class that Redisson cannot have among the allowed ones. Raises EncodeError for any other
+    type, and for values nested more than 200 deep. Raises DecodeError for bytes that are not one whole value, and for a
+    Java class that is not declared (named in the message). Time and memory are O(size of the value or of the bytes).
     """
 
     def __init__(self, allowed_classes: Iterable[str] = (), references: bool = False) -> None:
@@ -66,9 +62,6 @@ class Kryo5Codec(Codec):
         self._types = Types(names, references=references)
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
-        # With references a mark stands before a string, so nothing is flat.
-        self._read_flat = _no_flat if references else _read_flat
-        self._write_flat = _no_flat if references else _write_flat
 
     def __repr__(self) -> str:
         allowed = self._types.allowed
@@ -79,7 +72,7 @@ class Kryo5Codec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
-        flat = self._write_flat(type(value))
+        flat = self._writer.flat.get(type(value))
         if flat is not None:
             data = flat(value)
             if data is not None:
@@ -89,22 +82,25 @@ class Kryo5Codec(Codec):
             state.write_any(value)
         except Exception as exc:
             raise encode_error(exc, self.name) from exc
-        return b"".join(state.out)
+        return bytes(state.out)
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
         if type(data) is not bytes:
             data = bytes(data)
+        reader = None
         try:
-            read = self._read_flat(data[0])
+            read = self._reader.by_byte[data[0]]
             if read is not None:
                 value, end = read(data, 1, None)
             else:
-                value, end = self._reader(self._types, data).read_any(data, 0)
+                reader = self._reader(self._types, data)
+                value, end = reader.read_any(data, 0)
+            if end == len(data):
+                return value
             if end > len(data):
                 raise IndexError
-            if end != len(data):
-                raise Malformed(f"{len(data) - end} bytes too many after the value", end)
+            seen = () if reader is None else reversed(reader.seen)
+            raise Malformed(f"{len(data) - end} bytes too many after the value", end).of_classes(seen)
         except Exception as exc:
             raise decode_error(exc, self.name, data) from exc
-        return value

@@ -1,16 +1,17 @@
 """Objects that Redisson leaves to Kryo's JavaSerializer: Java serialization streams inside Kryo's bytes.
 
 These are the wrappers of java.util.Collections, EnumMap, addresses of java.net, and exceptions of every class. A
-JavaSerializer keeps one stream as long as one Kryo value takes: its first object begins with the stream's header, the
-later ones refer back to it. Redisson has a JavaSerializer for each class, or for a class and its subclasses.
+JavaSerializer keeps one stream for the length of one Kryo value. Its first object begins with the stream's header, and
+the later ones refer back to it. Redisson has a JavaSerializer for each class, or for a class and its subclasses.
 """
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, shorten
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
 from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE
 from redisson_dq.java.collections import EnumMap
@@ -42,6 +43,8 @@ STREAMS: dict[str, str] = {
 }
 #: The stream of all exceptions.
 THROWABLE = "java.lang.Throwable"
+#: The binary name of a class, an array's among them.
+_NAME = re.compile(r"\[*[^\W\d][\w$]*(\.[^\W\d][\w$]*)*;?")
 #: What a stream's later objects begin with.
 _LATER = frozenset((OBJECT, REFERENCE))
 
@@ -70,7 +73,7 @@ def exception_reader(name: str) -> Any:
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         if not (data[pos] in _LATER if _has_exceptions(reader) else data.startswith(HEADER, pos)):
-            raise Malformed(unreadable(name), pos)
+            raise unreadable(name, pos)
         found: tuple[Any, int] = read_exception(data, pos, reader)
         return found
 
@@ -88,12 +91,13 @@ def _has_exceptions(reader: Reader) -> bool:
     return reader.streams is not None and THROWABLE in reader.streams.streams
 
 
-def unreadable(name: str) -> str:
-    """The message about a class that nobody declared."""
-    shown = shorten(name, 120)
+def unreadable(name: str, offset: int) -> Malformed:
+    """The fault of a class that nobody declared. What is no name at all comes of bytes that are read out of step."""
+    if _NAME.fullmatch(name) is None:
+        return Malformed(f"{shorten(repr(name), 120)} where the name of a Java class should be", offset)
     if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
-        return f"Java class {shown} cannot be read"
-    return f'Java class {shown} is not declared: write a Python class for it under @java_class("{shown}")'
+        return Malformed(f"Java class {shorten(name, 120)} cannot be read", offset, stale=False)
+    return undeclared(name, offset)
 
 
 def stream_writer(stream: str) -> Any:
@@ -102,6 +106,6 @@ def stream_writer(stream: str) -> Any:
     def write(value: Any, writer: Writer) -> None:
         if writer.streams is None:
             writer.streams = WriteState()
-        writer.out.append(write_object(value, writer.streams, stream, writer.depth))
+        writer.out.extend(write_object(value, writer.streams, stream, writer.depth))
 
     return write

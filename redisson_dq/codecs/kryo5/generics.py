@@ -1,9 +1,9 @@
 """What Kryo makes of the type arguments in a class's declaration.
 
-A field of type ``List<String>`` tells the list that its elements are Strings, and as String is a final class they
-stand without their class. Kryo passes the arguments on from a field to its collection, map or object, and from a
-collection to its elements, but not through anything else. The type variables of a generic class get their classes
-when an object of it is read or written with arguments, and keep them for all that it holds.
+A field of type ``List<String>`` tells the list that its elements are Strings. As String is a final class, they stand
+without their class. Kryo passes the arguments on from a field to its collection, map or object, and from a collection
+to its elements. It does not pass them through anything else. When an object of a generic class is read or written with
+arguments, its type variables get their classes. They keep them for all that the object holds.
 """
 
 from __future__ import annotations
@@ -17,15 +17,27 @@ from redisson_dq.java.declare import Declaration, Signature
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import JavaType
+    from redisson_dq.codecs.kryo5.types import ClassSerializer
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = ["Argument", "Arguments", "Variable", "Variables", "argument_of", "bind"]
+__all__ = [
+    "NO_VARIABLES",
+    "STRING",
+    "Argument",
+    "Arguments",
+    "Variable",
+    "Variables",
+    "argument_of",
+    "bind",
+    "hierarchy",
+]
 
 #: The class that declares a type variable, and the variable's name.
 Variable = tuple[str, str]
 #: The classes of the type variables, by Java name.
 Variables = dict[Variable, str]
+#: What a reader and a writer have until an object of a generic class gives them others.
+NO_VARIABLES: Variables = {}
 
 
 @attrs.frozen
@@ -36,12 +48,18 @@ class Argument:
     variable: Variable | None = None
     arguments: tuple[Argument, ...] = ()
     array: bool = False  # of the variable; Kryo takes T[] for T save where it is a field
+    lower: bool = False  # of ``? super Order``
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a value that its place holds may be none of this class, which Java cannot write then."""
+        return self.variable is not None or self.lower
 
     def resolve(self, state: Reader | Writer) -> str | None:
         """The class, None for a variable that has none here."""
         return self.name if self.variable is None else state.variables.get(self.variable)
 
-    def final(self, state: Reader | Writer) -> JavaType | None:
+    def final(self, state: Reader | Writer) -> ClassSerializer | None:
         """The class, if it is a final one."""
         name = self.name if self.variable is None else state.variables.get(self.variable)
         found = None if name is None else state.final(name)
@@ -51,6 +69,8 @@ class Argument:
 
 
 Arguments = tuple[Argument, ...]
+#: That of ``List<String>``: there is one object only, so that a reader and a writer know it at a glance.
+STRING = Argument("java.lang.String")
 
 
 def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -> Argument:
@@ -59,11 +79,18 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
         component = argument_of(signature.component, declaring, of)
         name = "[" + component_code(component.name)
         return Argument(name, component.variable, array=component.variable is not None)
-    arguments = tuple(argument_of(part, declaring, of) for part in signature.arguments)
+    lower = signature.wildcard == "super"
     if signature.variable is None:
-        return Argument(signature.name, None, arguments)
+        # Of a wildcard Kryo takes the bound, the lower one too, without its arguments.
+        parts = () if signature.wildcard else signature.arguments
+        arguments = tuple(argument_of(part, declaring, of) for part in parts)
+        if signature.name == STRING.name and not lower:
+            return STRING
+        return Argument(signature.name, None, arguments, lower=lower)
     found = _resolve((declaring.name, signature.variable), declaring, of, first=True)
-    return Argument(found) if isinstance(found, str) else Argument(signature.name, found)
+    if isinstance(found, str):
+        return Argument(found, lower=lower)
+    return Argument(signature.name, found, lower=lower)
 
 
 def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, first: bool) -> Union[str, Variable]:

@@ -1,18 +1,21 @@
 """Objects of declared classes: how Kryo's FieldSerializer, RecordSerializer and EnumSerializer lay them out.
 
-An object is its fields, one after the other, sorted by name over the class and its superclasses (of two with one
-name the subclass's comes first). A field of a primitive type is its value; one of a final class the value without its
-class, null as that class has it; any other the value with its class. A record's components are the same, without
-type arguments. An enum constant is a varint of its ordinal + 1 (0 is null).
+An object is its fields, one after the other, sorted by name over the class and its superclasses. Of two fields with one
+name the subclass's comes first. A field of a primitive type is its value. A field of a final class is the value without
+its class, and null as that class has it. Any other field is the value with its class. A record's components are the
+same, without type arguments. An enum constant is a varint of its ordinal + 1 (0 is null).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, type_name, unwritable
-from redisson_dq.codecs.kryo5.arrays import PRIMITIVES, primitive_bytes
+import attrs
+
+from redisson_dq.codecs.faults import Malformed, Unencodable, malformed, type_name, unwritable
+from redisson_dq.codecs.kryo5.arrays import PRIMITIVE_BYTES, PRIMITIVES
 from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, hierarchy
 from redisson_dq.codecs.kryo5.scalars import (
     read_boolean,
@@ -24,18 +27,17 @@ from redisson_dq.codecs.kryo5.scalars import (
     read_plain_long,
     read_plain_short,
 )
-from redisson_dq.codecs.kryo5.wire import read_string, read_varint, varint
-from redisson_dq.codecs.serialization.fitting import fit
-from redisson_dq.java.declare import Declaration, Signature
+from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
+from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
+from redisson_dq.java.declare import Declaration, Signature, declaration_for
+from redisson_dq.java.places import Place, field_places, noted_arguments, type_fits, value_is_assignable
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import JavaType, Types
+    from redisson_dq.codecs.kryo5.types import ClassSerializer, Types
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = ["enum_reader", "enum_writer", "is_generic", "object_reader", "object_writer"]
-
-_NUMBERS = frozenset(f"java.lang.{name}" for name in ("Byte", "Short", "Integer", "Long", "Float", "Double"))
+__all__ = ["enum_reader", "enum_writer", "is_generic", "object_reader", "object_writer", "spelled_mostly"]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -74,52 +76,54 @@ def _fields(declaration: Declaration) -> list[tuple[str, Argument]]:
 
 def object_reader(declaration: Declaration, types: Types) -> _Read:
     """The reader of a declared class's objects. Raises ArgumentError for a declaration that names no Java type."""
-    steps = [(attribute, _step_reader(declared, types)) for attribute, declared in _fields(declaration)]
-    fill, new, make = declaration.fill, declaration.new, declaration.make
+    steps = [_step_reader(attribute, declared, types) for attribute, declared in _fields(declaration)]
+    java_names = {field.attribute: field.name for field in declaration.all_fields}
+    class_name = declaration.name
     early = types.references and declaration.kind != "record"
+    by_keyword = declaration.takes_all and not early
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
-        start = pos
-        reader.depth += 1
-        if reader.depth > MAX_DEPTH:
-            raise Malformed(TOO_DEEP, pos)
-        instance = None
-        if early:
-            instance = new()
-            reader.register(instance)
-        values: dict[str, Any] = {}
-        attribute = ""
-        try:
-            for attribute, step in steps:
-                values[attribute], pos = step(data, pos, reader)
-        except Malformed as exc:
-            exc.inside(attribute)
-            raise
-        reader.depth -= 1
-        try:
-            if instance is None:
-                return make(values), pos
-            fill(instance, values)
-        except ValueError as exc:
-            raise Malformed(str(exc), start) from exc
-        return instance, pos
+    def raise_in_field(exc: Exception, at: int, data: bytes, reader: Reader) -> NoReturn:
+        attribute = steps[at].attribute
+        fault = exc if isinstance(exc, Malformed) else malformed(exc, data)
+        fault.inside(attribute)
+        fault.in_field(class_name, java_names[attribute], reversed(reader.seen))
+        if fault is exc:
+            raise exc
+        raise fault from exc
 
+    def raise_unmakable(exc: Exception, start: int) -> NoReturn:
+        if isinstance(exc, RecursionError):
+            raise exc
+        reason = declaration.unmakable(exc) if by_keyword else exc
+        raise Malformed(str(reason), start).of_classes((class_name,)) from reason
+
+    read = reading_function(
+        steps,
+        class_name=class_name,
+        new=declaration.new if early else None,
+        complete=declaration.fill if early else declaration.python if by_keyword else declaration.make,
+        by_keyword=by_keyword,
+        is_made_by_init=by_keyword and declaration.is_made_by_init,
+        raise_in_field=raise_in_field,
+        raise_unmakable=raise_unmakable,
+    )
     return _bound_reader(declaration, read) if is_generic(declaration) else read
 
 
-def _step_reader(declared: Argument, types: Types) -> _Read:
-    if declared.variable is None and declared.name in PRIMITIVES:
-        return _PRIMITIVE_READERS[declared.name]
+def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
     arguments = declared.arguments
-    final = types.final(declared.name) if declared.variable is None else None
-    if final is not None:
-        if types.references or arguments:
-            return lambda data, pos, reader: reader.read_nullable(final, data, pos, arguments)
-        return _final_reader(final)
-    if declared.variable is None and types.is_open(declared.name):
-        if arguments:
-            return lambda data, pos, reader: reader.read_any(data, pos, arguments)
-        return lambda data, pos, reader: reader.read_any(data, pos)
+    if declared.variable is None:
+        if declared.name in PRIMITIVES:
+            return Step(attribute, _PRIMITIVE_READERS[declared.name], shortcut=declared.name)
+        final = types.final(declared.name)
+        if final is not None:
+            if types.references or arguments:
+                return Step(attribute, lambda data, pos, reader: reader.read_nullable(final, data, pos, arguments))
+            return Step(attribute, _final_reader(final), shortcut=declared.name)
+        if types.is_open(declared.name):
+            check, fits = _open_check(declared.name)
+            mostly = spelled_mostly(declared, types)
+            return Step(attribute, is_open=True, arguments=arguments, check=check, fits=fits, mostly=mostly)
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         now = declared.final(reader)
@@ -127,10 +131,36 @@ def _step_reader(declared: Argument, types: Types) -> _Read:
             return reader.read_any(data, pos, arguments)
         return reader.read_nullable(now, data, pos, arguments)
 
-    return read
+    return Step(attribute, read)
 
 
-def _final_reader(final: JavaType) -> _Read:
+def spelled_mostly(declared: Argument, types: Types) -> bytes:
+    """How Kryo spells the class that most values of a field have; empty if that is not known."""
+    name = MOSTLY.get(declared.name, "" if declared.arguments else declared.name)
+    return b"" if types.references or types.allowed or not name else ascii_name(name)
+
+
+def _open_check(name: str) -> tuple[Callable[[Any, int], None] | None, set[type]]:
+    """What makes sure that a value may be in a field of a class that is not final; and the types of which all may.
+
+    Its value's class stands in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
+    declaration.
+    """
+    if name == "java.lang.Object":
+        return None, set()
+    fits = {type(None)}
+
+    def check(value: Any, pos: int) -> None:
+        # A declared class that Python does not derive from the field's may still be a subclass in Java.
+        if not value_is_assignable(value, name) and declaration_for(type(value)) is None:
+            raise Malformed(f"{type_name(value)} where {name} is declared", pos)
+        if type_fits(type(value), name):
+            fits.add(type(value))
+
+    return check, fits
+
+
+def _final_reader(final: ClassSerializer) -> _Read:
     if final.read is read_string:
         return read_string
     if not final.null_mark:
@@ -147,53 +177,74 @@ def _final_reader(final: JavaType) -> _Read:
 
 def object_writer(declaration: Declaration, types: Types) -> _Write:
     """The writer of a declared class's objects."""
-    real = {field.attribute: field.type for _name, fields in declaration.typed_fields for field in fields}
-    steps = [
-        (attribute, _step_writer(declared, types, real[attribute])) for attribute, declared in _fields(declaration)
-    ]
+    names = {field.attribute: f"{name}.{field.name}" for name, fields in declaration.typed_fields for field in fields}
+    steps = [_step_writer(attribute, declared, types) for attribute, declared in _fields(declaration)]
 
-    def write(value: Any, writer: Writer) -> None:
+    def raise_in_field(exc: Exception, at: int, value: Any) -> NoReturn:
+        attribute = steps[at].attribute
+        if isinstance(exc, AttributeError) and exc.obj is value:
+            raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from exc
+        _raise_unwritable(exc, attribute, names[attribute])
+
+    @functools.lru_cache(maxsize=64)
+    def writer_of(arguments: tuple[Signature, ...]) -> _Write:
+        """The writer where the class has these type arguments."""
+        places = field_places(declaration, arguments)
+        placed = [_placed_step(step, places[step.attribute]) for step in steps]
+        return writing_function(placed, class_name=declaration.name, raise_in_field=raise_in_field)
+
+    write = writer_of(())
+
+    def write_noted(value: Any, writer: Writer) -> None:
         writer.enter()
-        attribute = ""
-        try:
-            for attribute, step in steps:
-                step(getattr(value, attribute), writer)
-        except Unencodable as exc:
-            exc.inside(attribute)
-            raise
-        except Exception as exc:
-            if isinstance(exc, AttributeError) and exc.obj is value:
-                raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from exc
-            raise unwritable(exc, attribute) from exc
         writer.depth -= 1
+        try:
+            arguments = noted_arguments(value, declaration, writer.notes)
+        except Exception as exc:
+            _raise_unwritable(exc, "", declaration.name)
+        writer_of(arguments)(value, writer)
 
+    if declaration.parameters:
+        write = write_noted
     return _bound_writer(declaration, write) if is_generic(declaration) else write
 
 
-def _step_writer(declared: Argument, types: Types, real: Signature) -> Callable[[Any, Writer], None]:
-    if declared.variable is None and declared.name in PRIMITIVES:
-        name = declared.name
-        return lambda value, writer: writer.out.append(primitive_bytes(name, value))
-    arguments = declared.arguments
-    final = types.final(declared.name) if declared.variable is None else None
-    if final is not None and not types.allowed:
-        return lambda value, writer: writer.write_nullable(final, writer.fitted(final, value), arguments)
-    if declared.variable is None and types.is_open(declared.name):
-        return lambda value, writer: writer.write_any(writer.assignable(declared.name, value), arguments)
+def _raise_unwritable(exc: Exception, attribute: str, name: str) -> NoReturn:
+    """Raise what went wrong with the value of an attribute, of the field ``name``."""
+    if isinstance(exc, Unencodable):
+        exc.of_field(name).inside(attribute)
+        raise exc
+    raise unwritable(exc, attribute).of_field(name) from exc
 
-    # Kryo does not see the argument that a class further up gives; Java's getters cast to it all the same.
-    is_number = declared.variable is not None and real.variable is None and real.name in _NUMBERS
+
+def _placed_step(step: Step, place: Place | None) -> Step:
+    return step if place is None else attrs.evolve(step, place=place, fits=place.exact)
+
+
+def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
+    arguments = declared.arguments
+    if declared.variable is None:
+        if declared.name in PRIMITIVES:
+            to_bytes = PRIMITIVE_BYTES[declared.name]
+            return Step(attribute, lambda value, writer: writer.out.extend(to_bytes(value)), shortcut=declared.name)
+        final = types.final(declared.name)
+        if final is not None and not types.allowed:
+            shortcut = "" if types.references or arguments else declared.name
+            return Step(
+                attribute, lambda value, writer: writer.write_nullable(final, value, arguments), shortcut=shortcut
+            )
+        if types.is_open(declared.name):
+            return Step(attribute, is_open=True, arguments=arguments)
 
     def write(value: Any, writer: Writer) -> None:
+        # Kryo does not see the argument that a class further up gives, and takes that of an object further out.
         now = declared.final(writer)
         if now is None:
-            if is_number:
-                value = fit(value, real)
-            writer.write_any(writer.assignable(declared.name, value), arguments)
+            writer.write_any(value, arguments)
         else:
-            writer.write_nullable(now, writer.fitted(now, value), arguments)
+            writer.write_nullable(now, writer.placed(now.name, value), arguments)
 
-    return write
+    return Step(attribute, write)
 
 
 def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
@@ -234,7 +285,9 @@ def enum_reader(declaration: Declaration) -> _Read:
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         ordinal, end = read_varint(data, pos)
         if ordinal > len(members):
-            raise Malformed(f"{declaration.name} has no constant of the ordinal {ordinal - 1}", pos)
+            raise Malformed(f"{declaration.name} has no constant of the ordinal {ordinal - 1}", pos).of_classes(
+                (declaration.name,)
+            )
         return (members[ordinal - 1] if ordinal else None), end
 
     return read
@@ -245,6 +298,6 @@ def enum_writer(declaration: Declaration) -> _Write:
     ordinals = {member.name: ordinal for ordinal, member in enumerate(declaration.members, 1)}
 
     def write(value: Any, writer: Writer) -> None:
-        writer.out.append(varint(ordinals[value.name]))
+        writer.out.extend(varint(ordinals[value.name]))
 
     return write

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
+from redisson_dq.codecs.kryo5.generics import NO_VARIABLES
 from redisson_dq.codecs.kryo5.scalars import read_boolean
-from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types, exception_type
-from redisson_dq.codecs.kryo5.wire import read_string, read_varint, top_bits
+from redisson_dq.codecs.kryo5.types import BY_ID, ClassSerializer, Types, exception_type
+from redisson_dq.codecs.kryo5.wire import TOP_BITS, WITHOUT_TOP_BIT, read_string, read_varint
 from redisson_dq.java.values import JavaClass
 
 if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+    from redisson_dq.codecs.kryo5.generics import Arguments
     from redisson_dq.codecs.serialization import ReadState
 
-__all__ = ["FLAT", "MAX_SIZELESS", "Reader", "ReferenceReader"]
+__all__ = ["MAX_SIZELESS", "Reader", "ReferenceReader"]
 
-#: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value
-#: and may be this many; for every other element there must be at least one byte.
+#: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value, and may be
+#: this many. For every other element there must be at least one byte.
 MAX_SIZELESS = 100_000
 
 
@@ -26,89 +30,130 @@ def _read_null(_data: bytes, pos: int, _: object = None) -> tuple[None, int]:
     return None, pos
 
 
-#: By the byte that stands for the class: how to read null and the classes that have an id.
-FLAT = {0: _read_null, **{java_type.tag[0]: java_type.read for java_type in BY_ID if java_type.tag}}
+_Read = Callable[..., "tuple[Any, int]"]
+_FLAT: dict[int, _Read] = {
+    0: _read_null,
+    **{serializer.tag[0]: serializer.read for serializer in BY_ID if serializer.tag},
+}
 
 
 class Reader:
     """The state of reading one value: the classes named so far, the depth, the elements without bytes.
 
-    ``variables`` are the type variables that are known where it is (see generics); ``streams`` and ``last_header``
-    what is known of the Java serialization streams among the bytes, if there are any (see embedded).
+    ``variables`` are the type variables that are known where it is (see generics). ``streams`` and ``last_header`` are
+    about the Java serialization streams among the bytes, if there are any (see embedded).
     """
 
-    __slots__ = (
-        *("_classes", "_names", "_sizeless", "_spelled", "depth", "ends", "final", "last_header", "size"),
-        *("streams", "types", "variables"),
-    )
-
     references = False
+    #: By the byte of its class: how null and the values of the classes that have an id are read.
+    by_byte: tuple[_Read | None, ...] = tuple(map(_FLAT.get, range(256)))
+    # What few values need is not set for each.
+    streams: ReadState | None = None
+    last_header: int | None = None
+    _sizeless = 0
 
     def __init__(self, types: Types, data: bytes) -> None:
         self.types = types
-        self.ends = top_bits(data)
-        self.final = types.final
-        self._spelled = types.spelled()
+        #: An ASCII string goes on to the next byte with its top bit set: ``find(1, pos)``. ``text`` has its characters.
+        self.find = data.translate(TOP_BITS).find
+        self.text = data.translate(WITHOUT_TOP_BIT).decode("ascii")
+        self.spelled = types.spelled()
         self.depth = 0
-        self.variables: Variables = {}
-        self.streams: ReadState | None = None
-        self.last_header: int | None = None
+        self.variables = NO_VARIABLES
         #: How many objects there were so far; counted only where one can be referred to (see ReferenceReader).
         self.size = 0
-        self._names: list[JavaType | str] = []
-        self._classes: dict[str, JavaClass] = {}
-        self._sizeless = 0
+        #: The declared classes of which an object was read, in the order of their first one.
+        self.seen: dict[str, None] = {}
+        self.names: list[ClassSerializer | str] = []
+
+    @cached_property
+    def _classes(self) -> dict[str, JavaClass]:
+        return {}
+
+    @cached_property
+    def _hashes(self) -> Hashes:
+        return Hashes()
+
+    def final(self, name: str) -> ClassSerializer | None:
+        """The class of that name if it is final in Java."""
+        return self.types.final(name)
 
     def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
         """A class and a value of it, or null."""
-        read = FLAT.get(data[pos])
+        byte = data[pos]
+        read = self.by_byte[byte]
         if read is not None:
             return read(data, pos + 1, self)
-        java_type, end = self._read_class(data, pos)
-        if not isinstance(java_type, JavaType):
-            java_type = self._unknown(java_type, data, pos, end)
-            if java_type is None:
+        serializer: Any = None
+        names = self.names
+        end = pos + 2
+        if byte == 1 and len(names) < 0x80:
+            # A class that was named before in this value, or in another one.
+            number = data[pos + 1]
+            if number < len(names):
+                serializer = names[number]
+            elif number == len(names):
+                end = self.find(1, end) + 1
+                serializer = self.spelled.get(data[pos + 2 : end])
+                if serializer is not None:
+                    names.append(serializer)
+        if type(serializer) is not ClassSerializer:
+            return self._read_any(data, pos, arguments)
+        if arguments and serializer.generic:
+            return serializer.read(data, end, self, arguments)
+        return serializer.read(data, end, self)
+
+    def _read_any(self, data: bytes, pos: int, arguments: Arguments) -> tuple[Any, int]:
+        """The same with a class that is read for the first time, or is none of those known."""
+        serializer, end = self._read_class(data, pos)
+        if not isinstance(serializer, ClassSerializer):
+            serializer = self._unknown(serializer, data, pos, end)
+            if serializer is None:
                 return None, end
-        if arguments and java_type.generic:
-            return java_type.read(data, end, self, arguments)
-        return java_type.read(data, end, self)
+        if arguments and serializer.generic:
+            return serializer.read(data, end, self, arguments)
+        return serializer.read(data, end, self)
 
-    def read_value(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read_value(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
         """A value whose class is known, not null."""
-        if arguments and java_type.generic:
-            return java_type.read(data, pos, self, arguments)
-        return java_type.read(data, pos, self)
+        if arguments and serializer.generic:
+            return serializer.read(data, pos, self, arguments)
+        return serializer.read(data, pos, self)
 
-    def read_nullable(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read_nullable(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
         """A value whose class is known, or null."""
-        if java_type.null_mark:
+        if serializer.null_mark:
             present, pos = read_boolean(data, pos)
             if not present:
                 return None, pos
-        return self.read_value(java_type, data, pos, arguments)
+        return self.read_value(serializer, data, pos, arguments)
 
     def register(self, value: Any) -> None:
         """Name the object that is being read, before what it holds is read, which may refer back to it."""
 
-    def read_class(self, data: bytes, pos: int) -> tuple[JavaType | None, int]:
+    def read_class(self, data: bytes, pos: int) -> tuple[ClassSerializer | None, int]:
         """A class, or None for null.
 
         A named class is 01 and a number; numbers count from 0 within a value. The first time the name follows
         as a string, later the number stands alone.
         """
         found, end = self._read_class(data, pos)
-        return (found if isinstance(found, JavaType) else self._unknown(found, data, pos, end)), end
+        return (found if isinstance(found, ClassSerializer) else self._unknown(found, data, pos, end)), end
 
     def read_class_name(self, data: bytes, pos: int) -> tuple[str | None, int]:
         """The name of a class, which may be any; None for null."""
         found, pos = self._read_class(data, pos)
-        return (found.name if isinstance(found, JavaType) else found), pos
+        return (found.name if isinstance(found, ClassSerializer) else found), pos
 
     def class_object(self, name: str) -> JavaClass:
         """The Class of that name: one object for all its places, as two bytes may name it again."""
         return self._classes.get(name) or self._classes.setdefault(name, JavaClass(name))
 
-    def _read_class(self, data: bytes, pos: int) -> tuple[JavaType | str | None, int]:
+    def _read_class(self, data: bytes, pos: int) -> tuple[ClassSerializer | str | None, int]:
         start = pos
         if data[pos] == 1:
             pos += 1
@@ -117,14 +162,14 @@ class Reader:
             if number != 1:
                 return (self._by_id(number - 2, start) if number else None), pos
         number, pos = read_varint(data, pos)
-        names = self._names
+        names = self.names
         if number < len(names):
             return names[number], pos
         if number > len(names):
             raise Malformed(f"class number {number} has no name yet", start)
         # Most names were read before: as bytes they need not become a text again.
-        spelled = data[pos : self.ends.find(1, pos) + 1]
-        known = self._spelled.get(spelled)
+        spelled = data[pos : self.find(1, pos) + 1]
+        known = self.spelled.get(spelled)
         if known is not None:
             names.append(known)
             return known, pos + len(spelled)
@@ -134,20 +179,20 @@ class Reader:
             raise Malformed(f"Java class {shorten(name or 'null', 200)} is none of the allowed classes", start)
         known = types.known(name or "")
         if known is not None and end - pos == len(spelled):
-            self._spelled[spelled] = known
+            self.spelled[spelled] = known
         found = known or types.named(name or "") or name or "null"
         names.append(found)
         return found, end
 
-    def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> JavaType | None:
+    def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> ClassSerializer | None:
         """A class that nobody declared, named from ``start`` to ``end``, which can only be an exception; or null."""
         if name is None:
             return None
         if not may_be_exception(data, end, self):
-            raise Malformed(unreadable(name), start)
+            raise unreadable(name, start)
         return exception_type(name)
 
-    def _by_id(self, class_id: int, pos: int) -> JavaType | str:
+    def _by_id(self, class_id: int, pos: int) -> ClassSerializer | str:
         if class_id < len(BY_ID):
             return BY_ID[class_id]
         allowed = self.types.allowed
@@ -173,6 +218,11 @@ class Reader:
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
 
+    def check_keys(self, keys: Collection[Any], pos: int) -> None:
+        """Refuse keys or elements of a container when too many have the same hash."""
+        if len(keys) > FEW_KEYS:
+            self._hashes.check(keys, pos)
+
     def check_hash(self, size: int, pos: int) -> None:
         """Refuse keys or elements of so many objects in all when their hashes would take too long."""
 
@@ -184,12 +234,15 @@ _UNREAD = object()
 
 
 class ReferenceReader(Reader):
-    """The same with ``references=True``: before an object stands a varint, 1 for one that follows, n + 2 for the
-    n-th that was there already, and 0 for null where there can be one."""
+    """The same with ``references=True``.
 
-    __slots__ = ("_hashed", "_objects", "_open", "_sizes", "_used")
+    Before an object stands a varint: 1 for one that follows, n + 2 for the n-th that was there already. It is 0 for
+    null where there can be one.
+    """
 
     references = True
+    #: A mark stands between a value and its class.
+    by_byte = (None,) * 256
 
     def __init__(self, types: Types, data: bytes) -> None:
         super().__init__(types, data)
@@ -201,27 +254,31 @@ class ReferenceReader(Reader):
         self._used: set[int] = set()
 
     def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
-        java_type, pos = self.read_class(data, pos)
-        return (None, pos) if java_type is None else self.read_value(java_type, data, pos, arguments)
+        serializer, pos = self.read_class(data, pos)
+        return (None, pos) if serializer is None else self.read_value(serializer, data, pos, arguments)
 
-    def read_value(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
-        if not java_type.shared:
-            return java_type.read(data, pos, self)
+    def read_value(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
+        if not serializer.shared:
+            return serializer.read(data, pos, self)
         mark, end = read_varint(data, pos)
         if mark == 0:
             raise Malformed("a null where there can be none", pos)
-        return self._read_marked(java_type, mark, data, end, arguments)
+        return self._read_marked(serializer, mark, data, end, arguments)
 
-    def read_nullable(self, java_type: JavaType, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read_nullable(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
         mark, end = read_varint(data, pos)
         if mark == 0:
             return None, end
-        if not java_type.shared:
-            return java_type.read(data, end, self)
-        return self._read_marked(java_type, mark, data, end, arguments)
+        if not serializer.shared:
+            return serializer.read(data, end, self)
+        return self._read_marked(serializer, mark, data, end, arguments)
 
     def _read_marked(
-        self, java_type: JavaType, mark: int, data: bytes, pos: int, arguments: Arguments
+        self, serializer: ClassSerializer, mark: int, data: bytes, pos: int, arguments: Arguments
     ) -> tuple[Any, int]:
         known = self._objects
         if mark > 1:
@@ -229,7 +286,7 @@ class ReferenceReader(Reader):
                 raise Malformed(f"there is no object {mark - 2} yet", pos)
             found = known[mark - 2]
             if found is _UNREAD:
-                raise Malformed(f"the {java_type.name} refers back to an object that is not complete", pos)
+                raise Malformed(f"the {serializer.name} refers back to an object that is not complete", pos)
             self._used.add(mark - 2)
             self.size = min(self.size + self._sizes[mark - 2], _ENOUGH)
             return found, pos
@@ -238,16 +295,16 @@ class ReferenceReader(Reader):
         self._sizes.append(1)
         self._open.append(number)
         value, end = (
-            java_type.read(data, pos, self, arguments)
-            if arguments and java_type.generic
-            else java_type.read(data, pos, self)
+            serializer.read(data, pos, self, arguments)
+            if arguments and serializer.generic
+            else serializer.read(data, pos, self)
         )
         self._open.pop()
         self.size = min(self.size + 1, _ENOUGH)
         self._sizes[number] = self.size - before
         if known[number] is not value:
             if number in self._used:
-                raise Malformed(f"a {java_type.name} that Python cannot hold refers back to itself", pos)
+                raise Malformed(f"a {serializer.name} that Python cannot hold refers back to itself", pos)
             known[number] = value
         return value, end
 

@@ -36,6 +36,7 @@ __all__ = [
     "float_bytes",
     "integer_bytes",
     "long_bytes",
+    "pack_double",
     "read_big_decimal",
     "read_big_integer",
     "read_boolean",
@@ -55,6 +56,7 @@ __all__ = [
     "read_signed_int",
     "read_signed_long",
     "short_bytes",
+    "unpack_double",
 ]
 
 #: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
@@ -66,13 +68,16 @@ _FLOAT = struct.Struct("<f")
 _SHORT = struct.Struct("<h")
 _NAN_DOUBLE = b"\0\0\0\0\0\0\xf8\x7f"
 _NAN_FLOAT = b"\0\0\xc0\x7f"
-_unpack_double = _DOUBLE.unpack_from
+unpack_double = _DOUBLE.unpack_from
 _unpack_float = _FLOAT.unpack_from
 _unpack_short = _SHORT.unpack_from
-_pack_double = _DOUBLE.pack
+pack_double = _DOUBLE.pack
 
 
 def read_integer(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    byte = data[pos]
+    if byte < 0x80:
+        return byte >> 1 ^ -(byte & 1), pos + 1
     number, pos = read_varint(data, pos)
     return (number >> 1) ^ -(number & 1), pos
 
@@ -82,6 +87,9 @@ def integer_bytes(value: int) -> bytes:
 
 
 def read_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
+    byte = data[pos]
+    if byte < 0x80:
+        return decoded_long(byte >> 1 ^ -(byte & 1)), pos + 1
     number, pos = read_varlong(data, pos)
     return decoded_long((number >> 1) ^ -(number & 1)), pos
 
@@ -147,11 +155,11 @@ def float_bytes(value: float) -> bytes:
 
 
 def read_double(data: bytes, pos: int, _: object = None) -> tuple[float, int]:
-    return _unpack_double(data, pos)[0], pos + 8
+    return unpack_double(data, pos)[0], pos + 8
 
 
 def double_bytes(value: float) -> bytes:
-    return _pack_double(value) if value == value else _NAN_DOUBLE
+    return pack_double(value) if value == value else _NAN_DOUBLE
 
 
 def read_byte_array(data: bytes, pos: int, _: object = None) -> tuple[bytes | None, int]:

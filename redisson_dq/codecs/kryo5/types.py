@@ -1,8 +1,8 @@
 """The Java classes this codec knows: how Kryo's bytes name them, and the functions that read and write them.
 
-Before a value Kryo writes its class as a varint: 0 for null; 1 for a class that is named (see the reader);
-from 2 on the ids that Kryo gives by itself: int 0, String 1, float 2, boolean 3, byte 4, char 5, short 6,
-long 7, double 8, boxed types the same; then those of the classes that are registered.
+Before a value Kryo writes its class as a varint. 0 is null, and 1 is a class that is named (see the reader). From 2 on
+come the ids that Kryo itself gives, each plus 2. They are int 0, String 1, float 2, boolean 3, byte 4, char 5, short 6,
+long 7, double 8. Boxed types have the same ids. The ids of the registered classes come after them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable, no_java_type, shorten, type_name
 from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scalars, times, values, wire
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS, Comparator, collection_for
+from redisson_dq.java import kotlin
+from redisson_dq.java.arrays import PRIMITIVE_NAMES, component_of
+from redisson_dq.java.collections import COLLECTIONS, Comparator
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, generation
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
-from redisson_dq.java.places import fits
 from redisson_dq.java.times import java_time_name
 
-__all__ = ["BY_ID", "JavaType", "Types", "exception_type"]
+__all__ = ["BY_ID", "ClassSerializer", "Types", "exception_type"]
 
 Read = Callable[..., "tuple[Any, int]"]
 Write = Callable[..., None]
 
-#: What stands for null where the class is already known, as in a list whose elements are of one class: a byte
-#: that the class's own serializer reads as null, or else a mark before every element, 00 for null and 01 for
-#: a value.
+#: What stands for null where the class is already known, as in a list whose elements are of one class. It is a byte
+#: that the class's own serializer reads as null. Classes without such a byte have a mark before every element: 00 for
+#: null, 01 for a value.
 NULL_ZERO: Final = b"\0"
 NULL_STRING: Final = b"\x80"
 NULL_MARK: Final = None
@@ -42,12 +42,13 @@ NULL_MARK: Final = None
 _MOST_ARRAY_TYPES = 256
 
 
-class JavaType:
+class ClassSerializer:
     """One Java class. ``read`` and ``write`` do a value's bytes, the class excluded.
 
-    ``tag`` is the byte of the class's id, for those that Kryo gives itself. ``sizeless`` says that a value has no
-    bytes at all, ``final`` that the class is final in Java, ``generic`` that ``read`` and ``write`` also take type
-    arguments, ``shared`` that Kryo may refer back to a value; ``enum`` is a declared enum's class.
+    ``tag`` is the byte of the class's id, for ids that Kryo itself gives. ``spelled`` is the name as it stands for any
+    other class. ``sizeless`` says that a value has no bytes
+    at all, ``final`` that the class is final in Java. ``generic`` says that ``read`` and ``write`` also take type
+    arguments. ``shared`` says that Kryo may refer back to a value. ``enum`` is a declared enum's class.
     """
 
     __slots__ = (
@@ -61,6 +62,7 @@ class JavaType:
         "read",
         "shared",
         "sizeless",
+        "spelled",
         "tag",
         "write",
     )
@@ -80,6 +82,7 @@ class JavaType:
         python: type | None = None,
     ) -> None:
         self.name = name
+        self.spelled = wire.ascii_name(name)
         self.tag = None if class_id is None else bytes((class_id + 2,))
         self.null = null or b"\0"
         self.null_mark = null is NULL_MARK
@@ -95,17 +98,17 @@ class JavaType:
 
 def _each(to_bytes: Callable[[Any], bytes]) -> Write:
     def write(value: Any, writer: Any) -> None:
-        writer.out.append(to_bytes(value))
+        writer.out.extend(to_bytes(value))
 
     return write
 
 
-def _box(name: str, read: Read, to_bytes: Callable[[Any], bytes], class_id: int) -> JavaType:
-    return JavaType("java.lang." + name, read, _each(to_bytes), class_id=class_id, final=True, shared=False)
+def _box(name: str, read: Read, to_bytes: Callable[[Any], bytes], class_id: int) -> ClassSerializer:
+    return ClassSerializer("java.lang." + name, read, _each(to_bytes), class_id=class_id, final=True, shared=False)
 
 
 INTEGER = _box("Integer", scalars.read_integer, scalars.integer_bytes, 0)
-STRING = JavaType(
+STRING = ClassSerializer(
     "java.lang.String", wire.read_string, _each(wire.string_bytes), class_id=1, null=NULL_STRING, final=True
 )
 FLOAT = _box("Float", scalars.read_float, scalars.float_bytes, 2)
@@ -118,13 +121,13 @@ DOUBLE = _box("Double", scalars.read_double, scalars.double_bytes, 8)
 #: By class id.
 BY_ID = (INTEGER, STRING, FLOAT, BOOLEAN, BYTE, CHARACTER, SHORT, LONG, DOUBLE)
 
-BIG_INTEGER = JavaType(
+BIG_INTEGER = ClassSerializer(
     "java.math.BigInteger", scalars.read_big_integer, _each(scalars.big_integer_bytes), null=NULL_ZERO
 )
-BIG_DECIMAL = JavaType(
+BIG_DECIMAL = ClassSerializer(
     "java.math.BigDecimal", scalars.read_big_decimal, _each(scalars.big_decimal_bytes), null=NULL_ZERO
 )
-BYTE_ARRAY = JavaType("[B", scalars.read_byte_array, _each(scalars.byte_array_bytes), null=NULL_ZERO, final=True)
+BYTE_ARRAY = ClassSerializer("[B", scalars.read_byte_array, _each(scalars.byte_array_bytes), null=NULL_ZERO, final=True)
 
 #: With their comparator before the elements.
 _SORTED = frozenset(
@@ -135,13 +138,34 @@ _SORTED = frozenset(
 )
 
 
-def _collection(name: str, kind: type) -> JavaType:
+def _declared_collection(declaration: Declaration) -> ClassSerializer:
+    """A class that extends a collection: its elements as those of what it extends. Java leaves its own fields out."""
+    sorted_ = declaration.extends in _SORTED
+    if issubclass(declaration.python, dict):
+        read = containers.map_reader(declaration.name, declaration.python, sorted_=sorted_)
+        put = containers.map_writer(sorted_=sorted_)
+    else:
+        read = containers.collection_reader(declaration.name, declaration.python, sorted_=sorted_)
+        put = containers.collection_writer(sorted_=sorted_)
+    write = containers.declared_writer(declaration, put)
+    return ClassSerializer(
+        declaration.name,
+        read,
+        write,
+        null=NULL_ZERO,
+        final=declaration.final,
+        generic=True,
+        python=declaration.python,
+    )
+
+
+def _collection(name: str, kind: type) -> ClassSerializer:
     if kind in (java.EmptyList, java.EmptySet, java.EmptyMap):
-        return JavaType(name, *containers.nothing(kind), sizeless=True)
+        return ClassSerializer(name, *containers.nothing(kind), sizeless=True)
     if kind in (java.SingletonList, java.SingletonSet):
-        return JavaType(name, *containers.singleton(name, kind))
+        return ClassSerializer(name, *containers.singleton(name, kind))
     if kind is java.SingletonMap:
-        return JavaType(name, *containers.singleton_map(name, kind))
+        return ClassSerializer(name, *containers.singleton_map(name, kind))
     sorted_ = name in _SORTED
     nulls = kind not in (java.ListOf, java.SetOf, java.MapOf)
     if issubclass(kind, dict):
@@ -150,55 +174,63 @@ def _collection(name: str, kind: type) -> JavaType:
     else:
         read = containers.collection_reader(name, kind, sorted_=sorted_, null_flag=nulls)
         write = containers.collection_writer(sorted_=sorted_, null_flag=nulls)
-    return JavaType(name, read, write, null=NULL_ZERO, generic=True)
+    if kind in kotlin.EMPTY or kind is java.CopiesList:
+        write = containers.only_empty(kind, write)
+    return ClassSerializer(name, read, write, null=NULL_ZERO, generic=True)
 
 
-def _comparator(member: Comparator) -> JavaType:
+def _comparator(member: Comparator) -> ClassSerializer:
     """A comparator is an object without fields; the natural order is an enum's only constant."""
     if member is Comparator.NATURAL_ORDER:
-        return JavaType(
+        return ClassSerializer(
             member.value,
             lambda _data, pos, _: (member, pos + 1),
             _each(lambda _: b"\x01"),
             null=NULL_ZERO,
             shared=False,
         )
-    return JavaType(member.value, lambda _data, pos, _: (member, pos), lambda _value, _writer: None, sizeless=True)
+    return ClassSerializer(
+        member.value, lambda _data, pos, _: (member, pos), lambda _value, _writer: None, sizeless=True
+    )
 
 
-def _named_types() -> dict[str, JavaType]:
+def _named_types() -> dict[str, ClassSerializer]:
     found = [*BY_ID, BIG_INTEGER, BIG_DECIMAL, BYTE_ARRAY]
     found += [_collection(name, kind) for name, kind in COLLECTIONS.items()]
     found += [_comparator(member) for member in Comparator]
     for table in (times.DATES, times.TIMES, values.MARKED):
         for name, (read, to_bytes) in table.items():
-            found.append(JavaType(name, read, _each(to_bytes), final=table is times.TIMES or name in values.FINAL))
+            found.append(
+                ClassSerializer(name, read, _each(to_bytes), final=table is times.TIMES or name in values.FINAL)
+            )
     for name, kind in values.TEXTS.items():
         read = values.text_reader(kind, null=True)
-        found.append(JavaType(name, read, _each(wire.string_bytes), null=NULL_STRING, final=True))
-    found.append(JavaType("java.util.Optional", *values.box(java.Optional), final=True))
-    found.append(JavaType("java.util.concurrent.atomic.AtomicReference", *values.box(java.AtomicReference)))
+        found.append(ClassSerializer(name, read, _each(wire.string_bytes), null=NULL_STRING, final=True))
+    found.append(ClassSerializer("java.util.Optional", *values.box(java.Optional), final=True))
+    found.append(ClassSerializer("java.util.concurrent.atomic.AtomicReference", *values.box(java.AtomicReference)))
     found.append(
-        JavaType("java.lang.Class", values.read_class_object, values.write_class_object, null=NULL_ZERO, final=True)
+        ClassSerializer(
+            "java.lang.Class", values.read_class_object, values.write_class_object, null=NULL_ZERO, final=True
+        )
     )
     for name in ("RegularEnumSet", "JumboEnumSet", "EnumSet"):
-        found.append(JavaType("java.util." + name, values.read_enum_set, values.write_enum_set))
+        found.append(ClassSerializer("java.util." + name, values.read_enum_set, values.write_enum_set))
     for name, stream in embedded.STREAMS.items():
         read, write = embedded.stream_reader(name, stream), embedded.stream_writer(stream)
-        found.append(JavaType(name, read, write, final=name in embedded.ADDRESSES.values()))
-    return {java_type.name: java_type for java_type in found}
+        found.append(ClassSerializer(name, read, write, final=name in embedded.ADDRESSES.values()))
+    return {serializer.name: serializer for serializer in found}
 
 
-def exception_type(name: str) -> JavaType:
+def exception_type(name: str) -> ClassSerializer:
     """The class of an exception; any class can be one."""
-    return JavaType(name, embedded.exception_reader(name), embedded.stream_writer(embedded.THROWABLE))
+    return ClassSerializer(name, embedded.exception_reader(name), embedded.stream_writer(embedded.THROWABLE))
 
 
 _exception_types = functools.lru_cache(maxsize=256)(exception_type)
 _lock = threading.Lock()
 
 
-def _same_exception_type(name: str) -> JavaType:
+def _same_exception_type(name: str) -> ClassSerializer:
     """The same object each time, in every thread: a collection whose elements are of one class is written otherwise."""
     with _lock:
         return _exception_types(name)
@@ -207,7 +239,7 @@ def _same_exception_type(name: str) -> JavaType:
 #: By Java's name.
 _BY_NAME = _named_types()
 
-_BY_PYTHON_TYPE: dict[type, JavaType] = {
+_BY_PYTHON_TYPE: dict[type, ClassSerializer] = {
     str: STRING,
     float: DOUBLE,
     bool: BOOLEAN,
@@ -250,8 +282,8 @@ _BY_VALUE: dict[type, Callable[[Any], str]] = {
 }
 
 
-#: What Redisson gives a serializer of its own, after the allowed classes were registered with Kryo's: with one of
-#: these among them it cannot write at all on a JDK since 16, or not read what it wrote.
+#: Redisson gives these classes a serializer of its own, after it has registered the allowed classes with Kryo's. With
+#: one of these among them it cannot write at all on a JDK since 16, or not read what it wrote.
 _UNREGISTRABLE = frozenset(
     (
         *embedded.STREAMS,
@@ -269,7 +301,7 @@ class Types:
 
     def __init__(self, allowed: Collection[str] = (), *, references: bool = False) -> None:
         self.references = references
-        names = [java_type.name for java_type in BY_ID]
+        names = [serializer.name for serializer in BY_ID]
         #: The box's class by the primitive type's name, and the other way round.
         self.primitives: dict[str, str] = dict(
             zip(("int", "", "float", "boolean", "byte", "char", "short", "long", "double"), names, strict=True)
@@ -284,19 +316,32 @@ class Types:
             )
         self.allowed = sorted({self.primitives.get(name, name) for name in allowed} - {*names})
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
-        self._declared: dict[Declaration, JavaType] = {}
-        self._arrays: dict[str, JavaType] = {}
-        self._spelled: dict[bytes, JavaType] = {}
-        self._generation = 0
+        self._declared: dict[Declaration, ClassSerializer] = {}
+        self._bodies: dict[tuple[Declaration, str], ClassSerializer] = {}
+        self._arrays: dict[str, ClassSerializer] = {}
+        self._spelled: dict[bytes, ClassSerializer] = {}
+        self._by_type: dict[type, ClassSerializer] = {}
+        self._generation = -1
 
-    def spelled(self) -> dict[bytes, JavaType]:
+    def spelled(self) -> dict[bytes, ClassSerializer]:
         """The known and the declared classes that were read so far, by the bytes of their names."""
-        now = generation()
-        if now != self._generation:
-            self._spelled, self._generation = {}, now
+        if generation() != self._generation:
+            self._forget()
         return self._spelled
 
-    def known(self, name: str) -> JavaType | None:
+    def by_type(self) -> dict[type, ClassSerializer]:
+        """The classes that were written so far by Python type, where nothing else of a value decides."""
+        if generation() != self._generation:
+            self._forget()
+        return self._by_type
+
+    def _forget(self) -> None:
+        # What was asked before may be answered otherwise by now: by new dicts, as other threads may fill the old ones.
+        now = generation()
+        self._spelled, self._by_type = {}, dict(_BY_PYTHON_TYPE)
+        self._generation = now
+
+    def known(self, name: str) -> ClassSerializer | None:
         """The class of that name, if it is one of those known to all or declared."""
         found = _BY_NAME.get(name)
         if found is not None:
@@ -304,7 +349,7 @@ class Types:
         declaration = declaration_of(name)
         return None if declaration is None else self._of_declaration(declaration)
 
-    def named(self, name: str) -> JavaType | None:
+    def named(self, name: str) -> ClassSerializer | None:
         """The class of that name, None if nothing is known of it."""
         found = self.known(name)
         if found is not None:
@@ -313,13 +358,16 @@ class Types:
             return self._array(name)
         if name.startswith(values.CHARSET_PACKAGE):
             read, to_bytes = values.MARKED["java.nio.charset.Charset"]
-            return JavaType(name, read, _each(to_bytes))
-        # The class of an enum's constant that has a body.
-        outer, dollar, number = name.rpartition("$")
-        declaration = declaration_of(outer) if dollar and number.isdigit() else None
-        return self._of_declaration(declaration) if declaration is not None and declaration.kind == "enum" else None
+            return ClassSerializer(name, read, _each(to_bytes))
+        # The class of an enum's constant that has a body: Step$1 in Java, Step$UP in Kotlin.
+        outer, dollar, constant = name.rpartition("$")
+        declaration = declaration_of(outer) if dollar else None
+        if declaration is None or declaration.kind != "enum":
+            return None
+        known = constant.isdigit() or constant in declaration.constants or name in declaration.bodies.values()
+        return self._of_declaration(declaration) if known else None
 
-    def final(self, name: str) -> JavaType | None:
+    def final(self, name: str) -> ClassSerializer | None:
         """The class of that name if it is final in Java (of an array: if its innermost component type is)."""
         found = _BY_NAME.get(name)
         if found is None and name.startswith("["):
@@ -329,7 +377,7 @@ class Types:
             found = None if declaration is None else self._of_declaration(declaration)
         return found if found is not None and found.final else None
 
-    def component(self, name: str) -> JavaType | None:
+    def component(self, name: str) -> ClassSerializer | None:
         """The class of an array's elements if they stand without it: a final class, or any array's."""
         return self.named(name) if name.startswith("[") else self.final(name)
 
@@ -337,15 +385,16 @@ class Types:
         """Whether the class is known not to be final, now and later."""
         return self.final(name) is None and (name.startswith("java.") or declaration_of(name) is not None)
 
-    def _array(self, name: str) -> JavaType | None:
+    def _array(self, name: str) -> ClassSerializer | None:
         found = self._arrays.get(name)
         if found is None:
             try:
                 component = component_of(name)
             except ValueError:
                 return None
-            final = component in arrays.PRIMITIVES or self.final(component) is not None
-            found = JavaType(
+            innermost = component.lstrip("[")
+            final = component in arrays.PRIMITIVES or innermost in PRIMITIVE_NAMES or self._is_final(innermost)
+            found = ClassSerializer(
                 name,
                 arrays.array_reader(component, self),
                 arrays.array_writer(component, self),
@@ -358,17 +407,21 @@ class Types:
                 found = self._arrays.setdefault(name, found)
         return found
 
-    def _of_declaration(self, declaration: Declaration) -> JavaType:
+    def _is_final(self, code: str) -> bool:
+        """Whether a class is final, of its name or of its name as it stands in that of an array of arrays."""
+        return self.final(code[1:-1] if code.endswith(";") else code) is not None
+
+    def _of_declaration(self, declaration: Declaration) -> ClassSerializer:
         found = self._declared.get(declaration)
         if found is None:
             # Of two threads that come here at once, both go on with the type of one: types are told apart by identity.
             found = self._declared.setdefault(declaration, self._make(declaration))
         return found
 
-    def _make(self, declaration: Declaration) -> JavaType:
+    def _make(self, declaration: Declaration) -> ClassSerializer:
         """The declared class; its fields are looked at when the first object is read or written."""
         if declaration.kind == "enum":
-            return JavaType(
+            return ClassSerializer(
                 declaration.name,
                 objects.enum_reader(declaration),
                 objects.enum_writer(declaration),
@@ -378,6 +431,9 @@ class Types:
                 python=declaration.python,
             )
 
+        if declaration.extends:
+            return _declared_collection(declaration)
+
         def read(*args: Any) -> tuple[Any, int]:
             made.read = objects.object_reader(declaration, self)
             return made.read(*args)
@@ -386,7 +442,7 @@ class Types:
             made.write = objects.object_writer(declaration, self)
             made.write(*args)
 
-        made = JavaType(
+        made = ClassSerializer(
             declaration.name,
             read,
             write,
@@ -398,26 +454,45 @@ class Types:
         )
         return made
 
-    def of_enum(self, kind: type[Enum]) -> JavaType:
-        """The class of an enum's constants."""
-        declaration = declaration_for(kind)
+    def of_constant(self, member: Enum) -> ClassSerializer:
+        """The class of an enum's constant, which is the enum's but for one with a body."""
+        declaration = declaration_for(type(member))
         if declaration is None:
-            raise Unencodable(f"{kind.__qualname__} has no Java type here: declare it with java_class")
-        return self._of_declaration(declaration)
+            raise Unencodable(f"{type(member).__qualname__} has no Java type here: declare it with java_class")
+        found = self._of_declaration(declaration)
+        if not declaration.bodies:
+            return found
+        body = declaration.bodies.get(declaration.constants[declaration.members.index(member)])
+        # Where classes are registered, Kryo takes the enum's for a constant whose own class is not among them.
+        if body is None or (self.allowed and body not in self.ids):
+            return found
+        made = self._bodies.get((declaration, body))
+        if made is None:
+            made = ClassSerializer(
+                body, found.read, found.write, null=NULL_ZERO, final=True, shared=False, python=declaration.python
+            )
+            made = self._bodies.setdefault((declaration, body), made)
+        return made
 
-    def of(self, value: Any) -> JavaType | None:
+    def of(self, value: Any) -> ClassSerializer | None:
         """The Java class a value becomes, None for None. A subclass counts as its nearest base class here."""
         if value is None:
             return None
         kind = type(value)
-        found = _BY_PYTHON_TYPE.get(kind)
+        by_type = self._by_type
+        found = by_type.get(kind)
         if found is not None:
             return found
         if kind is int:
             return INTEGER if INT_MIN <= value <= INT_MAX else _BY_NAME[_int_name(value)]
         declaration = declaration_for(kind)
         if declaration is not None:
-            return self._of_declaration(declaration)
+            if declaration.bodies:
+                return self.of_constant(value)
+            found = self._of_declaration(declaration)
+            if declaration.python is kind:
+                by_type[kind] = found
+            return found
         if isinstance(value, java.Throwable):
             if self.allowed:
                 raise Unencodable("Redisson's Kryo5Codec with allowed classes writes no exceptions")
@@ -429,11 +504,7 @@ class Types:
         name = self._name_of(value, kind)
         if name is not None:
             held = _HELD.get(kind)
-            if (
-                held is not None
-                and name not in embedded.STREAMS
-                and not issubclass(COLLECTIONS.get(name, object), held)
-            ):
+            if held is not None and name not in embedded.STREAMS and not issubclass(collection_class(name), held):
                 what = "maps" if held is dict else "sets"
                 raise Unencodable(f"{kind.__name__} of {shorten(name, 120)}, which is no class of {what}")
             found = _BY_NAME.get(name) or self.named(name)
@@ -457,80 +528,14 @@ class Types:
                 raise Unencodable(f"{type_name(value)} has no Java type here: declare it with java_class")
         return None
 
-    def fitted(self, java_type: JavaType, value: Any) -> Any:
-        """A value for a place that only holds one final class: as it is, or the number that it is there.
 
-        Raises Unencodable for a value of another class.
-        """
-        if value is None or _BY_PYTHON_TYPE.get(type(value)) is java_type:
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            limits = _LIMITS.get(java_type)
-            if limits is not None and limits[0] <= value <= limits[1]:
-                return value
-            if java_type is DOUBLE or java_type is FLOAT:
-                value = float(value)
-        if java_type.name[0] == "[" and isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-            return array_of(component_of(java_type.name), value)
-        if java_type is FLOAT and isinstance(value, float):
-            return java.Float(value)
-        if java_type is CHARACTER and isinstance(value, str) and len(value) == 1:
-            return java.Character(value)
-        wrap = _WRAPPERS.get(java_type.name)
-        if wrap is not None and type(value) in (datetime, time):
-            try:
-                return wrap(value)
-            except ValueError as exc:
-                raise Unencodable(f"a {type_name(value)} where {java_type.name} is declared: {exc}") from exc
-        found = self.of(value)
-        # An array of a class that may yet be declared is made anew each time.
-        if found is not java_type and not (found is not None and found.name == java_type.name and found.name[0] == "["):
-            named = found.name if found is not None else "null"
-            raise Unencodable(f"{type_name(value)} becomes {named}, where {java_type.name} is declared")
-        return value
-
-    @staticmethod
-    def adapted(name: str, value: Any) -> Any:
-        """A plain value as what it is in a place of a declared type that is not final: a datetime the date, a list the
-        array or the collection. Kryo puts whatever it reads into the field, without a look."""
-        kind = type(value)
-        if kind is datetime:
-            wrap = _WRAPPERS.get(name)
-            return value if wrap is None else wrap(value)
-        if kind in _PLAIN:
-            if name[0] == "[":
-                return array_of(component_of(name), value) if kind in (list, tuple) else value
-            return collection_for(value, name)
-        return value
-
-    def assignable(self, name: str, value: Any) -> Any:
-        """The same for a field. Raises Unencodable for a value that the field cannot hold."""
-        value = self.adapted(name, value)
-        if value is not None and not fits(value, name):
-            raise Unencodable(f"{type_name(value)} where {name} is declared")
-        return value
+def collection_class(name: str) -> type:
+    """The Python class of a collection, of a declared one as well; object for any other name."""
+    declaration = declaration_of(name)
+    if declaration is not None and declaration.extends:
+        return declaration.python
+    return COLLECTIONS.get(name, object)
 
 
 #: What the classes are that these stand for.
 _HELD: dict[type, Any] = {java.Elements: (set, java.OrderedSet), java.Entries: dict}
-_PLAIN = frozenset((list, tuple, set, frozenset, dict))
-_LIMITS = {
-    BYTE: (-128, 127),
-    SHORT: (-32768, 32767),
-    INTEGER: (INT_MIN, INT_MAX),
-    LONG: (LONG_MIN, LONG_MAX),
-}
-#: A plain datetime in a place of these classes becomes one.
-_WRAPPERS: dict[str, Callable[[Any], Any]] = {
-    kind.java_name: kind
-    for kind in (
-        java.Instant,
-        java.OffsetDateTime,
-        java.ZonedDateTime,
-        java.OffsetTime,
-        java.JavaDate,
-        java.SqlDate,
-        java.SqlTime,
-        java.Timestamp,
-    )
-}

@@ -225,22 +225,22 @@ def write_class_object(value: values.JavaClass, writer: Writer) -> None:
     box_name = writer.types.primitives.get(value)
     writer.write_class_name(box_name or value)
     if box_name is not None:
-        writer.out.append(b"\x01")
+        writer.out.extend(b"\x01")
     elif value in writer.types.boxes:
-        writer.out.append(b"\0")
+        writer.out.extend(b"\0")
 
 
 def read_enum_set(data: bytes, pos: int, reader: Reader) -> tuple[EnumSet[Any], int]:
     """An EnumSet: the class of its elements, their number, and each as the enum itself stands."""
     start = pos
-    java_type, pos = reader.read_class(data, pos)
-    if java_type is None or java_type.enum is None:
+    serializer, pos = reader.read_class(data, pos)
+    if serializer is None or serializer.enum is None:
         raise Malformed("an EnumSet of a class that is no declared enum", start)
     count, pos = read_varint(data, pos)
     reader.check_count(count, data, pos)
-    made: EnumSet[Any] = EnumSet(java_type.enum)
+    made: EnumSet[Any] = EnumSet(serializer.enum)
     for _ in range(count):
-        member, pos = java_type.read(data, pos, reader)
+        member, pos = serializer.read(data, pos, reader)
         made.add(member)
     return made, pos
 
@@ -252,11 +252,15 @@ def enum_set_class(value: EnumSet[Any]) -> str:
 
 def write_enum_set(value: EnumSet[Any], writer: Writer) -> None:
     """The same, written: by ordinal, as Java's iterates."""
-    java_type = writer.types.of_enum(value.element)
-    writer.write_class(java_type)
     members = [member for member in value.element if member in value]
     if len(members) != len(value):
         raise Unencodable(f"an EnumSet of {value.element.__qualname__} with elements of other types")
-    writer.out.append(varint(len(members)))
+    # The class of the first element; of an empty set, of the first that it could have.
+    constants = members or list(value.element)
+    if not constants:
+        raise Unencodable(f"an EnumSet of {value.element.__qualname__}, which has no constants")
+    serializer = writer.types.of_constant(constants[0])
+    writer.write_class(serializer)
+    writer.out.extend(varint(len(members)))
     for member in members:
-        java_type.write(member, writer)
+        serializer.write(member, writer)

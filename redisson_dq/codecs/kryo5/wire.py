@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
 
 __all__ = [
+    "TOP_BITS",
+    "WITHOUT_TOP_BIT",
     "ascii_name",
     "read_length",
     "read_string",
@@ -34,7 +36,6 @@ __all__ = [
     "read_varint_flag",
     "read_varlong",
     "string_bytes",
-    "top_bits",
     "varint",
     "varint_flag",
 ]
@@ -42,8 +43,10 @@ __all__ = [
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
 _find_top_bit = re.compile(rb"[\x80-\xff]").search
-_TOP_BITS = bytes(n >> 7 for n in range(256))
-_WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
+#: To translate bytes with: a 1 for each with its top bit set and a 0 for every other, which shows where ASCII strings
+#: end; and each without that bit.
+TOP_BITS = bytes(n >> 7 for n in range(256))
+WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 #: A high and a low surrogate, three bytes each.
@@ -57,6 +60,8 @@ def varint(number: int) -> bytes:
         return _ONE[number]
     if number < 0x4000:
         return bytes((number & 0x7F | 0x80, number >> 7))
+    if number < 0x200000:
+        return bytes((number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80, number >> 14))
     out = bytearray()
     while number > 0x7F and len(out) < 8:
         out.append(number & 0x7F | 0x80)
@@ -71,17 +76,15 @@ def varint_flag(flag: bool, number: int) -> bytes:
     return _ONE[first] if number < 0x40 else _ONE[first | 0x40] + varint(number >> 6)
 
 
-def top_bits(data: bytes) -> bytes:
-    """A 1 for each byte with its top bit set, a 0 for every other: where ASCII strings end. O(length)."""
-    return data.translate(_TOP_BITS)
-
-
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:
     """A varint as a number of 32 bits without sign. O(1)."""
     byte = data[pos]
     if byte < 0x80:
         return byte, pos + 1
     number = byte & 0x7F
+    byte = data[pos + 1]
+    if byte < 0x80:
+        return number | byte << 7, pos + 2
     for shift in (7, 14, 21, 28):
         pos += 1
         byte = data[pos]
@@ -156,13 +159,20 @@ def read_string(data: bytes, pos: int, reader: Reader | None = None) -> tuple[st
     first = data[pos]
     if first < 0x80:
         if reader is not None:
-            end = reader.ends.find(1, pos) + 1
-        else:
-            match = _find_top_bit(data, pos)
-            end = match.end() if match is not None else 0
-        if not end:
+            end = reader.find(1, pos) + 1
+            if end:
+                return reader.text[pos:end], end
             raise IndexError
-        return data[pos:end].translate(_WITHOUT_TOP_BIT).decode(), end
+        match = _find_top_bit(data, pos)
+        if match is None:
+            raise IndexError
+        end = match.end()
+        return data[pos:end].translate(WITHOUT_TOP_BIT).decode("ascii"), end
+    if first < 0xC0:
+        end = pos + (first & 0x3F)
+        raw = data[pos + 1 : end]
+        if raw.isascii() and len(raw) == end - pos - 1:
+            return raw.decode("ascii"), end
     count, start = read_varint_flag(data, pos)
     if count < 2:
         return (None, start) if count == 0 else ("", start)

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
+from redisson_dq.codecs.kryo5.generics import NO_VARIABLES
 from redisson_dq.codecs.kryo5.scalars import double_bytes
-from redisson_dq.codecs.kryo5.types import BY_ID, JavaType, Types
+from redisson_dq.codecs.kryo5.types import BY_ID, ClassSerializer, Types
 from redisson_dq.codecs.kryo5.wire import ascii_name, string_bytes, varint
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+from redisson_dq.java.places import Notes, place_named
 
 if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments, Variables
+    from redisson_dq.codecs.kryo5.generics import Arguments
     from redisson_dq.codecs.serialization import WriteState
 
-__all__ = ["FLAT", "ReferenceWriter", "Writer"]
+__all__ = ["ReferenceWriter", "Writer"]
 
 
 def _string(value: str) -> bytes:
@@ -36,7 +38,7 @@ def _long(value: int) -> bytes:
 
 
 #: By exact Python type: a value's class and bytes at once, where the class has an id; None where it has not.
-FLAT: dict[type, Callable[[Any], bytes | None]] = {
+_FLAT: dict[type, Callable[[Any], bytes | None]] = {
     str: _string,
     int: _int,
     float: lambda value: b"\x0a" + double_bytes(value),
@@ -44,79 +46,105 @@ FLAT: dict[type, Callable[[Any], bytes | None]] = {
     type(None): lambda _value: b"\0",
     java.Long: _long,
 }
-_TAGS = {java_type.name: java_type.tag for java_type in BY_ID}
+_NOT_FLAT: dict[type, Callable[[Any], bytes | None]] = {}
+_TAGS = {serializer.name: serializer.tag for serializer in BY_ID}
 
 
 class Writer:
     """The state of writing one value: its bytes so far, the classes named so far, the depth.
 
-    ``variables`` are the type variables that are known where it is (see generics); ``streams`` what was written of
-    the Java serialization streams, if there are any (see embedded).
+    ``variables`` are the type variables that are known where it is (see generics). ``notes`` are the objects of generic
+    classes whose place is known. ``streams`` is what was written of the Java serialization streams, if there are any
+    (see embedded).
     """
 
-    __slots__ = ("_names", "assignable", "depth", "final", "fitted", "out", "streams", "type_of", "types", "variables")
-
     references = False
+    #: By the exact type of a value: its class and its bytes at once.
+    flat = _FLAT
+    #: Few values need it.
+    streams: WriteState | None = None
 
     def __init__(self, types: Types) -> None:
         self.types = types
-        self.type_of = types.of
-        self.final = self._allowed_final if types.allowed else types.final
-        self.fitted = types.fitted
-        self.assignable = types.assignable
-        self.out: list[bytes] = []
+        #: The class by the exact type of a value, where that alone tells it.
+        self.by_type = types.by_type()
+        self.notes: Notes = {}
+        self.out = bytearray()
         self.depth = 0
-        self.variables: Variables = {}
-        self.streams: WriteState | None = None
+        self.variables = NO_VARIABLES
         self._names: dict[str, int] = {}
 
-    def write_any(self, value: Any, arguments: Arguments = ()) -> None:
-        """The value's class and its bytes."""
-        flat = FLAT.get(type(value))
-        data = flat(value) if flat is not None else None
-        if data is not None:
-            self.out.append(data)
-            return
-        java_type = self.type_of(value)
-        self.write_class(java_type)
-        if java_type is not None:
-            self.write_value(java_type, value, arguments)
+    def type_of(self, value: Any) -> ClassSerializer | None:
+        """The Java class a value becomes, None for None."""
+        return self.by_type.get(type(value)) or self.types.of(value)
 
-    def write_value(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
-        """The bytes of a value whose class is known, not None."""
-        if arguments and java_type.generic:
-            java_type.write(value, self, arguments)
-        else:
-            java_type.write(value, self)
-
-    def write_nullable(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
-        """The bytes of a value whose class is known, or None."""
-        if value is None:
-            self.out.append(java_type.null)
-            return
-        if java_type.null_mark:
-            self.out.append(b"\x01")
-        self.write_value(java_type, value, arguments)
-
-    def write_class(self, java_type: JavaType | None) -> None:
-        """A class, or null."""
-        if java_type is None:
-            self.out.append(b"\0")
-        elif java_type.tag is not None:
-            self.out.append(java_type.tag)
-        else:
-            self.write_class_name(java_type.name)
-
-    def _allowed_final(self, name: str) -> JavaType | None:
+    def final(self, name: str) -> ClassSerializer | None:
+        """The class of that name if it is final in Java."""
         found = self.types.final(name)
-        if found is not None:
+        if found is not None and self.types.allowed:
             self.check_allowed(found)
         return found
 
-    def check_allowed(self, java_type: JavaType) -> None:
+    def placed(self, name: str, value: Any) -> Any:
+        """The value as one of the class ``name``, which stands without its class. Raises Misfit."""
+        place = place_named(name)
+        return value if place is None else place(value, self.notes)
+
+    def write_any(self, value: Any, arguments: Arguments = ()) -> None:
+        """The value's class and its bytes."""
+        kind = type(value)
+        flat = _FLAT.get(kind)
+        if flat is not None:
+            data = flat(value)
+            if data is not None:
+                self.out += data
+                return
+        serializer = self.by_type.get(kind) or self.types.of(value)
+        self.write_class(serializer)
+        if serializer is None:
+            return
+        if arguments and serializer.generic:
+            serializer.write(value, self, arguments)
+        else:
+            serializer.write(value, self)
+
+    def write_value(self, serializer: ClassSerializer, value: Any, arguments: Arguments = ()) -> None:
+        """The bytes of a value whose class is known, not None."""
+        if arguments and serializer.generic:
+            serializer.write(value, self, arguments)
+        else:
+            serializer.write(value, self)
+
+    def write_nullable(self, serializer: ClassSerializer, value: Any, arguments: Arguments = ()) -> None:
+        """The bytes of a value whose class is known, or None."""
+        if value is None:
+            self.out.extend(serializer.null)
+            return
+        if serializer.null_mark:
+            self.out.extend(b"\x01")
+        self.write_value(serializer, value, arguments)
+
+    def write_class(self, serializer: ClassSerializer | None) -> None:
+        """A class, or null."""
+        if serializer is None:
+            self.out.extend(b"\0")
+        elif serializer.tag is not None:
+            self.out += serializer.tag
+        elif self.types.allowed:
+            self.write_class_name(serializer.name)
+        else:
+            names, name = self._names, serializer.name
+            number = names.get(name)
+            if number is None:
+                names[name] = number = len(names)
+                self.out += b"\x01" + varint(number) + serializer.spelled
+            else:
+                self.out += b"\x01" + varint(number)
+
+    def check_allowed(self, serializer: ClassSerializer) -> None:
         """Refuse a class that is not allowed where it is not written: Java asks for its serializer, even for null."""
-        if self.types.allowed and java_type.tag is None:
-            self._allowed_id(java_type.name)
+        if self.types.allowed and serializer.tag is None:
+            self._allowed_id(serializer.name)
 
     def _allowed_id(self, name: str) -> int:
         class_id = self.types.ids.get(name)
@@ -130,14 +158,14 @@ class Writer:
         """A class of any name."""
         tag = _TAGS.get(name)
         if tag is not None:
-            self.out.append(tag)
+            self.out.extend(tag)
         elif self.types.allowed:
-            self.out.append(varint(self._allowed_id(name) + 2))
+            self.out.extend(varint(self._allowed_id(name) + 2))
         elif name in self._names:
-            self.out.append(b"\x01" + varint(self._names[name]))
+            self.out += b"\x01" + varint(self._names[name])
         else:
             self._names[name] = number = len(self._names)
-            self.out.append(b"\x01" + varint(number) + ascii_name(name))
+            self.out += b"\x01" + varint(number) + ascii_name(name)
 
     def enter(self) -> None:
         """Go one collection deeper; the caller lowers ``depth`` when it is written."""
@@ -149,9 +177,9 @@ class Writer:
 class ReferenceWriter(Writer):
     """The same with ``references=True``: an object that stands twice is written once (see the reader)."""
 
-    __slots__ = ("_written",)
-
     references = True
+    #: A mark stands between a value and its class.
+    flat = _NOT_FLAT
 
     def __init__(self, types: Types) -> None:
         super().__init__(types)
@@ -159,25 +187,25 @@ class ReferenceWriter(Writer):
         self._written: dict[int, tuple[int, Any]] = {}
 
     def write_any(self, value: Any, arguments: Arguments = ()) -> None:
-        java_type = self.type_of(value)
-        self.write_class(java_type)
-        if java_type is not None:
-            self.write_value(java_type, value, arguments)
+        serializer = self.type_of(value)
+        self.write_class(serializer)
+        if serializer is not None:
+            self.write_value(serializer, value, arguments)
 
-    def write_value(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
-        if java_type.shared:
+    def write_value(self, serializer: ClassSerializer, value: Any, arguments: Arguments = ()) -> None:
+        if serializer.shared:
             known = self._written.get(id(value))
             if known is not None:
-                self.out.append(varint(known[0] + 2))
+                self.out.extend(varint(known[0] + 2))
                 return
             self._written[id(value)] = len(self._written), value
-            self.out.append(b"\x01")
-        super().write_value(java_type, value, arguments)
+            self.out.extend(b"\x01")
+        super().write_value(serializer, value, arguments)
 
-    def write_nullable(self, java_type: JavaType, value: Any, arguments: Arguments = ()) -> None:
+    def write_nullable(self, serializer: ClassSerializer, value: Any, arguments: Arguments = ()) -> None:
         if value is None:
-            self.out.append(b"\0")
+            self.out.extend(b"\0")
             return
-        if not java_type.shared:
-            self.out.append(b"\x01")
-        self.write_value(java_type, value, arguments)
+        if not serializer.shared:
+            self.out.extend(b"\x01")
+        self.write_value(serializer, value, arguments)

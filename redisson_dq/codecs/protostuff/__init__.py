@@ -1,8 +1,8 @@
 """Protostuff's runtime schema: the bytes of ProtobufCodec for classes that protobuf did not generate.
 
-The fields of a class are numbered in their order, the superclass's first. A field whose declared class says it all
-holds the bare value; one that is declared as Object, an interface or a collection of collections holds values after
-their type's number or their class's name. Nulls are not written anywhere.
+The fields of a class are numbered in their order, the superclass's first. A field whose declared class is enough holds
+the bare value. A field that is declared as Object, an interface or a collection of collections holds values after their
+type's number or class's name. Nulls are not written anywhere.
 
 Protostuff loses some values in silence: nulls in lists and arrays, empty lists, subclasses in fields. Those are
 refused here.

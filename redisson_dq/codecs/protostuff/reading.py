@@ -5,13 +5,14 @@ from __future__ import annotations
 import struct
 from typing import Any, cast
 
-from redisson_dq.codecs.faults import TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.faults import TOO_DEEP, Malformed, shorten, undeclared
 from redisson_dq.codecs.protostuff import types
 from redisson_dq.codecs.protostuff.jdk import JDK
 from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS
 from redisson_dq.codecs.protostuff.types import array_name, collected, is_boxed, kind_of
 from redisson_dq.codecs.protostuff.wire import BYTES, Reader
 from redisson_dq.java.arrays import array_of, component_code, component_of
+from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
 
@@ -41,8 +42,7 @@ def _content(reader: Reader, name: str) -> Any:
         return _declared(reader, cast(Declaration, declaration_of(name)))
     shown = shorten(name, 200)
     if kind == "any" and declaration_of(name) is None:
-        advice = f'write a Python class for it under @java_class("{shown}")'
-        raise Malformed(f"Java class {shown} is not declared: {advice}", reader.start)
+        raise undeclared(name, reader.start)
     raise Malformed(f"an object of {shown}, which protostuff does not read back", reader.start)
 
 
@@ -83,17 +83,19 @@ def _declared(reader: Reader, declaration: Declaration) -> Any:
             path = ()
     except Malformed as exc:
         _note(exc, path)
+        if path:
+            exc.in_field(declaration.name, path[-1])
         raise
     for field in fields.values():
         if field.attribute in lists:
             name = types.declared_collection(field.type.name)
-            values[field.attribute] = collected(name, lists[field.attribute])
+            values[field.attribute] = _collected(reader, name, lists[field.attribute])
         elif field.required and field.attribute not in values:
             values[field.attribute] = field.absent()
     try:
         return declaration.make(values)
     except ValueError as exc:
-        raise Malformed(str(exc), start) from exc
+        raise Malformed(str(exc), start).of_classes((declaration.name,)) from exc
 
 
 def _note(fault: Malformed, path: tuple[Any, ...]) -> None:
@@ -137,7 +139,7 @@ def _value(reader: Reader, declared: Signature, *, in_map: bool = False) -> Any:
 def _constant(reader: Reader, name: str) -> Any:
     declaration = declaration_of(name)
     if declaration is None or declaration.kind != "enum":
-        raise Malformed(f"Java enum {shorten(name, 200)} is not declared with java_class", reader.start)
+        raise undeclared(name, reader.start)
     ordinal = reader.signed(64, INT_MIN, INT_MAX)
     if not 0 <= ordinal < len(declaration.members):
         raise reader.fault(f"{name} has no constant {ordinal}")
@@ -173,12 +175,23 @@ def _any(reader: Reader, declared: str) -> Any:
         full = types.FILLED.get(name)
         if full is None or types.is_map(full) != (number == types.MAP):
             raise Malformed(f"a collection of class {shorten(name, 200)}, which is not read", start)
-        return _map(reader, full, OBJECT, OBJECT) if number == types.MAP else collected(full, _elements(reader))
+        return (
+            _map(reader, full, OBJECT, OBJECT) if number == types.MAP else _collected(reader, full, _elements(reader))
+        )
     if number == types.ARRAY:
         return _object_array(reader, name)
     if kind_of(name) not in (("enum",) if number == types.ARRAY_ENUM else ("class", "jdk")):
         raise Malformed(f"an array of {shorten(name, 200)}, which is not declared", start)
     return _array(reader, name)
+
+
+def _collected(reader: Reader, name: str, items: list[Any]) -> Any:
+    """The collection of that class, if too many of its keys or elements have not the same hash."""
+    if types.is_map(name):
+        reader.hashes.check([key for key, _ in items], reader.start)
+    elif not issubclass(COLLECTIONS[name], list):
+        reader.hashes.check(items, reader.start)
+    return collected(name, items)
 
 
 def _elements(reader: Reader) -> list[Any]:
@@ -213,7 +226,7 @@ def _map(reader: Reader, name: str, keys: Signature, values: Signature) -> Any:
     except Malformed as exc:
         exc.inside(key)
         raise
-    return collected(name, pairs)
+    return _collected(reader, name, pairs)
 
 
 def _declared_array(reader: Reader, component: str, *, in_map: bool) -> Any:

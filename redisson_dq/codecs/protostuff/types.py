@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from abc import ABC
 from collections.abc import Callable
@@ -17,6 +16,8 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
+from redisson_dq.java.facts import ZEROS
+from redisson_dq.java.fields import attributes_of
 
 __all__ = [
     "ARRAY",
@@ -88,13 +89,6 @@ _ALLOWED: dict[str, frozenset[int]] = {
 }
 _OF_A_CLASS = frozenset((ENUM, POJO))
 
-_ZEROS: dict[str, Any] = {
-    "boolean": False,
-    "char": "\0",
-    **dict.fromkeys(("byte", "short", "int", "long"), 0),
-    **dict.fromkeys(("float", "double"), 0.0),
-}
-
 
 Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any", "none"]
 
@@ -102,9 +96,10 @@ Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any", 
 def kind_of(name: str) -> Kind:
     """How a value that is declared as this Java type stands in the bytes. O(1).
 
-    ``scalar``, ``enum``: as one field; ``jdk``, ``class``, ``map``, ``array``: as a group; ``list``: as one field or
-    group for each element; ``any``: as a group with its type's number; ``none``: not at all, Java does not read it
-    back. A class that is not declared is taken for an interface or an abstract class.
+    A ``scalar`` and an ``enum`` are written as one field. A ``jdk``, a ``class``, a ``map`` and an ``array`` are
+    written as a group. A ``list`` is one field or group for each element. ``any`` is a group with its type's number.
+    ``none`` is not written, as Java does not read it back. A class that is not declared is taken for an interface or an
+    abstract class.
     """
     if name in SCALARS:
         return "scalar"
@@ -121,7 +116,7 @@ def kind_of(name: str) -> Kind:
         return "none" if name.startswith(("java.", "javax.")) else "any"
     if declaration.kind == "enum":
         return "enum"
-    if declaration.kind == "record":
+    if declaration.kind in ("record", "collection"):
         return "none"
     return "any" if _is_abstract(declaration.python) else "class"
 
@@ -195,8 +190,11 @@ def _plain(argument: Signature) -> Signature:
 
 @attrs.frozen
 class Slot:
-    """A field of a class. ``absent`` gives what the attribute has if nothing stands in the bytes: what ``__init__``
-    gives it, or if that needs a value (``required``) zero, an empty collection or None."""
+    """A field of a class.
+
+    ``absent`` makes the attribute's value when nothing stands in the bytes. It is the value that ``__init__`` sets. If
+    that needs an argument (``required``), it is zero, an empty collection or None.
+    """
 
     name: str
     attribute: str
@@ -230,30 +228,9 @@ def slots(declaration: Declaration) -> dict[int, Slot]:
 def _zero(name: str, is_list: bool) -> Callable[[], Any]:
     if is_list:
         return lambda: collected(_BEHIND[name], [])
-    return lambda: _ZEROS.get(name)
+    return lambda: ZEROS.get(name)
 
 
 def _defaults(python: type) -> dict[str, Callable[[], Any]]:
     """By attribute: what gives the value that ``__init__`` can do without."""
-    found: dict[str, Any] = {}
-    if attrs.has(python):
-        for field in attrs.fields(python):
-            if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]
-                found[field.name] = _none if field.default.takes_self else field.default.factory
-            elif field.default is not attrs.NOTHING:
-                found[field.name] = _always(field.default)
-        return found
-    for field in dataclasses.fields(python):
-        if field.default_factory is not dataclasses.MISSING:
-            found[field.name] = field.default_factory
-        elif field.default is not dataclasses.MISSING:
-            found[field.name] = _always(field.default)
-    return found
-
-
-def _always(value: Any) -> Callable[[], Any]:
-    return lambda: value
-
-
-def _none() -> None:
-    """Stands for a default that only the object itself can tell."""
+    return {one.name: one.default for one in attributes_of(python) if one.default is not None}

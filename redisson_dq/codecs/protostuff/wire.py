@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable
+from redisson_dq.codecs.hashes import Hashes
 
 __all__ = ["BYTES", "END", "FIXED32", "FIXED64", "START", "VARINT", "Reader", "delimited", "tag", "utf8", "varint"]
 
@@ -67,6 +68,7 @@ class Reader:
         self._data = data
         self._pos = 0
         self._open: list[int] = []
+        self.hashes = Hashes()
         self.start = 0
         self.number = 0
         self.wire = VARINT

@@ -15,6 +15,8 @@ from redisson_dq.codecs.protostuff.types import Slot, array_name, is_boxed, kind
 from redisson_dq.codecs.protostuff.wire import BYTES, END, START, VARINT, delimited, tag, utf8, varint
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for, declaration_of
+from redisson_dq.java.places import Notes, field_places, noted_arguments
+from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["bytes_of", "name_of"]
 
@@ -42,6 +44,7 @@ class _Writer:
     def __init__(self) -> None:
         self.out: list[bytes] = []
         self._depth = 0
+        self._notes: Notes = {}
 
     def content(self, value: Any, name: str) -> None:
         """The fields of an object of exactly this class."""
@@ -68,24 +71,29 @@ class _Writer:
     def _declared(self, value: Any, declaration: Declaration) -> None:
         path: tuple[Any, ...] = ()
         try:
+            places = field_places(declaration, noted_arguments(value, declaration, self._notes))
             for number, field in types.slots(declaration).items():
                 path = (field.name,)
                 found = _attribute(value, field)
                 if found is None:
                     continue
+                place = places[field.attribute]
+                if place is not None and type(found) not in place.exact:
+                    found = place(found, self._notes)
                 if not field.is_list:
                     self._value(number, found, field.type)
                     continue
                 element = types.element_type(field.type)
-                for index, item in enumerate(found):
+                for index, item in enumerate(in_order(found)):
                     path = (index, field.name)
                     self._value(number, item, element)
         except Unencodable as exc:
+            exc.of_field(".".join((declaration.name, *path[-1:])))
             for step in path:
                 exc.inside(step)
             raise
         except Exception as exc:
-            raise unwritable(exc, *path) from exc
+            raise unwritable(exc, *path).of_field(".".join((declaration.name, *path[-1:]))) from exc
 
     def _value(self, number: int, value: Any, declared: Signature, *, in_map: bool = False) -> None:
         """A field, or an element, that is declared as this."""
@@ -121,7 +129,7 @@ class _Writer:
     def _map(self, value: Any, keys: Signature, values: Signature) -> None:
         key: Any = None
         try:
-            for key, item in value if isinstance(value, java.Entries) else value.items():
+            for key, item in pairs_in_order(value):
                 self.out.append(tag(1, START))
                 if key is not None:
                     self._value(1, key, keys, in_map=True)
@@ -214,7 +222,7 @@ class _Writer:
     def _elements(self, items: Iterable[Any], number: int, of_type: Signature) -> None:
         count = 0
         try:
-            for item in items:
+            for item in in_order(items):
                 self._value(number, item, of_type)
                 count += 1
         except Unencodable as exc:

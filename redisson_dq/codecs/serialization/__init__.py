@@ -2,8 +2,8 @@
 
 ==============================  ==================================================================================
 stream, reader, writer, utf     the protocol: bytes <-> neutral contents
-descriptors, hashing            facts of the JDK: its class descriptors, the order of its hash tables
-table                           the rows, one for each class of the JDK, from scalars, times, network, lists, views ...
+descriptors                     facts of the JDK: its class descriptors
+registry                        the handlers, one for each class of the JDK, from scalars, times, lists, views ...
 declared, throwables, fitting   the user's classes, exceptions, values for places whose type is declared
 decoder, encoder                contents <-> Python values, by these
 codec, embedded                 a stream as a whole value, and as a part of another codec's bytes (Kryo's

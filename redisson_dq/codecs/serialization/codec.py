@@ -15,12 +15,13 @@ __all__ = ["SerializationCodec"]
 class SerializationCodec(Codec):
     """Java's own serialization, ``org.redisson.codec.SerializationCodec``.
 
-    The types are those of docs/codecs.md. A class of one's own needs a declaration (``java_class``), to be
-    written also its ``serial_version_uid``. With ``unknown="generic"`` an object of an undeclared class that has
-    nothing but fields comes back as a JavaObject, which is not written.
+    The types are those of docs/codecs.md. A class of one's own needs a declaration (``java_class``). To be written it
+    also needs its ``serial_version_uid``. With ``unknown="generic"`` some objects come back as a JavaObject, which is
+    written again as it was. These are objects of a class that is not declared, or that writes more than its fields.
 
-    An object that stands at several places of a value is one object there and, as in Java, when it comes back;
-    lists, dicts and objects may hold themselves.
+    An object that stands at several places of a value is one object there. As in Java, it is one object when it comes
+    back. Lists, dicts and objects may hold themselves. Equal texts that Python made are written as one object, numbers
+    and dates never. What was read is written as Java had it (docs/codecs.md, The same bytes).
 
     Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. Nothing in the bytes runs or loads
     anything. Time and memory are O(size of the value or of the bytes).

@@ -6,11 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import Malformed
-from redisson_dq.codecs.serialization.hashing import concurrent_hash_map_capacity, hash_map_order
-from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
-from redisson_dq.codecs.serialization.rows import Row, field, put
-from redisson_dq.codecs.serialization.shapes import (
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.collection_handlers import (
     CONCURRENT,
     LOAD_FACTOR,
     UTIL,
@@ -18,23 +15,23 @@ from redisson_dq.codecs.serialization.shapes import (
     comparator_of,
     counted,
     items_and_null,
-    itself,
-    key_of,
-    list_row,
+    list_handler,
     null_ended,
-    pairs_of,
     part,
     size_and_items,
-    sorted_map_row,
+    sorted_map_handler,
     with_comparator,
 )
+from redisson_dq.codecs.serialization.handler import Handler, field, put
+from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
 from redisson_dq.codecs.serialization.stream import Content, Instance
+from redisson_dq.java.tables import in_order, pairs_in_order
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS"]
+__all__ = ["HANDLERS"]
 
 _MOST = 0x7FFFFFFF
 
@@ -54,10 +51,24 @@ def _condition(encoder: Encoder, lock: Instance) -> Instance:
     )
 
 
+def _read_capacity(node: Instance) -> int | None:
+    found: int = field(node, "capacity", int)
+    return None if found == _MOST else found
+
+
+def _capacity(value: Any) -> int:
+    found = getattr(value, "capacity", None)
+    if found is None:
+        return _MOST
+    if type(found) is not int or not max(1, len(value)) <= found <= _MOST:
+        raise Unencodable("the capacity of a queue is a whole number, and not less than it holds")
+    return found
+
+
 def _blocking_queue_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     put_lock, take_lock = _lock(encoder, 1), _lock(encoder, 1)
     return {
-        "capacity": _MOST,
+        "capacity": _capacity(value),
         "count": encoder.filled(CONCURRENT + "atomic.AtomicInteger", {"value": len(value)}),
         "notEmpty": _condition(encoder, take_lock),
         "notFull": _condition(encoder, put_lock),
@@ -66,10 +77,10 @@ def _blocking_queue_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     }
 
 
-def _blocking_deque_values(_value: Any, encoder: Encoder) -> dict[str, Content]:
+def _blocking_deque_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     lock = _lock(encoder, 1)
     return {
-        "capacity": _MOST,
+        "capacity": _capacity(value),
         "lock": lock,
         "notEmpty": _condition(encoder, lock),
         "notFull": _condition(encoder, lock),
@@ -96,12 +107,12 @@ def _read_skip_list_set(node: Instance, decoder: Decoder) -> Any:
     contents = null_ended(CONCURRENT + "ConcurrentSkipListMap")(inner)
     comparator = comparator_of(field(inner, "comparator", object, None), node)
     made = decoder.set(node, CONCURRENT + "ConcurrentSkipListSet", java.ConcurrentSkipListSet, contents[::2])
-    return with_comparator(made, comparator, node)
+    return with_comparator(made, comparator)
 
 
 def _write_skip_list_set(node: Instance, value: Any, encoder: Encoder) -> None:
     inner = encoder.instance(CONCURRENT + "ConcurrentSkipListMap")
-    put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(value, encoder), None])
+    put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(in_order(value), encoder), None])
     put(node, {"m": inner})
 
 
@@ -132,8 +143,7 @@ def _read_key_set(node: Instance, decoder: Decoder) -> Any:
 
 def _write_key_set(node: Instance, value: Any, encoder: Encoder) -> None:
     inner = encoder.instance(CONCURRENT + "ConcurrentHashMap")
-    items = hash_map_order(value, itself, concurrent_hash_map_capacity(len(value)))
-    _put_concurrent_map(inner, _set_as_map(items, encoder), encoder)
+    _put_concurrent_map(inner, _set_as_map(in_order(value), encoder), encoder)
     put(node, {"map": inner, "value": encoder.content(True)})
 
 
@@ -156,72 +166,73 @@ def _put_concurrent_map(node: Instance, contents: list[Content], encoder: Encode
 
 
 def _write_concurrent_map(node: Instance, value: Any, encoder: Encoder) -> None:
-    ordered = hash_map_order(pairs_of(value), key_of, concurrent_hash_map_capacity(len(value)))
-    _put_concurrent_map(node, encoder.pairs(ordered), encoder)
+    _put_concurrent_map(node, encoder.pairs(pairs_in_order(value)), encoder)
 
 
-ROWS: tuple[Row, ...] = (
-    list_row(
+HANDLERS: tuple[Handler, ...] = (
+    list_handler(
         CONCURRENT + "CopyOnWriteArrayList",
         java.CopyOnWriteArrayList,
         counted(CONCURRENT + "CopyOnWriteArrayList"),
         size_and_items,
     ),
-    list_row(
+    list_handler(
         CONCURRENT + "ConcurrentLinkedQueue",
         java.ConcurrentLinkedQueue,
         null_ended(CONCURRENT + "ConcurrentLinkedQueue"),
         items_and_null,
     ),
-    list_row(
+    list_handler(
         CONCURRENT + "ConcurrentLinkedDeque",
         java.ConcurrentLinkedDeque,
         null_ended(CONCURRENT + "ConcurrentLinkedDeque"),
         items_and_null,
     ),
-    list_row(
+    list_handler(
         CONCURRENT + "LinkedBlockingQueue",
         java.LinkedBlockingQueue,
         null_ended(CONCURRENT + "LinkedBlockingQueue"),
         items_and_null,
         _blocking_queue_values,
+        lambda node: java.LinkedBlockingQueue((), _read_capacity(node)),
     ),
-    list_row(
+    list_handler(
         CONCURRENT + "LinkedBlockingDeque",
         java.LinkedBlockingDeque,
         null_ended(CONCURRENT + "LinkedBlockingDeque"),
         items_and_null,
         _blocking_deque_values,
+        lambda node: java.LinkedBlockingDeque((), _read_capacity(node)),
     ),
-    Row(
+    Handler(
         CONCURRENT + "PriorityBlockingQueue",
         _read_priority_blocking_queue,
         java.PriorityBlockingQueue,
         _write_priority_blocking_queue,
         identity=True,
     ),
-    Row(
+    Handler(
         CONCURRENT + "ConcurrentSkipListSet",
         _read_skip_list_set,
         java.ConcurrentSkipListSet,
         _write_skip_list_set,
         identity=True,
     ),
-    Row(
+    Handler(
         CONCURRENT + "CopyOnWriteArraySet",
         _read_copy_on_write_set,
         java.CopyOnWriteArraySet,
         _write_copy_on_write_set,
         identity=True,
     ),
-    Row(
+    Handler(
         CONCURRENT + "ConcurrentHashMap$KeySetView",
         _read_key_set,
         java.ConcurrentHashSet,
         _write_key_set,
         identity=True,
     ),
-    Row(
+    Handler(
         CONCURRENT + "ConcurrentHashMap",
         lambda node, decoder: decoder.map(
             node, CONCURRENT + "ConcurrentHashMap", java.ConcurrentHashMap, _concurrent_map_contents(node)
@@ -230,10 +241,10 @@ ROWS: tuple[Row, ...] = (
         _write_concurrent_map,
         identity=True,
     ),
-    sorted_map_row(
+    sorted_map_handler(
         CONCURRENT + "ConcurrentSkipListMap",
         java.ConcurrentSkipListMap,
         null_ended(CONCURRENT + "ConcurrentSkipListMap"),
-        lambda value, encoder: [*encoder.pairs(pairs_of(value)), None],
+        lambda value, encoder: [*encoder.pairs(pairs_in_order(value)), None],
     ),
 )

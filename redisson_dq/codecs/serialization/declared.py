@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, unwritable
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name, unwritable
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor, one_for_all
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.stream import (
     SC_ENUM,
+    SC_EXTERNALIZABLE,
     SC_SERIALIZABLE,
+    SC_WRITE_METHOD,
     STRUCT_CODES,
     ClassDesc,
     Content,
@@ -22,26 +24,40 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
-from redisson_dq.java.declare import Declaration, Field
+from redisson_dq.java.declare import Declaration, Field, Signature, declaration_for
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
-from redisson_dq.java.values import JavaObject
+from redisson_dq.java.places import field_places, noted_arguments, value_is_assignable, with_declared_parts
+from redisson_dq.java.values import BlockData, JavaObject
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = [
+    "LEAVES",
     "declaration_line",
     "field_order",
     "generic_fields",
     "descriptor",
+    "read_collection",
     "read_constant",
     "read_generic",
     "read_generic_constant",
     "read_object",
+    "write_collection",
+    "write_generic",
     "write_object",
 ]
 
+
+#: Classes that have no subclasses, or none here.
+LEAVES = frozenset(
+    (
+        *("java.lang.String", "java.lang.Boolean", "java.lang.Character", "java.lang.Byte", "java.lang.Short"),
+        *("java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double", "java.math.BigInteger"),
+        *("java.math.BigDecimal", "java.util.UUID", "java.net.URI", "java.net.URL", "java.util.Currency"),
+    )
+)
 
 # Descriptors
 
@@ -52,22 +68,22 @@ def descriptor(declaration: Declaration) -> ClassDesc:
     if declaration.kind == "enum":
         return ClassDesc(declaration.name, 0, SC_SERIALIZABLE | SC_ENUM, (), jdk_descriptor("java.lang.Enum"))
     parent = declaration.superclass
-    if parent is not None and parent.serial_version_uid is None and not parent.all_fields:
+    if parent is not None and not parent.extends and parent.serial_version_uid is None and not parent.all_fields:
         parent = None  # not Serializable, or of no account
     return ClassDesc(
         declaration.name,
         serial_version_uid(declaration),
         SC_SERIALIZABLE,
         tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=field_order)),
-        None if parent is None else descriptor(parent),
+        descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
     )
 
 
 def serial_version_uid(declaration: Declaration) -> int:
     """The class's serialVersionUID.
 
-    A class without one has a digest of its modifiers, interfaces, constructors and methods, of which a Python
-    class tells nothing; what reads class files could compute it. That of a record is 0, and not compared.
+    A class without one has a digest of its modifiers, interfaces, constructors and methods. A Python class tells
+    nothing of these; what reads class files could compute it. That of a record is 0, and not compared.
     """
     if declaration.serial_version_uid is not None:
         return declaration.serial_version_uid
@@ -115,14 +131,11 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
         for part in _hierarchy(declaration):
             _check_uid(part, node)
             section = parts.pop(part.name, None) or Section()
-            if section.annotation:
-                raise Malformed(
-                    f"class {part.name} writes data by itself, which a declaration cannot describe", node.offset
-                )
             _check_fields(part, section, node)
             for field in part.fields:
                 name = field.attribute
                 values[name] = _field_value(field, section, decoder)
+                _check_value(part, field, section.values.get(field.name), values[name], node)
     except Malformed as exc:
         if name:
             exc.inside(name)
@@ -131,7 +144,7 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
         raise Malformed(
             f"{declaration.name} has a superclass {shorten(rest, 200)} with fields: declare it, as a base class",
             node.offset,
-        )
+        ).of_classes((declaration.name,))
     try:
         declaration.fill(made, values)
     except ValueError as exc:
@@ -154,7 +167,7 @@ def _check_uid(part: Declaration, node: Instance) -> None:
     if desc is not None and known is not None and part.kind == "class" and desc.uid != known:
         raise Malformed(
             f"{part.name} has the serialVersionUID {desc.uid} in the bytes, {known} in its declaration", node.offset
-        )
+        ).of_classes((part.name,))
 
 
 def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
@@ -167,12 +180,31 @@ def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
                 f"{part.name}.{field.name} is of type {_type_name(found)} in the bytes, "
                 f"{field.type.name} in its declaration",
                 node.offset,
-            )
+            ).of_classes((part.name,))
     for name, code in codes.items():
         raise Malformed(
             f"{part.name} has a field {shorten(name, 200)} of type {_type_name(code)} that its declaration lacks",
             node.offset,
-        )
+        ).of_classes((part.name,))
+
+
+def _check_value(part: Declaration, field: Field, content: Content, value: Any, node: Instance) -> None:
+    """Refuse what Java cannot put into the field either: a value of another type than the declared one."""
+    declared = field.type.name
+    if content is None or declared in PRIMITIVE_CODES or field.type.variable is not None:
+        return
+    if declared in LEAVES:
+        found = "java.lang.String" if isinstance(content, str) else content.desc.name
+        fit = found == declared
+    else:
+        found = type_name(value)
+        # A declared class that Python does not derive from the field's may still be a subclass in Java.
+        fit = value_is_assignable(value, declared) or declaration_for(type(value)) is not None
+    if not fit:
+        raise Malformed(
+            f"{part.name}.{field.name} is of type {shorten(found, 200)} in the bytes, {declared} in its declaration",
+            node.offset,
+        ).of_classes((part.name,))
 
 
 def _fields_of(name: str, node: Instance) -> tuple[FieldDesc, ...]:
@@ -199,7 +231,9 @@ def _field_value(field: Field, section: Section, decoder: Decoder) -> Any:
 def read_constant(node: EnumConstant, declaration: Declaration) -> Enum:
     """A constant of a declared enum."""
     if node.name not in declaration.constants:
-        raise Malformed(f"{declaration.name} has no constant {shorten(node.name, 200)} in its declaration", node.offset)
+        raise Malformed(
+            f"{declaration.name} has no constant {shorten(node.name, 200)} in its declaration", node.offset
+        ).of_classes((declaration.name,))
     return declaration.members[declaration.constants.index(node.name)]
 
 
@@ -212,18 +246,48 @@ _GENERIC: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def read_collection(node: Instance, declaration: Declaration, read: Callable[..., Any], decoder: Decoder) -> Any:
+    """An object of a class that extends a collection. ``read`` reads one of that collection."""
+    try:
+        made = declaration.collection(decoder.complete(node, read))
+    except ValueError as exc:
+        raise Malformed(str(exc), node.offset) from exc
+    for part in _hierarchy(declaration):
+        _check_uid(part, node)
+        section = node.sections.get(part.name) or Section()
+        _check_fields(part, section, node)
+        for field in part.fields:
+            value = _field_value(field, section, decoder)
+            _check_value(part, field, section.values.get(field.name), value, node)
+            if not hasattr(type(made), field.attribute):
+                raise Malformed(
+                    f"{part.name}.{field.name}: Python holds its elements in no set or dict, as they have no hash",
+                    node.offset,
+                )
+            object.__setattr__(made, field.attribute, value)
+    return made
+
+
+def write_collection(node: Instance, value: Any, declaration: Declaration, write: Any, encoder: Encoder) -> None:
+    """Give a new object of such a class its elements and its fields."""
+    own = write_fields(value, declaration, encoder)
+    write(node, with_declared_parts(value, declaration, Signature(declaration.name), encoder.notes), encoder)
+    node.sections.update(own)
+
+
 def read_generic(node: Instance, decoder: Decoder) -> JavaObject:
-    """An object of an undeclared class that has nothing but fields."""
-    made: JavaObject = decoder.begin(node, JavaObject(node.desc.name))
+    """An object as the stream describes it: its fields, and by class what that wrote by itself."""
+    made: JavaObject = decoder.begin(node, JavaObject(node.desc.name, described=node.desc))
     for desc in node.desc.lineage:
         section = node.sections[desc.name]
-        if section.annotation or not desc.flags & SC_SERIALIZABLE:
-            raise Malformed(
-                f"class {shorten(desc.name, 200)} writes data by itself, which only it can read", node.offset
-            )
         if made.fields.keys() & section.values.keys():
             raise Malformed(f"class {shorten(node.desc.name, 200)} has two fields of one name", node.offset)
         made.fields |= generic_fields(desc, section, decoder)
+        if section.annotation:
+            made.data[desc.name] = [
+                BlockData(content) if type(content) is bytes else decoder.value(content)
+                for content in section.annotation
+            ]
     return made
 
 
@@ -244,7 +308,7 @@ def generic_fields(desc: ClassDesc, section: Section, decoder: Decoder) -> dict[
 
 def read_generic_constant(node: EnumConstant) -> JavaObject:
     """A constant of an undeclared enum."""
-    return JavaObject(node.desc.name, {"name": node.name})
+    return JavaObject(node.desc.name, {"name": node.name}, described=node.desc)
 
 
 # Writing
@@ -252,25 +316,51 @@ def read_generic_constant(node: EnumConstant) -> JavaObject:
 
 def write_object(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
     """Give a new object of a declared class its fields."""
+    node.sections.update(write_fields(value, declaration, encoder))
+
+
+def write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dict[str, Section]:
+    """By class: the fields of an object of a declared class."""
+    sections: dict[str, Section] = {}
     field: Field | None = None
+    name = ""
     try:
+        places = field_places(declaration, noted_arguments(value, declaration, encoder.notes))
         for name, fields in declaration.typed_fields:
             values: dict[str, Content] = {}
             for field in fields:
-                values[field.name] = _field_content(field, getattr(value, field.attribute), encoder)
-            node.sections[name] = Section(values)
+                given = getattr(value, field.attribute)
+                if field.type.name in PRIMITIVE_CODES:
+                    values[field.name] = primitive(given, field.type.name)
+                else:
+                    values[field.name] = encoder.placed(given, places[field.attribute])
+            sections[name] = Section(values)
     except Unencodable as exc:
         if field is not None:
-            exc.inside(field.attribute)
+            exc.of_field(f"{name}.{field.name}").inside(field.attribute)
         raise
     except Exception as exc:
         if isinstance(exc, AttributeError) and exc.obj is value:
             raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {exc}") from exc
-        raise unwritable(exc, *(() if field is None else (field.attribute,))) from exc
+        if field is None:
+            raise unwritable(exc) from exc
+        raise unwritable(exc, field.attribute).of_field(f"{name}.{field.name}") from exc
+    return sections
 
 
-def _field_content(field: Field, value: Any, encoder: Encoder) -> Content:
-    name = field.type.name
-    if name in PRIMITIVE_CODES:
-        return primitive(value, name)
-    return encoder.typed(value, field.type)
+def write_generic(node: Instance, value: JavaObject, encoder: Encoder) -> None:
+    """Give a new object what was read of it, in the order that its class has in the stream."""
+    left, data = dict(value.fields), dict(value.data)
+    for desc in node.desc.lineage:
+        values: dict[str, Content] = {}
+        for name, code in desc.fields:
+            if name not in left:
+                raise Unencodable(f"a JavaObject of {value.java_name} without its field {shorten(name, 80)}")
+            values[name] = encoder.described(left.pop(name), code, name)
+        annotation = data.pop(desc.name, ())
+        if annotation and not desc.flags & (SC_WRITE_METHOD | SC_EXTERNALIZABLE):
+            raise Unencodable(f"class {desc.name} writes nothing beside its fields")
+        contents = [bytes(item) if type(item) is BlockData else encoder.content(item) for item in annotation]
+        node.sections[desc.name] = Section(values, contents)
+    for unknown in (*left, *data):
+        raise Unencodable(f"{value.java_name} has no field or class {shorten(str(unknown), 80)}")

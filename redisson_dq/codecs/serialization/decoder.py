@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
-from redisson_dq.codecs.hashes import FEW_KEYS, check_hashes
-from redisson_dq.codecs.serialization import declared, table, throwables
-from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, EnumConstant, Instance
-from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import Comparator, Entries, map_of, set_of
-from redisson_dq.java.declare import declaration_of
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared
+from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
+from redisson_dq.codecs.serialization import declared, registry, throwables
+from redisson_dq.codecs.serialization.registry import constant_key
+from redisson_dq.codecs.serialization.stream import (
+    SC_EXTERNALIZABLE,
+    Array,
+    ClassDesc,
+    ClassObject,
+    Content,
+    EnumConstant,
+    Instance,
+)
+from redisson_dq.java.arrays import array_of
+from redisson_dq.java.collections import Comparator, Entries, keep_table, map_of, set_of
+from redisson_dq.java.declare import declaration_of, may_extend
+from redisson_dq.java.own import own
+from redisson_dq.java.tables import Table
 from redisson_dq.java.values import JavaClass, ThrowableClass
 
 __all__ = ["Decoder"]
@@ -19,28 +30,49 @@ __all__ = ["Decoder"]
 _PENDING: Final = object()
 _FREE_WORK: Final = 100_000
 _ENOUGH: Final = 1 << 60
+#: The collections of an enum, and the field that says of which.
+_ENUM_COLLECTIONS: Final = {"java.util.EnumMap": "keyType", "java.util.EnumSet$SerializationProxy": "elementType"}
+_GENERIC_ADVICE: Final = 'SerializationCodec(unknown="generic") keeps its objects as they are'
 
 
 class Decoder:
     """The values of the contents seen so far: one content is one Python object, wherever it is referred to.
 
-    ``depth`` is how deep the next value is nested; ``described`` what the classes of exceptions are.
+    ``depth`` is how deep the next value is nested, ``stream`` which stream it is in; ``described`` what the classes of
+    exceptions are.
 
-    A reference costs five bytes and may stand for a value of any size. So whatever copies a value or goes
-    through all of it (a wrapper around a list, the hash of a key) is charged for, and the bytes pay: see
-    :meth:`spend`.
+    A reference costs five bytes and may stand for a value of any size. Some steps copy a value or go through all of it:
+    a wrapper around a list, the hash of a key. Each such step is charged to the number of bytes: see :meth:`spend`.
     """
 
-    __slots__ = ("_budget", "_generic", "_open", "_size", "_sizes", "_values", "depth", "described")
+    __slots__ = (
+        "_budget",
+        "_closed",
+        "_constants",
+        "_generic",
+        "_hashes",
+        "_open",
+        "_size",
+        "_sizes",
+        "_values",
+        "depth",
+        "described",
+        "stream",
+    )
 
     def __init__(self, data_size: int, *, generic: bool = False) -> None:
         """``generic``: objects of undeclared classes become JavaObject."""
         self._generic = generic
+        self._hashes = Hashes()
         self.depth = 0
+        self.stream = ""
         self.described: dict[ClassDesc, ThrowableClass | None] = {}
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
+        #: By stream, and what stands for the only object of a value: where that object was read.
+        self._constants: dict[Any, Instance] = {}
         self._open: set[Content] = set()
+        self._closed: set[Content] = set()
         # How many values each content holds if every reference is followed, and how many there were so far.
         self._sizes: dict[Content, int] = {}
         self._size = 0
@@ -56,7 +88,7 @@ class Decoder:
 
     def value(self, content: Content) -> Any:
         """The Python value of a content. Raises Malformed."""
-        if content is None or type(content) is str:
+        if content is None or isinstance(content, str):
             self._size += 1
             return content
         found = self._values.get(content)
@@ -82,9 +114,17 @@ class Decoder:
 
     def begin(self, content: Content, value: Any) -> Any:
         """Let contents inside ``content`` refer to its value, which they and the caller are about to fill."""
-        self._values[content] = value
-        self._open.add(content)
+        if content not in self._closed:
+            self._values[content] = value
+            self._open.add(content)
         return value
+
+    def complete(self, content: Any, read: Callable[[Any, Decoder], Any]) -> Any:
+        """What ``read`` makes of a content, for something else that takes its place: nothing inside may refer to it."""
+        self._closed.add(content)
+        made = read(content, self)
+        self._open.discard(content)
+        return made
 
     def values(self, contents: Iterable[Content]) -> list[Any]:
         """The values of several contents, in order."""
@@ -118,14 +158,16 @@ class Decoder:
         if self._budget < 0:
             raise Malformed("the same values are referred to too often", content.offset)
 
-    def set(self, node: Instance, java_name: str, kind: Any, contents: Iterable[Content]) -> Any:
-        """The set of these elements, or Elements if Python cannot hold them in one."""
+    def set(
+        self, node: Instance, java_name: str, kind: Any, contents: Iterable[Content], table: Table | None = None
+    ) -> Any:
+        """The set of these elements, or Elements if Python cannot hold them in one; ``table``: see set_of."""
         before = self._size
         values = self.values(contents)
         self._check_hashes(values, self._size - before, node)
-        return set_of(java_name, kind, values)
+        return set_of(java_name, kind, values, table)
 
-    def map(self, node: Instance, java_name: str, kind: Any, pairs: list[Content]) -> Any:
+    def map(self, node: Instance, java_name: str, kind: Any, pairs: list[Content], table: Table | None = None) -> Any:
         """The map of these keys and values by turns, or Entries if Python cannot hold them in a dict.
 
         The keys come first, because they decide what holds the values, which may refer to the map.
@@ -146,6 +188,7 @@ class Decoder:
         except Malformed as exc:
             exc.inside(key)
             raise
+        keep_table(made, table)
         return made
 
     def _check_hashes(self, keys: list[Any], size: int, node: Instance) -> None:
@@ -154,7 +197,7 @@ class Decoder:
             return
         self.spend(size, node)
         try:
-            check_hashes(keys, node.offset)
+            self._hashes.check(keys, node.offset)
             for key in keys[:FEW_KEYS]:
                 hash(key)
         except (Malformed, RecursionError):
@@ -168,25 +211,51 @@ class Decoder:
 
     def _instance(self, node: Instance) -> Any:
         desc = node.desc
-        row = table.BY_NAME.get(desc.name)
-        if row is not None:
-            return row.read(node, self)
+        handler = registry.BY_NAME.get(desc.name)
+        if handler is not None and not (self._generic and self._of_unknown_enum(node)):
+            made = handler.read(node, self)
+            return made if handler.identity else self._as_object(made, node, constant_key(made, handler))
         if throwables.is_throwable(desc):
             return throwables.read_throwable(node, self)
-        declaration = declaration_of(desc.name)
-        if declaration is not None:
-            return declared.read_object(node, declaration, self)
-        if self._generic and desc.interfaces is None:
-            return declared.read_generic(node, self)
+        if desc.interfaces is None:
+            declaration = declaration_of(desc.name)
+            if declaration is not None and declaration.extends:
+                extended = registry.BY_NAME[declaration.extends]
+                return declared.read_collection(node, declaration, extended.read, self)
+            beyond = _beyond_fields(node)
+            if declaration is not None and beyond is None:
+                return declared.read_object(node, declaration, self)
+            if self._generic:
+                return declared.read_generic(node, self)
+            if beyond is not None:
+                raise Malformed(beyond, node.offset)
         raise self.unknown(desc, node.offset)
+
+    def _as_object(self, value: Any, node: Instance, key: Any) -> Any:
+        """The value; as an object of its own if Python would write more objects of it than Java, or fewer.
+
+        ``key`` stands for what Java has one object of.
+        """
+        if key is None:
+            return own(value) if node.shared else value
+        if self._constants.setdefault((self.stream, key), node) is node:
+            return value
+        return own(value)
+
+    def _of_unknown_enum(self, node: Instance) -> bool:
+        """Whether it is an EnumSet or an EnumMap of an enum that nobody declared."""
+        name = _ENUM_COLLECTIONS.get(node.desc.name)
+        section = node.sections.get(node.desc.name)
+        kind = None if name is None or section is None else section.values.get(name)
+        return isinstance(kind, ClassObject) and declaration_of(kind.desc.name) is None
 
     def _array(self, node: Array) -> Any:
         code = node.desc.name[1:]
         items = node.items
         if code == "B":
-            return items
+            return own(items) if node.shared else items
         try:
-            component = component_of(node.desc.name)
+            component = node.desc.component
         except ValueError as exc:
             raise Malformed(str(exc), node.offset) from exc
         if code == "C":
@@ -209,19 +278,40 @@ class Decoder:
 
     def _class(self, node: ClassObject) -> JavaClass:
         self.spend(len(node.desc.name), node)
-        return JavaClass(node.desc.name)
+        made = JavaClass(node.desc.name)
+        made.described = node.desc
+        return made
 
     def unknown(self, desc: ClassDesc, offset: int) -> Malformed:
         """The fault of a class that nothing is known of."""
         if desc.interfaces is not None:
             return Malformed(f"a dynamic proxy of {shorten(', '.join(desc.interfaces), 200)} cannot be read", offset)
-        name = shorten(desc.name, 200)
         if desc.name.startswith(("java.", "javax.", "sun.", "jdk.")):
-            return Malformed(f"Java class {name} cannot be read", offset)
-        return Malformed(
-            f"Java class {name} is not declared: declare a Python class for it with {declared.declaration_line(desc)}",
-            offset,
-        )
+            return Malformed(f"Java class {shorten(desc.name, 200)} cannot be read", offset)
+        return undeclared(desc.name, offset, line=declared.declaration_line(desc))
+
+
+def _beyond_fields(node: Instance) -> str | None:
+    """What an object holds that no declaration can describe, for messages; None if it has nothing but fields."""
+    name = shorten(node.desc.name, 200)
+    for part in node.desc.lineage:
+        if part is not node.desc and may_extend(part.name):
+            return (
+                f"Java class {name} extends {part.name}: declare it as a subclass of that in Python, as "
+                f"{command(node.desc.name)} writes it, not as a class with fields alone; {_GENERIC_ADVICE}"
+            )
+        if part is not node.desc and part.name in registry.BY_NAME:
+            return (
+                f"Java class {name} extends {part.name}, which a declaration cannot describe: send the {part.name} "
+                f"itself, or an object that has one in a field; {_GENERIC_ADVICE}"
+            )
+        if node.sections[part.name].annotation:
+            how = "writeExternal" if part.flags & SC_EXTERNALIZABLE else "writeObject"
+            return (
+                f"Java class {shorten(part.name, 200)} writes data with a {how} of its own, which a declaration cannot "
+                f"describe; {_GENERIC_ADVICE}"
+            )
+    return None
 
 
 _READ: dict[type, Any] = {

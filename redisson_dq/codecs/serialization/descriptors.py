@@ -1,7 +1,8 @@
-"""The JDK's own class descriptors, as its classes write them: ``descriptors.txt``.
+"""The class descriptors of the JDK, as its classes write them, and of Kotlin's collections: ``descriptors.txt``.
 
 A line there is a class's name, its serialVersionUID, its flags, its superclass or ``-``, and its fields as
-``type:name``. JDK 17 and JDK 25 have the same, but for a flag of ``Collections$SynchronizedList`` (3 in JDK 25).
+``type:name``. JDK 17 and JDK 25 have the same, but for a flag of ``Collections$SynchronizedList`` (3 in JDK 25). Public
+enums are there for the sake of their ``java.lang.Class``.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _lines() -> dict[str, str]:
 
 
 def jdk_descriptor(name: str) -> ClassDesc | None:
-    """The descriptor of a class of the JDK, None if it is not in the table. O(1)."""
+    """The descriptor of a class of the JDK, None if it is not in the registry. O(1)."""
     return _descriptor(name) if name in _lines() else None
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, type_name, unwritable
-from redisson_dq.codecs.serialization import declared, table, throwables
+import attrs
+
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, unwritable
+from redisson_dq.codecs.serialization import declared, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
-from redisson_dq.codecs.serialization.fitting import fit, primitive
-from redisson_dq.codecs.serialization.rows import put
+from redisson_dq.codecs.serialization.fitting import primitive
+from redisson_dq.codecs.serialization.handler import put
 from redisson_dq.codecs.serialization.stream import (
+    SC_ENUM,
     STRUCT_CODES,
     Array,
     ClassDesc,
@@ -19,37 +23,34 @@ from redisson_dq.codecs.serialization.stream import (
     Content,
     EnumConstant,
     Instance,
+    OwnText,
 )
 from redisson_dq.java.arrays import Array as JavaArray
-from redisson_dq.java.collections import Comparator
+from redisson_dq.java.arrays import component_of
+from redisson_dq.java.collections import Comparator, Elements, Entries
 from redisson_dq.java.declare import Declaration, Signature, declaration_for, declaration_of
+from redisson_dq.java.own import is_own, is_own_of
+from redisson_dq.java.places import Notes, Place, place_of
 from redisson_dq.java.values import JavaClass, JavaObject, Throwable, ThrowableClass
 
 __all__ = ["Encoder"]
 
 _BYTES = "[B"
-#: Classes that have no subclasses, or none here.
-_LEAVES = frozenset(
-    (
-        *("java.lang.String", "java.lang.Boolean", "java.lang.Character", "java.lang.Byte", "java.lang.Short"),
-        *("java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double", "java.math.BigInteger"),
-        *("java.math.BigDecimal", "java.util.UUID", "java.net.URI", "java.net.URL", "java.util.Currency"),
-    )
-)
 
 
 class Encoder:
     """The contents of the values seen so far; ``depth`` is how deep the next value is nested.
 
-    A list, a dict, an object and whatever else can change is one content wherever it stands, so it is written
-    once. Numbers, dates and texts are their value: each is a content of its own, except where Java itself has
-    one object for all that are equal (``Integer.valueOf`` up to 127, the constants of an enum).
+    A list, a dict, an object and whatever else can change is one content wherever it stands, so it is written once.
+    Numbers, dates and texts are their value, so each is a content of its own. Java itself has one object for some equal
+    values: ``Integer.valueOf`` up to 127, the constants of an enum. Those are one content here too.
     """
 
-    __slots__ = ("_constants", "_described", "_kept", "depth")
+    __slots__ = ("_constants", "_described", "_kept", "depth", "notes")
 
     def __init__(self) -> None:
         self.depth = 0
+        self.notes: Notes = {}
         # The value with its content: an id stands for the value as long as it is there.
         self._kept: dict[int, tuple[Any, Content]] = {}
         self._constants: dict[Any, Content] = {}
@@ -63,29 +64,30 @@ class Encoder:
         kept = self._kept.get(id(value))
         if kept is not None:
             return kept[1]
-        row = table.row_of(value)
-        if row is None:
+        handler = registry.handler_of(value)
+        if handler is None:
             return self._special(value)
-        key = table.constant_key(value, row)
+        is_kept = handler.identity or is_own(value)
+        key = None if is_kept else registry.constant_key(value, handler)
         if key is not None and key in self._constants:
             return self._constants[key]
-        if row.write is None:
-            raise Unencodable(f"class {row.name} is read, not written")
-        node = self.instance(row.name)
-        if row.identity and not (kind in (tuple, frozenset) and not value):
+        if handler.write is None:
+            raise Unencodable(f"class {handler.name} is read, not written")
+        node = self.instance(handler.name)
+        if is_kept and not (kind in (tuple, frozenset) and not value):
             self._kept[id(value)] = value, node
         elif key is not None:
             self._constants[key] = node
         self._enter()
-        row.write(node, value, self)
+        handler.write(node, value, self)
         self.depth -= 1
         return node
 
     def _special(self, value: Any) -> Content:
-        """The contents that are no objects, or of classes that the table does not name."""
+        """The contents that are no objects, or of classes that the registry does not name."""
         if isinstance(value, (bytes, bytearray, memoryview)):
             array = Array(array_descriptor(_BYTES), bytes(value))
-            if isinstance(value, bytearray):
+            if isinstance(value, bytearray) or is_own(value):
                 self._kept[id(value)] = value, array
             return array
         if isinstance(value, JavaArray):
@@ -93,39 +95,76 @@ class Encoder:
         if isinstance(value, Comparator):
             return self.constant(value.value, "INSTANCE" if value is Comparator.NATURAL_ORDER else None)
         if isinstance(value, JavaClass):
-            return self.class_object(str(value))
+            return self.class_object(str(value), value.described)
         declaration = declaration_for(type(value))
+        if isinstance(value, (Elements, Entries)):
+            declaration = declaration_of(value.java_name)
         if declaration is not None and isinstance(value, Enum):
             return self.enum_constant(declaration, value)
         if isinstance(value, Throwable) or declaration is not None:
             node = Instance(
-                throwables.descriptor(value, self._described)
+                throwables.descriptor(cast(Any, value), self._described)
                 if declaration is None
                 else declared.descriptor(declaration)
             )
             self._kept[id(value)] = value, node
             self._enter()
             if declaration is None:
-                throwables.write_throwable(node, value, self)
+                throwables.write_throwable(node, cast(Any, value), self)
+            elif declaration.extends:
+                write = registry.BY_NAME[declaration.extends].write
+                declared.write_collection(node, value, declaration, write, self)
             else:
                 declared.write_object(node, value, declaration, self)
             self.depth -= 1
             return node
+        if is_own_of(str, value):
+            text = OwnText(str.__str__(cast(Any, value)))
+            self._kept[id(value)] = value, text
+            return text
         if isinstance(value, str) and not hasattr(value, "java_name"):
             return str.__str__(value)
         if isinstance(value, JavaObject):
-            raise Unencodable(f"an object of {value.java_name}, which is not declared, is read, not written")
+            return self._generic(value)
         unwritable = getattr(value, "java_name", None)
         if unwritable is not None:
             raise Unencodable(f"{unwritable} is not Serializable in Java")
         raise no_java_type(value)
+
+    def _generic(self, value: JavaObject) -> Content:
+        """An object of a class that nobody declared, as the stream that it was read from describes it."""
+        if not isinstance(value.described, ClassDesc):
+            raise Unencodable(
+                f"an object of {value.java_name}, which is not declared and came from no stream of Java's"
+            )
+        desc = self._one_desc(value.described)
+        if desc.flags & SC_ENUM:
+            name = value.fields.get("name")
+            if type(name) is not str:
+                raise Unencodable(f"a constant of {value.java_name} without its name")
+            return self._once((desc, name), lambda: EnumConstant(desc, name))
+        node = Instance(desc)
+        self._kept[id(value)] = value, node
+        self._enter()
+        declared.write_generic(node, value, self)
+        self.depth -= 1
+        return node
+
+    def _one_desc(self, desc: ClassDesc) -> ClassDesc:
+        """The descriptor that this stream has of a class: values that were read apart bring one each."""
+        parent = None if desc.superclass is None else self._one_desc(desc.superclass)
+        found: ClassDesc = self._once(
+            ("class", desc.name, desc.uid, desc.flags, desc.fields, desc.interfaces, parent),
+            lambda: _known_desc(desc, parent),
+        )
+        return found
 
     def _enter(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(TOO_DEEP)
 
-    # What the rows put together
+    # What the handlers put together
 
     def contents(self, values: Iterable[Any]) -> list[Content]:
         """The contents of several values, in order."""
@@ -157,11 +196,11 @@ class Encoder:
 
     def elements(self, values: Iterable[Any], component: str) -> list[Content]:
         """The contents of an array's elements, which its component type must hold."""
-        type_ = Signature(component)
+        place = place_of(Signature(component))
         found: list[Content] = []
         try:
             for value in values:
-                found.append(self.typed(value, type_))
+                found.append(self.placed(value, place))
         except Unencodable as exc:
             exc.inside(len(found))
             raise
@@ -169,17 +208,17 @@ class Encoder:
             raise unwritable(exc, len(found)) from exc
         return found
 
-    def typed(self, value: Any, type_: Signature) -> Content:
-        """The content of a value where that type is declared, which Java would refuse to put elsewhere."""
-        content = self.content(fit(value, type_))
-        if content is not None and (type_.name in _LEAVES or declaration_of(type_.name) is not None):
-            desc = getattr(content, "desc", None)
-            name = "java.lang.String" if type(content) is str else ""
-            while desc is not None and name != type_.name:
-                name, desc = desc.name, desc.superclass
-            if name != type_.name:
-                raise Unencodable(f"{type_name(value)} where a {type_.name} is declared")
-        return content
+    def placed(self, value: Any, place: Place | None) -> Content:
+        """The content of a value in a place of a declared type. Raises Misfit for one that it does not hold."""
+        return self.content(value if place is None else place(value, self.notes))
+
+    def described(self, value: Any, code: str, name: str) -> Content:
+        """The content of a value in a field that the stream describes, by its name and the code of its type."""
+        kind = component_of("[" + code.replace("/", "."))
+        try:
+            return primitive(value, kind) if code in STRUCT_CODES else self.placed(value, place_of(Signature(kind)))
+        except Exception as exc:
+            raise unwritable(exc, name) from exc
 
     def instance(self, java_class: str) -> Instance:
         """A new object of a class of the JDK, to be filled."""
@@ -208,9 +247,10 @@ class Encoder:
             ),
         )
 
-    def class_object(self, name: str) -> ClassObject:
-        """The ``java.lang.Class`` of that name."""
-        found: ClassObject = self._once(("class", name), lambda: ClassObject(self._class_desc(name)))
+    def class_object(self, name: str, described: ClassDesc | None = None) -> ClassObject:
+        """The ``java.lang.Class`` of that name; ``described`` is what the stream said of it that it was read from."""
+        desc = self._one_desc(described) if isinstance(described, ClassDesc) else self._class_desc(name)
+        found: ClassObject = self._once(("class", desc), lambda: ClassObject(desc))
         return found
 
     def enum_constant(self, declaration: Declaration, member: Enum) -> EnumConstant:
@@ -265,6 +305,21 @@ class Encoder:
         except Exception as exc:
             raise unwritable(exc, len(found)) from exc
         return bytes(number & 0xFF for number in found) if code == "B" else tuple(found)
+
+
+def _known_desc(desc: ClassDesc, superclass: ClassDesc | None) -> ClassDesc:
+    """The descriptor that other values of the class have, if it says the same; else the one that was read."""
+    if desc.name.startswith("["):
+        known: ClassDesc | None = array_descriptor(desc.name)
+    else:
+        known = jdk_descriptor(desc.name)
+        declaration = declaration_of(desc.name)
+        if declaration is not None:
+            with suppress(Unencodable):  # a class whose serialVersionUID is not declared
+                known = declared.descriptor(declaration)
+    if known is not None and known.superclass is superclass and known.same_as(desc):
+        return known
+    return attrs.evolve(desc, superclass=superclass)
 
 
 def _known(java_class: str) -> ClassDesc:

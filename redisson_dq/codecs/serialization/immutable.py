@@ -1,4 +1,4 @@
-"""List.of, Set.of, Map.of; the empty collections of java.util.Collections, and those of one element."""
+"""List.of, Set.of, Map.of; the empty collections of java.util.Collections, and those of one element; entries."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.rows import Row, field, int_bytes, put
-from redisson_dq.codecs.serialization.shapes import (
+from redisson_dq.codecs.serialization.collection_handlers import (
     HELPERS,
     UTIL,
     counted,
-    pairs_of,
     size_and_items,
 )
+from redisson_dq.codecs.serialization.handler import Handler, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Instance
+from redisson_dq.java.tables import pairs_in_order
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS"]
+__all__ = ["HANDLERS"]
 
 # The empty ones and those of one element
 
 
-def _empty(name: str, kind: Any) -> Row:
+def _empty(name: str, kind: Any) -> Handler:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         if len(value):
             raise Unencodable(f"a {kind.__name__} with elements")
         put(node, {})
 
-    return Row(HELPERS + name, lambda _node, _decoder: kind(), kind, write)
+    return Handler(HELPERS + name, lambda _node, _decoder: kind(), kind, write)
 
 
 def _only(value: Any) -> Any:
@@ -62,7 +62,7 @@ def _read_singleton_map(node: Instance, decoder: Decoder) -> Any:
 
 def _write_singleton_map(node: Instance, value: Any, encoder: Encoder) -> None:
     _only(value)
-    key, item = encoder.pairs(pairs_of(value))
+    key, item = encoder.pairs(pairs_in_order(value))
     put(node, {"k": key, "v": item})
 
 
@@ -75,7 +75,7 @@ def _read_immutable(node: Instance, decoder: Decoder) -> Any:
     tag = field(node, "tag", int) & 0xFF
     contents = counted(UTIL + "CollSer")(node)
     if tag in (_LIST, _LIST_WITH_NULLS):
-        made = decoder.begin(node, java.ListOf())
+        made = decoder.begin(node, java.ListOf(nulls=tag == _LIST_WITH_NULLS))
         decoder.fill(made, contents)
         return made
     if tag == _SET:
@@ -86,7 +86,8 @@ def _read_immutable(node: Instance, decoder: Decoder) -> Any:
 
 
 def _write_list_of(node: Instance, value: Any, encoder: Encoder) -> None:
-    tag = _LIST_WITH_NULLS if any(item is None for item in value) else _LIST
+    nulls = getattr(value, "nulls", False) or any(item is None for item in value)
+    tag = _LIST_WITH_NULLS if nulls else _LIST
     put(node, {"tag": tag}, size_and_items(value, encoder))
 
 
@@ -97,19 +98,35 @@ def _write_set_of(node: Instance, value: Any, encoder: Encoder) -> None:
 
 
 def _write_map_of(node: Instance, value: Any, encoder: Encoder) -> None:
-    if any(key is None or item is None for key, item in pairs_of(value)):
+    if any(key is None or item is None for key, item in pairs_in_order(value)):
         raise Unencodable("a Map.of with null")
-    put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_of(value))])
+    put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_in_order(value))])
 
 
-ROWS: tuple[Row, ...] = (
+# Entries that stand by themselves; that of Map.entry is not Serializable
+
+
+def _entry_handler(kind: Any) -> Handler:
+    def read(node: Instance, decoder: Decoder) -> Any:
+        return kind(*decoder.values([field(node, "key", object, None), field(node, "value", object, None)]))
+
+    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+        key, item = encoder.pairs([(value.key, value.value)])
+        put(node, {"key": key, "value": item})
+
+    return Handler(kind.java_name, read, kind, write, identity=True)
+
+
+HANDLERS: tuple[Handler, ...] = (
+    _entry_handler(java.SimpleEntry),
+    _entry_handler(java.SimpleImmutableEntry),
     _empty("EmptyList", java.EmptyList),
     _empty("EmptySet", java.EmptySet),
     _empty("EmptyMap", java.EmptyMap),
-    Row(HELPERS + "SingletonList", _read_singleton_list, java.SingletonList, _write_singleton, identity=True),
-    Row(HELPERS + "SingletonSet", _read_singleton_set, java.SingletonSet, _write_singleton, identity=True),
-    Row(HELPERS + "SingletonMap", _read_singleton_map, java.SingletonMap, _write_singleton_map, identity=True),
-    Row(UTIL + "CollSer", _read_immutable, java.ListOf, _write_list_of, identity=True),
-    Row(UTIL + "CollSer", _read_immutable, java.SetOf, _write_set_of, identity=True),
-    Row(UTIL + "CollSer", _read_immutable, java.MapOf, _write_map_of, identity=True),
+    Handler(HELPERS + "SingletonList", _read_singleton_list, java.SingletonList, _write_singleton, identity=True),
+    Handler(HELPERS + "SingletonSet", _read_singleton_set, java.SingletonSet, _write_singleton, identity=True),
+    Handler(HELPERS + "SingletonMap", _read_singleton_map, java.SingletonMap, _write_singleton_map, identity=True),
+    Handler(UTIL + "CollSer", _read_immutable, java.ListOf, _write_list_of, identity=True),
+    Handler(UTIL + "CollSer", _read_immutable, java.SetOf, _write_set_of, identity=True),
+    Handler(UTIL + "CollSer", _read_immutable, java.MapOf, _write_map_of, identity=True),
 )

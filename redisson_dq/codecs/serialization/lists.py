@@ -5,26 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import Malformed
-from redisson_dq.codecs.serialization.rows import Data, Row, array_field, field, int_bytes, put
-from redisson_dq.codecs.serialization.shapes import (
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.collection_handlers import (
     HELPERS,
     OBJECTS,
     UTIL,
     comparator_content,
     comparator_of,
     counted,
-    list_row,
+    list_handler,
     size_and_items,
 )
+from redisson_dq.codecs.serialization.fitting import primitive
+from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Array, Content, Instance
-from redisson_dq.java.arrays import component_code, component_of
+from redisson_dq.java.arrays import component_code
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS", "fill_priority_queue", "write_priority_queue"]
+__all__ = ["HANDLERS", "fill_priority_queue", "write_priority_queue"]
 
 
 def _vector_contents(node: Instance) -> list[Content]:
@@ -37,11 +38,24 @@ def _vector_contents(node: Instance) -> list[Content]:
 
 
 def _vector_values(value: Any, encoder: Encoder) -> dict[str, Content]:
-    capacity = 10
-    while capacity < len(value):
-        capacity *= 2
+    capacity: int | None = getattr(value, "capacity", None)
+    if capacity is None or capacity < len(value):
+        capacity = 10
+        while capacity < len(value):
+            capacity *= 2
     items = [*encoder.contents(value), *[None] * (capacity - len(value))]
-    return {"elementCount": len(value), "elementData": encoder.array(OBJECTS, items)}
+    return {
+        "capacityIncrement": primitive(getattr(value, "increment", 0), "int"),
+        "elementCount": len(value),
+        "elementData": encoder.array(OBJECTS, items),
+    }
+
+
+def _vector_handler(name: str, kind: Any) -> Handler:
+    def make(node: Instance) -> Any:
+        return kind((), len(array_field(node, "elementData", OBJECTS)), field(node, "capacityIncrement", int))
+
+    return list_handler(name, kind, _vector_contents, lambda _value, _encoder: [], _vector_values, make)
 
 
 def _read_priority_queue(node: Instance, decoder: Decoder) -> Any:
@@ -69,7 +83,7 @@ def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
 def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
     array = field(node, "a", Array)
     try:
-        component = component_of(array.desc.name)
+        component = array.desc.component
     except ValueError as exc:
         raise Malformed(str(exc), node.offset) from exc
     if not isinstance(array.items, list):
@@ -89,20 +103,28 @@ def _read_copies(node: Instance, decoder: Decoder) -> list[Any]:
     if count < 0:
         raise Malformed("a list of fewer elements than none", node.offset)
     decoder.spend(count, node)
-    made: list[Any] = decoder.begin(node, [])
+    made: java.CopiesList[Any] = decoder.begin(node, java.CopiesList())
     made += decoder.values([field(node, "element", object, None)]) * count
+    if not count:
+        made.element = decoder.value(field(node, "element", object, None))
     return made
 
 
-ROWS: tuple[Row, ...] = (
-    list_row(
+def _write_copies(node: Instance, value: java.CopiesList[Any], encoder: Encoder) -> None:
+    if any(item is not value[0] and (type(item) is not type(value[0]) or item != value[0]) for item in value):
+        raise Unencodable("a CopiesList of different elements: send a list")
+    put(node, {"n": len(value), "element": encoder.content(value[0] if value else value.element)})
+
+
+HANDLERS: tuple[Handler, ...] = (
+    list_handler(
         UTIL + "ArrayList", list, counted(UTIL + "ArrayList"), size_and_items, lambda value, _: {"size": len(value)}
     ),
-    list_row(UTIL + "LinkedList", java.LinkedList, counted(UTIL + "LinkedList"), size_and_items),
-    list_row(UTIL + "ArrayDeque", java.ArrayDeque, counted(UTIL + "ArrayDeque"), size_and_items),
-    list_row(UTIL + "Vector", java.Vector, _vector_contents, lambda _value, _encoder: [], _vector_values),
-    list_row(UTIL + "Stack", java.Stack, _vector_contents, lambda _value, _encoder: [], _vector_values),
-    Row(UTIL + "PriorityQueue", _read_priority_queue, java.PriorityQueue, write_priority_queue, identity=True),
-    Row(UTIL + "Arrays$ArrayList", _read_array_as_list, java.ArrayAsList, _write_array_as_list, identity=True),
-    Row(HELPERS + "CopiesList", _read_copies),
+    list_handler(UTIL + "LinkedList", java.LinkedList, counted(UTIL + "LinkedList"), size_and_items),
+    list_handler(UTIL + "ArrayDeque", java.ArrayDeque, counted(UTIL + "ArrayDeque"), size_and_items),
+    _vector_handler(UTIL + "Vector", java.Vector),
+    _vector_handler(UTIL + "Stack", java.Stack),
+    Handler(UTIL + "PriorityQueue", _read_priority_queue, java.PriorityQueue, write_priority_queue, identity=True),
+    Handler(UTIL + "Arrays$ArrayList", _read_array_as_list, java.ArrayAsList, _write_array_as_list, identity=True),
+    Handler(HELPERS + "CopiesList", _read_copies, java.CopiesList, _write_copies, identity=True),
 )

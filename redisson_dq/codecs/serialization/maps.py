@@ -2,97 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.hashing import (
-    concurrent_hash_map_capacity,
-    hash_map_capacity,
-    hash_map_order,
-    hashtable_order,
-)
-from redisson_dq.codecs.serialization.rows import Data, Row, field, int_bytes, put
-from redisson_dq.codecs.serialization.shapes import (
+from redisson_dq.codecs.serialization.collection_handlers import (
     LOAD_FACTOR,
     UTIL,
-    key_of,
-    map_row,
-    pairs_of,
+    map_handler,
     size_and_pairs,
-    sorted_map_row,
+    sorted_map_handler,
     two_ints,
 )
-from redisson_dq.codecs.serialization.stream import Content, Instance
+from redisson_dq.codecs.serialization.handler import Data, Handler, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import Content, Instance, OwnText
+from redisson_dq.java.hashing import hash_map_capacity, hashtable_capacity
+from redisson_dq.java.tables import Table, kept_table, pairs_in_order
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS"]
+__all__ = ["HANDLERS"]
 
 
-def _hash_map_contents(node: Instance) -> list[Content]:
-    data = Data(node, UTIL + "HashMap")
-    _buckets, size = data.unpack(">ii")
-    return data.contents(2 * size)
+def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> Handler:
+    """The handler of a map that writes the length of its table, its load factor and its threshold.
+
+    ``usual`` is the registry of a map into which so many entries were put one by one.
+    """
+
+    def read(node: Instance, decoder: Decoder) -> Any:
+        if field(node, "defaults", object, None) is not None:
+            raise Malformed("Properties with defaults", node.offset)
+        data = Data(node, java_class)
+        capacity, size = data.unpack(">ii")
+        contents = data.contents(2 * size)
+        order = field(node, "accessOrder", bool, False)
+        table = Table((), capacity, field(node, "loadFactor", float), field(node, "threshold", int), order)
+        made = java.LinkedHashMap if kind is dict and table != usual(size) else kind
+        return decoder.map(node, name, made, contents, table)
+
+    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+        table = kept_table(value)
+        if table is None or table.capacity is None:
+            table = usual(len(value))
+        values = {"loadFactor": table.load_factor, "threshold": table.threshold, "accessOrder": table.access_order}
+        put(node, values, [two_ints(table.capacity, len(value)), *encoder.pairs(pairs_in_order(value))])
+
+    return Handler(name, read, kind, write, identity=True)
 
 
-def _hash_map_values(value: Any) -> dict[str, Content]:
-    threshold = hash_map_capacity(len(value)) * 3 // 4 if value else 0
-    return {"loadFactor": LOAD_FACTOR, "threshold": threshold}
+def _hash_map_table(size: int) -> Table:
+    capacity = hash_map_capacity(size)
+    return Table((), capacity, LOAD_FACTOR, capacity * 3 // 4 if size else 0)
 
 
-def _linked_hash_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    return [two_ints(hash_map_capacity(len(value)), len(value)), *encoder.pairs(pairs_of(value))]
+def _hashtable_table(size: int) -> Table:
+    capacity = hashtable_capacity(size)
+    return Table((), capacity, LOAD_FACTOR, capacity * 3 // 4)
 
 
-def _hash_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    capacity = hash_map_capacity(len(value))
-    return [two_ints(capacity, len(value)), *encoder.pairs(hash_map_order(pairs_of(value), key_of, capacity))]
-
-
-def _hashtable_contents(node: Instance) -> list[Content]:
-    data = Data(node, UTIL + "Hashtable")
-    _length, size = data.unpack(">ii")
-    return data.contents(2 * size)
-
-
-def _hashtable_capacity(size: int) -> int:
-    capacity = 11
-    while size > capacity * 3 // 4:
-        capacity = 2 * capacity + 1
-    return capacity
-
-
-def _hashtable_values(value: Any) -> dict[str, Content]:
-    return {"loadFactor": LOAD_FACTOR, "threshold": _hashtable_capacity(len(value)) * 3 // 4}
-
-
-def _hashtable_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    capacity = _hashtable_capacity(len(value))
-    return [two_ints(capacity, len(value)), *encoder.pairs(hashtable_order(pairs_of(value), key_of, capacity))]
-
-
-def _properties_length(size: int) -> int:
-    """The length of the table that a Hashtable would have made of so many entries."""
+def _properties_table(size: int) -> Table:
+    """The table that a Hashtable would have made of so many entries."""
     length = size * 4 // 3 + size // 20 + 3
-    return length - 1 if length > size and length % 2 == 0 else length
-
-
-def _properties_values(value: Any) -> dict[str, Content]:
-    return {"loadFactor": LOAD_FACTOR, "threshold": _properties_length(len(value)) * 3 // 4}
-
-
-def _properties_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    ordered = hash_map_order(pairs_of(value), key_of, concurrent_hash_map_capacity(len(value)))
-    return [two_ints(_properties_length(len(value)), len(value)), *encoder.pairs(reversed(ordered))]
-
-
-def _read_properties(node: Instance, decoder: Decoder) -> Any:
-    if field(node, "defaults", object, None) is not None:
-        raise Malformed("Properties with defaults", node.offset)
-    return decoder.map(node, UTIL + "Properties", java.Properties, _hashtable_contents(node))
+    length -= length > size and length % 2 == 0
+    return Table((), length, LOAD_FACTOR, length * 3 // 4)
 
 
 def _tree_map_contents(node: Instance) -> list[Content]:
@@ -103,6 +79,19 @@ def _tree_map_contents(node: Instance) -> list[Content]:
 def _identity_map_contents(node: Instance) -> list[Content]:
     data = Data(node, UTIL + "IdentityHashMap")
     return data.contents(2 * data.integer())
+
+
+def _identity_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
+    """Keys that are equal texts are objects of their own in Java, which refuses one that is there already."""
+    contents = size_and_pairs(value, encoder)
+    seen: set[str] = set()
+    for index in range(1, len(contents), 2):
+        key = contents[index]
+        if type(key) is str:
+            if key in seen:
+                contents[index] = OwnText(key)
+            seen.add(key)
+    return contents
 
 
 def _read_enum_map(node: Instance, decoder: Decoder) -> Any:
@@ -121,24 +110,18 @@ def _write_enum_map(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, {"keyType": encoder.class_object(declaration.name)}, contents)
 
 
-ROWS: tuple[Row, ...] = (
-    map_row(UTIL + "HashMap", java.HashMap, _hash_map_contents, _hash_map_annotation, _hash_map_values),
-    map_row(UTIL + "LinkedHashMap", dict, _hash_map_contents, _linked_hash_map_annotation, _hash_map_values),
-    map_row(UTIL + "Hashtable", java.Hashtable, _hashtable_contents, _hashtable_annotation, _hashtable_values),
-    map_row(
+HANDLERS: tuple[Handler, ...] = (
+    _table_handler(UTIL + "HashMap", java.HashMap, UTIL + "HashMap", _hash_map_table),
+    _table_handler(UTIL + "LinkedHashMap", dict, UTIL + "HashMap", _hash_map_table),
+    _table_handler(UTIL + "Hashtable", java.Hashtable, UTIL + "Hashtable", _hashtable_table),
+    _table_handler(UTIL + "Properties", java.Properties, UTIL + "Hashtable", _properties_table),
+    map_handler(
         UTIL + "IdentityHashMap",
         java.IdentityHashMap,
         _identity_map_contents,
-        size_and_pairs,
+        _identity_map_annotation,
         lambda value: {"size": len(value)},
     ),
-    Row(
-        UTIL + "Properties",
-        _read_properties,
-        java.Properties,
-        lambda node, value, encoder: put(node, _properties_values(value), _properties_annotation(value, encoder)),
-        identity=True,
-    ),
-    sorted_map_row(UTIL + "TreeMap", java.TreeMap, _tree_map_contents, size_and_pairs),
-    Row(UTIL + "EnumMap", _read_enum_map, java.EnumMap, _write_enum_map, identity=True),
+    sorted_map_handler(UTIL + "TreeMap", java.TreeMap, _tree_map_contents, size_and_pairs),
+    Handler(UTIL + "EnumMap", _read_enum_map, java.EnumMap, _write_enum_map, identity=True),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.descriptors import array_descriptor
-from redisson_dq.codecs.serialization.rows import Row, array_field, field, put
+from redisson_dq.codecs.serialization.handler import Handler, array_field, field, put
 from redisson_dq.codecs.serialization.stream import Array, Content, Instance
 from redisson_dq.java.numbers import INT_MAX
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["INET4", "ROWS"]
+__all__ = ["INET4", "HANDLERS"]
 
 _SIX_BYTES = 16
 _SCOPE = re.compile("[0-9]{1,10}")
@@ -85,9 +85,9 @@ def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: Encode
     put(node, {"port": value.port, "hostname" if unresolved else "addr": host})
 
 
-INET4 = Row("java.net.InetAddress", _read_inet4, IPv4Address, _write_inet4)
-ROWS: tuple[Row, ...] = (
+INET4 = Handler("java.net.InetAddress", _read_inet4, IPv4Address, _write_inet4)
+HANDLERS: tuple[Handler, ...] = (
     INET4,
-    Row("java.net.Inet6Address", _read_inet6, IPv6Address, _write_inet6),
-    Row(java.InetSocketAddress.java_name, _read_socket, java.InetSocketAddress, _write_socket),
+    Handler("java.net.Inet6Address", _read_inet6, IPv6Address, _write_inet6),
+    Handler(java.InetSocketAddress.java_name, _read_socket, java.InetSocketAddress, _write_socket),
 )

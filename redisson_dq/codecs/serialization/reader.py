@@ -24,6 +24,7 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.codecs.serialization.utf import decode_utf
+from redisson_dq.java.own import own
 
 __all__ = ["StreamReader"]
 
@@ -34,6 +35,9 @@ _UNFINISHED: Final = -1  # the flags of a class descriptor that is being read
 _END: Final = object()  # what stands for TC_ENDBLOCKDATA
 _MOST_INTERFACES = 65535
 _DESC_CODES = frozenset((stream.NULL, stream.REFERENCE, stream.CLASS_DESC, stream.PROXY_CLASS_DESC))
+_BEGIN_OR_END_BLOCK = frozenset(
+    bytes((code,)) for code in (stream.BLOCK_DATA, stream.BLOCK_DATA_LONG, stream.END_BLOCK_DATA)
+)
 _TEXT_CODES = frozenset((stream.REFERENCE, stream.STRING, stream.LONG_STRING))
 
 
@@ -44,7 +48,7 @@ class StreamReader:
     later ones with references to the former. ``depth`` is how deep it is nested.
     """
 
-    __slots__ = ("_data", "_handles", "depth", "pos")
+    __slots__ = ("_data", "_handles", "_texts", "depth", "pos")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
         """Reads the stream's header. Raises Malformed if it is another one."""
@@ -54,12 +58,14 @@ class StreamReader:
         self.pos = pos + 4
         self.depth = 0
         self._handles: list[Content] = []
+        self._texts: set[str] = set()
 
     def object(self) -> Content:
         """``object``: what ObjectInputStream.readObject reads."""
         while self._data[self.pos] == stream.RESET:
             self.pos += 1
             self._handles.clear()
+            self._texts.clear()
         return _not_block(self._content(), self.pos)
 
     def _content(self) -> Content:
@@ -85,16 +91,34 @@ class StreamReader:
             if part.name in instance.sections:
                 raise Malformed(f"class {shorten(part.name, 200)} is its own superclass", start)
             instance.sections[part.name] = section = Section()
-            if part.flags & stream.SC_SERIALIZABLE:
+            if part.flags & stream.SC_WRITE_METHOD:
+                self._written(part, section)
+            elif part.flags & stream.SC_SERIALIZABLE:
                 self._values(part, section.values)
-                if part.flags & stream.SC_WRITE_METHOD:
-                    self._annotation(section.annotation)
             elif part.flags & stream.SC_BLOCK_DATA:
                 self._annotation(section.annotation)
             else:
                 raise Malformed(f"only class {shorten(part.name, 200)} itself knows where its data ends", start)
         self.depth -= 1
         return instance
+
+    def _written(self, desc: ClassDesc, section: Section) -> None:
+        """What a class with a writeObject of its own wrote: its fields, then whatever else.
+
+        The specification wants the fields first. A class that leaves them out is named, as its data go astray here.
+        """
+        start = self.pos
+        try:
+            self._values(desc, section.values)
+            self._annotation(section.annotation)
+        except (Malformed, IndexError, struct.error) as exc:
+            if not desc.fields or self._data[start : start + 1] not in _BEGIN_OR_END_BLOCK:
+                raise
+            name = shorten(desc.name, 200)
+            raise Malformed(
+                f"class {name} seems to write data without its fields: its writeObject lacks defaultWriteObject()",
+                start,
+            ) from exc
 
     def _values(self, desc: ClassDesc, values: dict[str, Content]) -> None:
         """``values: the fields in the descriptor's order``"""
@@ -167,9 +191,7 @@ class StreamReader:
 
     def _string(self, _start: int) -> str:
         """``TC_STRING newHandle (utf)``"""
-        text = self._utf()
-        self._handles.append(text)
-        return text
+        return self._new_text(self._utf())
 
     def _long_string(self, start: int) -> str:
         """``TC_LONGSTRING newHandle (long-utf)``"""
@@ -179,7 +201,14 @@ class StreamReader:
         if not 0 <= length <= left:
             raise Malformed(f"a text of {length} bytes is announced, {left} are there", start)
         begin = self.pos
-        text = decode_utf(self._take(length), begin)
+        return self._new_text(decode_utf(self._take(length), begin))
+
+    def _new_text(self, text: str) -> str:
+        """A text with a handle; what is equal to an earlier one, and no reference to it, is an object of its own."""
+        if text in self._texts:
+            text = own(text)
+        else:
+            self._texts.add(text)
         self._handles.append(text)
         return text
 
@@ -190,7 +219,10 @@ class StreamReader:
         index = handle - stream.BASE_HANDLE
         if not 0 <= index < len(self._handles):
             raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} stands for nothing yet", start)
-        return self._handles[index]
+        found = self._handles[index]
+        if type(found) in (Instance, Array):
+            found.shared = True
+        return found
 
     # Class descriptors
 
@@ -232,7 +264,10 @@ class StreamReader:
             name = self._utf()
             if code in "L[":
                 objects = True
+                start, kind = self.pos, code
                 code = self._text_object()
+                if code[:1] != kind:
+                    raise Malformed(f"a field of type {shorten(code, 80)!r} where {kind!r} is announced", start)
             elif code not in stream.STRUCT_CODES or objects:
                 raise Malformed(f"a field of type {code!r} where none can be", start)
             fields[name] = FieldDesc(name, code)
@@ -306,8 +341,11 @@ class StreamReader:
     def _text_object(self) -> str:
         start = self.pos
         text = self._content() if self._data[start] in _TEXT_CODES else _END
-        if type(text) is not str:
+        if not isinstance(text, str):
             raise Malformed("no text stands where one is due", start)
+        text = str.__str__(text)
+        if self._data[start] != stream.REFERENCE:
+            self._handles[-1] = text
         return text
 
     def _take(self, size: int) -> bytes:

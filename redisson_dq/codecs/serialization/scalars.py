@@ -10,7 +10,7 @@ from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.rows import Data, Row, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Array, Instance
 from redisson_dq.codecs.serialization.utf import join_surrogates
 from redisson_dq.errors import ArgumentError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["BIG_INTEGER", "INTEGER", "LONG", "MAX_DECIMAL_DIGITS", "ROWS"]
+__all__ = ["BIG_INTEGER", "INTEGER", "LONG", "MAX_DECIMAL_DIGITS", "HANDLERS"]
 
 #: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
 MAX_DECIMAL_DIGITS = 4000
@@ -32,7 +32,7 @@ _ZONE_INFO = "sun.util.calendar.ZoneInfo"
 _ATOMIC = "java.util.concurrent.atomic."
 
 
-def _value_row(
+def _value_handler(
     name: str,
     kind: type,
     stream_type: type,
@@ -40,7 +40,7 @@ def _value_row(
     plain: Callable[[Any], Any],
     *,
     identity: bool = False,
-) -> Row:
+) -> Handler:
     """A class with nothing but a field ``value``. ``plain`` makes that of the Python value."""
 
     def read(node: Instance, _decoder: Decoder) -> Any:
@@ -49,7 +49,7 @@ def _value_row(
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {"value": plain(value)})
 
-    return Row(name, read, kind, write, identity)
+    return Handler(name, read, kind, write, identity)
 
 
 def _one_nan(value: float) -> float:
@@ -65,8 +65,8 @@ def _ranged(least: int, most: int) -> Callable[[Any], int]:
     return check
 
 
-INTEGER = _value_row("java.lang.Integer", java.Integer, int, int, int)
-LONG = _value_row("java.lang.Long", java.Long, int, decoded_long, int)
+INTEGER = _value_handler("java.lang.Integer", java.Integer, int, int, int)
+LONG = _value_handler("java.lang.Long", java.Long, int, decoded_long, int)
 
 # Numbers of any size
 
@@ -103,7 +103,7 @@ def _write_big_integer(node: Instance, value: Any, encoder: Encoder) -> None:
     )
 
 
-BIG_INTEGER = Row("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
+BIG_INTEGER = Handler("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
 
 
 def _read_big_decimal(node: Instance, decoder: Decoder) -> Decimal:
@@ -129,7 +129,7 @@ def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None
 # Texts
 
 
-def _text_row(name: str, kind: type, field_name: str) -> Row:
+def _text_handler(name: str, kind: type, field_name: str) -> Handler:
     """A class that is a text in one field."""
 
     def read(node: Instance, decoder: Decoder) -> Any:
@@ -140,7 +140,7 @@ def _text_row(name: str, kind: type, field_name: str) -> Row:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {field_name: str.__str__(value)})
 
-    return Row(name, read, kind, write)
+    return Handler(name, read, kind, write)
 
 
 def _units(text: str) -> list[int]:
@@ -281,7 +281,7 @@ def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None
     put(node, {"bits": encoder.array("[J", tuple(words))})
 
 
-def _date_row(name: str, kind: Any) -> Row:
+def _date_handler(name: str, kind: Any) -> Handler:
     """java.util.Date, java.sql.Date and Time: the milliseconds, which Date writes by itself."""
 
     def read(node: Instance, _decoder: Decoder) -> Any:
@@ -290,7 +290,7 @@ def _date_row(name: str, kind: Any) -> Row:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {}, [_long_bytes(millis_of(value))])
 
-    return Row(name, read, kind, write)
+    return Handler(name, read, kind, write)
 
 
 def _read_calendar(node: Instance, _decoder: Decoder) -> java.GregorianCalendar:
@@ -349,39 +349,39 @@ def _read_time_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
     return java.TimeZone(zone)
 
 
-ROWS: tuple[Row, ...] = (
-    _value_row("java.lang.Boolean", bool, bool, bool, bool),
-    _value_row("java.lang.Byte", java.Byte, int, java.Byte, int),
-    _value_row("java.lang.Short", java.Short, int, java.Short, int),
-    _value_row("java.lang.Character", java.Character, int, lambda unit: java.Character(chr(unit)), ord),
+HANDLERS: tuple[Handler, ...] = (
+    _value_handler("java.lang.Boolean", bool, bool, bool, bool),
+    _value_handler("java.lang.Byte", java.Byte, int, java.Byte, int),
+    _value_handler("java.lang.Short", java.Short, int, java.Short, int),
+    _value_handler("java.lang.Character", java.Character, int, lambda unit: java.Character(chr(unit)), ord),
     INTEGER,
     LONG,
-    _value_row("java.lang.Float", java.Float, float, java.Float, _one_nan),
-    _value_row("java.lang.Double", float, float, float, _one_nan),
+    _value_handler("java.lang.Float", java.Float, float, java.Float, _one_nan),
+    _value_handler("java.lang.Double", float, float, float, _one_nan),
     BIG_INTEGER,
-    Row("java.math.BigDecimal", _read_big_decimal, Decimal, _write_big_decimal),
-    _text_row("java.net.URI", java.Uri, "string"),
-    Row("java.net.URL", _read_url, java.Url, _write_url),
-    _text_row("java.util.Currency", java.Currency, "currencyCode"),
-    Row("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
-    Row("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
-    Row("java.util.Locale", _read_locale, java.Locale, _write_locale),
-    Row(_ZONE_INFO, _read_time_zone, java.TimeZone),
-    Row("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
-    Row("java.util.UUID", _read_uuid, UUID, _write_uuid),
-    Row("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
-    _date_row("java.util.Date", java.JavaDate),
-    _date_row("java.sql.Date", java.SqlDate),
-    _date_row("java.sql.Time", java.SqlTime),
-    Row("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
-    Row(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
-    _value_row(
+    Handler("java.math.BigDecimal", _read_big_decimal, Decimal, _write_big_decimal),
+    _text_handler("java.net.URI", java.Uri, "string"),
+    Handler("java.net.URL", _read_url, java.Url, _write_url),
+    _text_handler("java.util.Currency", java.Currency, "currencyCode"),
+    Handler("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
+    Handler("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
+    Handler("java.util.Locale", _read_locale, java.Locale, _write_locale),
+    Handler(_ZONE_INFO, _read_time_zone, java.TimeZone),
+    Handler("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
+    Handler("java.util.UUID", _read_uuid, UUID, _write_uuid),
+    Handler("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
+    _date_handler("java.util.Date", java.JavaDate),
+    _date_handler("java.sql.Date", java.SqlDate),
+    _date_handler("java.sql.Time", java.SqlTime),
+    Handler("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
+    Handler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
+    _value_handler(
         _ATOMIC + "AtomicInteger", java.AtomicInteger, int, java.AtomicInteger, _ranged(INT_MIN, INT_MAX), identity=True
     ),
-    _value_row(
+    _value_handler(
         _ATOMIC + "AtomicLong", java.AtomicLong, int, java.AtomicLong, _ranged(LONG_MIN, LONG_MAX), identity=True
     ),
-    _value_row(
+    _value_handler(
         _ATOMIC + "AtomicBoolean",
         java.AtomicBoolean,
         int,
@@ -389,7 +389,7 @@ ROWS: tuple[Row, ...] = (
         lambda value: int(bool(value.value)),
         identity=True,
     ),
-    Row(
+    Handler(
         _ATOMIC + "AtomicReference",
         _read_atomic_reference,
         java.AtomicReference,

@@ -6,50 +6,60 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
-from redisson_dq.codecs.serialization.hashing import hash_map_capacity, hash_map_order
-from redisson_dq.codecs.serialization.rows import Data, Row, array_field, field, int_bytes, put
-from redisson_dq.codecs.serialization.shapes import (
+from redisson_dq.codecs.serialization.collection_handlers import (
     LOAD_FACTOR,
     UTIL,
     comparator_content,
     comparator_of,
-    itself,
-    set_row,
     with_comparator,
 )
-from redisson_dq.codecs.serialization.stream import Content, Instance
+from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import Instance
+from redisson_dq.java.hashing import hash_map_capacity
+from redisson_dq.java.tables import Table, in_order, kept_table
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS"]
+__all__ = ["HANDLERS"]
 
 
-def _hash_set_contents(node: Instance) -> list[Content]:
-    data = Data(node, UTIL + "HashSet")
-    _capacity, _load_factor, size = data.unpack(">ifi")
-    return data.contents(size)
+def _hash_set_handler(name: str, kind: Any) -> Handler:
+    def read(node: Instance, decoder: Decoder) -> Any:
+        data = Data(node, UTIL + "HashSet")
+        capacity, load_factor, size = data.unpack(">ifi")
+        table: Table | None = Table((), capacity, load_factor)
+        if (capacity, load_factor) == (hash_map_capacity(max(size, 0)), LOAD_FACTOR):
+            table = None  # as a set of Python's is written
+        return decoder.set(node, name, kind, data.contents(size), table)
+
+    return Handler(name, read, kind, _write_hash_set, identity=True)
 
 
-def _hash_set_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    return _table_annotation(hash_map_order(value, itself, hash_map_capacity(len(value))), encoder)
-
-
-def _table_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    head = struct.pack(">ifi", hash_map_capacity(len(value)), LOAD_FACTOR, len(value))
-    return [head, *encoder.contents(value)]
+def _write_hash_set(node: Instance, value: Any, encoder: Encoder) -> None:
+    table = kept_table(value)
+    capacity = load_factor = None
+    if table is not None:
+        capacity, load_factor = table.capacity, table.load_factor
+    head = struct.pack(
+        ">ifi",
+        hash_map_capacity(len(value)) if capacity is None else capacity,
+        LOAD_FACTOR if load_factor is None else load_factor,
+        len(value),
+    )
+    put(node, {}, [head, *encoder.contents(in_order(value))])
 
 
 def _read_tree_set(node: Instance, decoder: Decoder) -> Any:
     data = Data(node, UTIL + "TreeSet")
     comparator = comparator_of(data.content(), node)
     contents = data.contents(data.integer())
-    return with_comparator(decoder.set(node, UTIL + "TreeSet", java.TreeSet, contents), comparator, node)
+    return with_comparator(decoder.set(node, UTIL + "TreeSet", java.TreeSet, contents), comparator)
 
 
 def _write_tree_set(node: Instance, value: Any, encoder: Encoder) -> None:
-    put(node, {}, [comparator_content(value, encoder), int_bytes(len(value)), *encoder.contents(value)])
+    put(node, {}, [comparator_content(value, encoder), int_bytes(len(value)), *encoder.contents(in_order(value))])
 
 
 def _read_enum_set(node: Instance, decoder: Decoder) -> Any:
@@ -72,9 +82,9 @@ def _write_enum_set(node: Instance, value: Any, encoder: Encoder) -> None:
     )
 
 
-ROWS: tuple[Row, ...] = (
-    set_row(UTIL + "HashSet", set, _hash_set_contents, _hash_set_annotation),
-    set_row(UTIL + "LinkedHashSet", java.LinkedHashSet, _hash_set_contents, _table_annotation),
-    Row(UTIL + "TreeSet", _read_tree_set, java.TreeSet, _write_tree_set, identity=True),
-    Row(UTIL + "EnumSet$SerializationProxy", _read_enum_set, java.EnumSet, _write_enum_set, identity=True),
+HANDLERS: tuple[Handler, ...] = (
+    _hash_set_handler(UTIL + "HashSet", set),
+    _hash_set_handler(UTIL + "LinkedHashSet", java.LinkedHashSet),
+    Handler(UTIL + "TreeSet", _read_tree_set, java.TreeSet, _write_tree_set, identity=True),
+    Handler(UTIL + "EnumSet$SerializationProxy", _read_enum_set, java.EnumSet, _write_enum_set, identity=True),
 )

@@ -1,8 +1,8 @@
 """What a stream of Java's Object Serialization Stream Protocol, version 5, consists of.
 
-The grammar is the one in chapter 6 of Java's Object Serialization Specification; the reader and the writer
-next to this module go through it rule by rule. Both speak of the neutral structures here, which know nothing
-of what a class means. A *content* is one of these:
+The grammar is the one in chapter 6 of Java's Object Serialization Specification. The reader and the writer next to this
+module go through it rule by rule. Both use the neutral structures of this module, which know nothing of what a class
+means. A *content* is one of these:
 
 ==================  =====================================================================================
 None                TC_NULL
@@ -15,9 +15,9 @@ EnumConstant        TC_ENUM
 ClassObject         TC_CLASS
 ==================  =====================================================================================
 
-Each of these but null and block data gets a *handle*, a number that counts up from 0x7E0000, at the place
-where the grammar says ``newHandle``; whatever stands in the stream again stands there as TC_REFERENCE and its
-handle. The structures compare by identity, as Java's objects do: the same content twice is one object twice.
+Each of these but null and block data gets a *handle*, a number that counts up from 0x7E0000. It gets it at the place
+where the grammar says ``newHandle``. A content that occurs again stands there as TC_REFERENCE and its handle. The
+structures compare by identity, as Java's objects do: the same content twice is one object twice.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ import struct
 from typing import Any, Final, NamedTuple
 
 import attrs
+
+from redisson_dq.java.arrays import component_of
 
 __all__ = [
     "ARRAY",
@@ -58,6 +60,7 @@ __all__ = [
     "EnumConstant",
     "FieldDesc",
     "Instance",
+    "OwnText",
     "Section",
 ]
 
@@ -92,7 +95,7 @@ SC_ENUM: Final = 0x10
 #: By the type code of a primitive: how the struct module calls it. A char is the number of its UTF-16 unit.
 STRUCT_CODES: Final = {"B": "b", "C": "H", "D": "d", "F": "f", "I": "i", "J": "q", "S": "h", "Z": "?"}
 
-#: See the table in the module's docstring.
+#: See the registry in the module's docstring.
 Content = Any
 
 
@@ -119,6 +122,21 @@ class ClassDesc:
     interfaces: tuple[str, ...] | None = None
     _layout: tuple[struct.Struct, tuple[str, ...], tuple[str, ...]] | None = attrs.field(default=None, init=False)
     _lineage: tuple[ClassDesc, ...] | None = attrs.field(default=None, init=False)
+    _component: str | None = attrs.field(default=None, init=False)
+
+    def same_as(self, other: ClassDesc) -> bool:
+        """Whether both say the same of a class; their superclasses do not count."""
+        return (self.name, self.uid, self.flags, self.fields) == (other.name, other.uid, other.flags, other.fields)
+
+    @property
+    def component(self) -> str:
+        """Of an array's class the type of its elements. Raises ValueError for a name that no such class has.
+
+        One text for all arrays: a reference to a class takes five bytes, and its name may be long.
+        """
+        if self._component is None:
+            self._component = component_of(self.name)
+        return self._component
 
     @property
     def layout(self) -> tuple[struct.Struct, tuple[str, ...], tuple[str, ...]]:
@@ -165,6 +183,8 @@ class Instance:
     desc: ClassDesc
     sections: dict[str, Section] = attrs.field(factory=dict)
     offset: int = 0
+    #: Whether a reference to it was read.
+    shared: bool = False
 
 
 @attrs.define(eq=False, repr=False)
@@ -174,6 +194,7 @@ class Array:
     desc: ClassDesc
     items: Any
     offset: int = 0
+    shared: bool = False
 
 
 @attrs.define(eq=False, repr=False)
@@ -183,6 +204,13 @@ class EnumConstant:
     desc: ClassDesc
     name: str
     offset: int = 0
+
+
+@attrs.define(eq=False, repr=False)
+class OwnText:
+    """A text that is written as an object of its own, though an equal one was written before."""
+
+    text: str
 
 
 @attrs.define(eq=False, repr=False)

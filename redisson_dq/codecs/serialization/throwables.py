@@ -9,10 +9,9 @@ from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
 from redisson_dq.codecs.serialization.declared import field_order, generic_fields
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
-from redisson_dq.codecs.serialization.rows import Row, field, put
+from redisson_dq.codecs.serialization.handler import Handler, field, put
 from redisson_dq.codecs.serialization.stream import (
     SC_SERIALIZABLE,
-    STRUCT_CODES,
     Array,
     ClassDesc,
     Content,
@@ -20,14 +19,13 @@ from redisson_dq.codecs.serialization.stream import (
     Instance,
 )
 from redisson_dq.java.arrays import component_code, component_of
-from redisson_dq.java.declare import Signature
 from redisson_dq.java.values import StackTraceElement, Throwable, ThrowableClass
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["ROWS", "descriptor", "is_throwable", "read_throwable", "write_throwable"]
+__all__ = ["HANDLERS", "descriptor", "is_throwable", "read_throwable", "write_throwable"]
 
 _THROWABLE = "java.lang.Throwable"
 _ELEMENT = "java.lang.StackTraceElement"
@@ -100,6 +98,7 @@ def read_throwable(node: Instance, decoder: Decoder) -> Throwable:
         if part.name != _THROWABLE:
             made.fields |= generic_fields(part, section, decoder)
     cause = field(node, "cause", object, None)
+    made.null_cause = cause is None
     if cause is not node:
         made.cause = decoder.value(cause)
         if not isinstance(made.cause, (Throwable, type(None))):
@@ -135,15 +134,14 @@ def write_throwable(node: Instance, value: Throwable, encoder: Encoder) -> None:
             continue
         for name, code in desc.fields:
             if name in left:
-                kind = component_of("[" + code.replace("/", "."))
-                given = left.pop(name)
-                values[name] = primitive(given, kind) if code in STRUCT_CODES else encoder.typed(given, Signature(kind))
+                values[name] = encoder.described(left.pop(name), code, name)
     for name in left:
         raise Unencodable(f"exception {value.java_name} has no field {name}")
     if value.message is not None and not isinstance(value.message, str):
         raise Unencodable(f"the message of an exception is a str, not {type_name(value.message)}")
     values["detailMessage"] = encoder.content(value.message)
-    values["cause"] = node if value.cause is None else encoder.content(value.cause)
+    no_cause = value.cause is None and not value.null_cause
+    values["cause"] = node if no_cause else encoder.content(value.cause)
     values["stackTrace"] = encoder.array(f"[L{_ELEMENT};", encoder.contents(value.stack_trace))
     values["suppressedExceptions"] = encoder.content(list(value.suppressed) or java.EmptyList())
     put(node, values)
@@ -157,4 +155,4 @@ def _write_element(node: Instance, value: StackTraceElement, _encoder: Encoder) 
     put(node, {**numbers, **texts})
 
 
-ROWS: tuple[Row, ...] = (Row(_ELEMENT, _read_element, StackTraceElement, _write_element),)
+HANDLERS: tuple[Handler, ...] = (Handler(_ELEMENT, _read_element, StackTraceElement, _write_element),)

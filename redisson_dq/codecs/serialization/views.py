@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.rows import Row, field, put
+from redisson_dq.codecs.serialization.handler import Handler, field, put
 from redisson_dq.codecs.serialization.stream import ClassObject, Content, Instance
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.views import view_of
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["NAMES", "RANDOM_ACCESS", "ROWS"]
+__all__ = ["NAMES", "RANDOM_ACCESS", "HANDLERS"]
 
 _HELPERS = "java.util.Collections$"
 _KINDS = ("Collection", "List", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap", "NavigableMap")
@@ -31,13 +33,12 @@ def _read(node: Instance, decoder: Decoder) -> Any:
     inner = decoder.copied(field(node, "m" if "m" in fields else "c", Instance))
     if not types and name.endswith(_LIST) and _has_random_access(inner):
         name = name[: -len(_LIST)] + _RANDOM_ACCESS
-    if isinstance(inner, dict):
-        return java.MapView(name, inner, types)
-    if isinstance(inner, list):
-        return java.ListView(name, inner, types)
-    if isinstance(inner, (set, java.OrderedSet)):
-        return java.SetView(name, inner, types)
-    raise Malformed("a wrapper around something that is no collection", node.offset)
+    try:
+        made = view_of(name, inner, types)
+    except ArgumentError as exc:
+        raise Malformed(f"a wrapper around another collection than it can be around: {exc}", node.offset) from exc
+    made.source = inner
+    return made
 
 
 def _field_names(node: Instance) -> set[str]:
@@ -47,12 +48,12 @@ def _field_names(node: Instance) -> set[str]:
 def _has_random_access(inner: Any) -> bool:
     if isinstance(inner, java.ListView):
         return inner.java_name.endswith(_RANDOM_ACCESS)
-    return isinstance(inner, list) and not isinstance(inner, java.LinkedList)
+    return isinstance(inner, list) and not isinstance(inner, (java.LinkedList, java.Elements, java.Entries))
 
 
 def _write(node: Instance, value: Any, encoder: Encoder) -> None:
     types = dict(zip(("keyType", "valueType") if len(value.types) == 2 else ("type",), value.types, strict=False))
-    inner = encoder.content(value.inner)
+    inner = encoder.content(value.wrapped)
     values: dict[str, Content] = {}
     for desc in node.desc.lineage:
         for name, _ in desc.fields:
@@ -82,4 +83,4 @@ RANDOM_ACCESS = {
 #: The classes of all wrappers.
 NAMES = (*_STREAM_NAMES, *RANDOM_ACCESS)
 
-ROWS: tuple[Row, ...] = tuple(Row(name, _read, None, _write, identity=True) for name in _STREAM_NAMES)
+HANDLERS: tuple[Handler, ...] = tuple(Handler(name, _read, None, _write, identity=True) for name in _STREAM_NAMES)

@@ -7,7 +7,15 @@ from typing import Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.serialization import stream
-from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, EnumConstant, Instance
+from redisson_dq.codecs.serialization.stream import (
+    Array,
+    ClassDesc,
+    ClassObject,
+    Content,
+    EnumConstant,
+    Instance,
+    OwnText,
+)
 from redisson_dq.codecs.serialization.utf import encode_utf
 
 __all__ = ["StreamWriter"]
@@ -25,16 +33,19 @@ _END = bytes((stream.END_BLOCK_DATA,))
 class StreamWriter:
     """One stream. ``out`` collects its bytes, the header first; ``depth`` is how deep the next content is nested.
 
-    A content that is written twice is a reference the second time; texts that are equal count as one, as they
-    do in Java where they are constants of a program.
+    A content that is written twice is a reference the second time. Texts that are equal count as one, as constants of a
+    Java program do. The name of an enum's constant is never a reference: Java reads none there. A later reference to
+    that text takes the handle of the name, as Java's does.
     """
 
-    __slots__ = ("_handles", "depth", "out")
+    __slots__ = ("_count", "_handles", "depth", "out")
 
     def __init__(self) -> None:
         self.out: list[bytes] = [stream.HEADER]
         self.depth = 0
         self._handles: dict[Content, int] = {}
+        # More than there are contents with a handle: a text may have had several.
+        self._count = 0
 
     def write(self, content: Content) -> None:
         """``content``. Raises Unencodable if it nests too deep. O(size of what was not written yet)."""
@@ -57,11 +68,12 @@ class StreamWriter:
             self.depth -= 1
 
     def _new_handle(self, content: Content) -> None:
-        self._handles[content] = len(self._handles)
+        self._handles[content] = self._count
+        self._count += 1
 
-    def _string(self, text: str) -> None:
+    def _string(self, text: str | OwnText) -> None:
         """``TC_STRING newHandle (utf) | TC_LONGSTRING newHandle (long-utf)``"""
-        raw = encode_utf(text)
+        raw = encode_utf(text.text if isinstance(text, OwnText) else text)
         self._new_handle(text)
         if len(raw) <= _MOST_UTF:
             self.out += (b"\x74", _pack_short(len(raw)), raw)
@@ -103,11 +115,11 @@ class StreamWriter:
                 self.write(item)
 
     def _enum(self, constant: EnumConstant) -> None:
-        """``TC_ENUM classDesc newHandle enumConstantName``"""
+        """``TC_ENUM classDesc newHandle enumConstantName``, the name as a string of its own."""
         self.out.append(b"\x7e")
         self.write(constant.desc)
         self._new_handle(constant)
-        self.write(constant.name)
+        self._string(constant.name)
 
     def _class(self, content: ClassObject) -> None:
         """``TC_CLASS classDesc newHandle``"""
@@ -143,4 +155,5 @@ _WRITE: dict[type, Any] = {
     EnumConstant: StreamWriter._enum,
     ClassObject: StreamWriter._class,
     ClassDesc: StreamWriter._class_desc,
+    OwnText: StreamWriter._string,
 }

@@ -1,8 +1,14 @@
--- Adds values to the waiting keys. Needs clock.lua, and keys.timeout, keys.envelopes, keys.channel.
+-- Adds values to the waiting keys.
+-- KEYS: timeout, envelopes, channel, alarm
+-- INCLUDE: announce
 
--- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. Bytes that grow with offer order keep
--- values due in the same millisecond in that order, as ties in a zset are sorted by the member's bytes. The ninth byte
--- of a lean entry's id is what tells that it is one.
+-- What adder and store run after the first write.
+local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
+local ADDING_LEAN = {'ZADD', 'ZRANGE', 'ZMSCORE'}
+
+-- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. A zset sorts ties by the members' bytes. So
+-- ids that grow with each offer keep values due in the same millisecond in that order. A lean entry is known by the
+-- ninth byte of its id.
 local function wrapper(envelope, now_us)
   local id_us, id_seq = now_us, -1
   return function(value)
@@ -22,9 +28,9 @@ local function wrapper(envelope, now_us)
   end
 end
 
--- Puts members in, and into the list of offers too unless they are lean. Gives false, and changes nothing, when one of
--- them is there already: after a step back of the server's clock an id may be in use, and an equal member be lost.
--- scored: due and member in turn.
+-- Puts members in, and into the list of offers too unless they are lean. When one of them is there already, it returns
+-- false and changes nothing. After a step back of the server's clock an id may be in use, and an equal member would be
+-- lost. The argument scored is due and member in turn.
 local function store(envelope, members, scored)
   if envelope == 'lean' then
     for _, score in ipairs(redis.call('ZMSCORE', keys.timeout, unpack(members))) do
@@ -49,18 +55,29 @@ local function store(envelope, members, scored)
 end
 
 -- Tells every client that the head is due at another time than it knows of.
-local function announce(due)
-  redis.call('PUBLISH', keys.channel, string.format('%.0f', due))
+local function announce_head(due)
+  -- Java's clients, and those in reserve, wait for the time they were told last: they know of the alarm no more.
+  redis.pcall('DEL', keys.alarm)
+  announce(keys.channel, string.format('%.0f', due))
 end
 
--- Puts one value in, announces it when it is the new head, and gives its id and its member.
-local function add(envelope, now_us, value, due)
-  local wrap, member, id = wrapper(envelope, now_us)
-  repeat
-    member, id = wrap(value)
-  until store(envelope, {member}, {due, member})
-  if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
-    announce(due)
+-- What a user has to be allowed to.
+local function rights_to_add(envelope)
+  return envelope == 'lean' and ADDING_LEAN or ADDING
+end
+
+-- A function that puts one value in, announces it when it is the new head, and gives its id. One call of a script makes
+-- one such function: the ids of a second one would begin anew.
+local function adder(envelope, now_us)
+  local wrap = wrapper(envelope, now_us)
+  return function(value, due)
+    local member, id
+    repeat
+      member, id = wrap(value)
+    until store(envelope, {member}, {due, member})
+    if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
+      announce_head(due)
+    end
+    return id
   end
-  return id, member
 end

@@ -1,3 +1,6 @@
+-- Tells when a key vanishes.
+-- INCLUDE: clock
+
 -- When a key vanishes, in epoch ms: -1 if it has no end, -2 if there is no key.
 local function vanishes_at(key)
   local at = redis.pcall('PEXPIRETIME', key)

@@ -1,4 +1,6 @@
--- Finds an entry by its id. Needs envelope.lua and keys.timeout.
+-- Finds an entry by its id.
+-- KEYS: timeout
+-- INCLUDE: envelope
 
 -- Byte by byte: Lua's own comparison of strings follows the server's locale, a zset's order does not.
 local function compare(a, b)
@@ -16,7 +18,7 @@ local function find(id, due)
   local score = string.format('%.0f', due)
   local first = redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. score)
   local last = first + redis.call('ZCOUNT', keys.timeout, score, score) - 1
-  for _, prefix in ipairs({(#id == 9 and '\9' or '\8') .. id, id}) do
+  for _, prefix in ipairs({string.char(#id) .. id, id}) do
     local low, high = first, last
     while low <= high do
       local middle = math.floor((low + high) / 2)

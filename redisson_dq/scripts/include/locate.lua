@@ -1,4 +1,6 @@
--- Finds the item a call names. Needs records.lua.
+-- Finds the item a call names.
+-- KEYS: records
+-- INCLUDE: find, records
 
 -- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member: no id when
 -- nothing is known of it, no member when it does not wait.

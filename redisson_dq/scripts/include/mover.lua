@@ -1,22 +1,30 @@
--- Who of several clients moves a queue. Needs keys.mover (string), keys.timeout, keys.recurring_due, keys.channel.
+-- Elects who of several clients moves a queue.
+-- KEYS: timeout, channel, mover, recurring_due, alarm
 --
---   mover   who, when it moved last, when it told the others of the next due time; both in us
+--   mover   who, when its last call may have ended, when it told the others of the next due time; both in us
 --
 -- The others, its reserve, are told the next due time after each of its transfers, and wait somewhat longer than that.
 -- So they send nothing as long as the mover lives. One that finds something overdue takes its place.
 local MINUTE = 60000
 -- Overdue by more than this, and nothing heard of the mover meanwhile: it is dead, cut off or stopped.
 local GRACE_US = 20000
--- A message to all for every item would cost them more than the item: so many us pass between two while items follow
--- each other closely. The next transfer makes up for what was not told, before the reserve steps in.
+-- A call notes the time at which it may end, as a long one must not look like silence. None takes longer than that.
+local LONGEST_CALL_US = 100000
+-- A message to all for every item would cost them more than the item. So messages are this many us apart while items
+-- follow each other closely. The next transfer makes up for what was not told, before the reserve steps in.
 local CLOSE_US, PAUSE_US = 8000, 10000
 -- What the others are told when nothing waits: a time far enough away.
 local DAY_US = 86400000000
 local LONGEST_US = 36500 * DAY_US
 
 -- When there is something to do next, an occurrence of a recurring offer among it from a due time on; nil for nothing.
+-- The alarm counts: who knows of it is told of no lease that ends later.
 local function next_of(special, from)
   local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
+  local alarm = redis.call('GET', keys.alarm)
+  if alarm and (not next or tonumber(alarm) < tonumber(next)) then
+    next = alarm
+  end
   local upcoming = special and redis.call(
     'ZRANGEBYSCORE', keys.recurring_due, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   if upcoming and (not next or tonumber(upcoming) < tonumber(next)) then
@@ -34,8 +42,8 @@ local function role_of(caller, cluster, head, now_us)
     return 'alone', 0
   end
   local who, moved_us, announced_us = string.match(redis.call('GET', keys.mover) or '', '^(%S+) (%d+) (%d+)$')
-  -- After a step back of the clock, or on another server, a note of a later time tells nothing.
-  if not who or tonumber(moved_us) > now_us then
+  -- After a step back of the clock, or on another server, a note of a much later time tells nothing.
+  if not who or tonumber(moved_us) > now_us + LONGEST_CALL_US then
     return 'mover', 0
   elseif who == caller then
     return 'mover', tonumber(announced_us)
@@ -44,8 +52,9 @@ local function role_of(caller, cluster, head, now_us)
   return overdue and moved_us + 0 < now_us - GRACE_US and 'mover' or 'reserve', tonumber(announced_us)
 end
 
--- Keeps the caller the mover, and tells the others what comes next, unless that is due already.
-local function lead(caller, next, now_us, announced_us)
+-- Keeps the caller the mover, and tells the others what comes next, unless that is due already. ends_us: when the call
+-- may end.
+local function lead(caller, next, now_us, ends_us, announced_us)
   -- Another writer's score may be infinite.
   local left_us = math.min(next and next * 1000 - now_us or DAY_US, LONGEST_US)
   if left_us > 0 and (left_us > CLOSE_US or now_us - announced_us > PAUSE_US) then
@@ -53,5 +62,5 @@ local function lead(caller, next, now_us, announced_us)
     redis.pcall('PUBLISH', keys.channel, string.format('%.0f', math.ceil((now_us + left_us) / 1000)))
   end
   -- Nothing depends on either: without the right to the one, or memory for the other, the queue goes on.
-  redis.pcall('SET', keys.mover, string.format('%s %.0f %.0f', caller, now_us, announced_us), 'PX', MINUTE)
+  redis.pcall('SET', keys.mover, string.format('%s %.0f %.0f', caller, ends_us, announced_us), 'PX', MINUTE)
 end

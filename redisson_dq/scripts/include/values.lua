@@ -1,4 +1,5 @@
--- Takes values out of the ready list: those whose bytes equal one of ARGV from 2 on, or none. Needs keys.ready.
+-- Takes values out of the ready list: those whose bytes equal one of ARGV from 2 on, or none.
+-- KEYS: ready
 
 local function remove_values()
   for i = 2, #ARGV do

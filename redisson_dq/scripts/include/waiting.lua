@@ -1,5 +1,6 @@
--- Walks what waits, in the order of offers: the list, then what stands in the zset alone, by due times. Needs
--- envelope.lua, and keys.timeout, keys.envelopes.
+-- Walks what waits, in the order of offers: the list, then what stands in the zset alone, by due times.
+-- KEYS: timeout, envelopes
+-- INCLUDE: envelope, held_now, by_due
 
 -- Whether anything stands in the zset alone, so that it has to be looked at. Told by the sizes, unless entries stand in
 -- the list alone: nothing moves those, so one of them is its first sooner or later.
@@ -19,9 +20,10 @@ local function each_waiting(visit)
     end
   end
   if some_alone(listed, size) then
+    local is_held = held_now()
     for start = 0, size - 1, 1000 do
       for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
-        if visit(member) then
+        if not (is_held and is_held(member)) and visit(member) then
           return
         end
       end
@@ -43,7 +45,11 @@ end
 local function waiting_page(first, last)
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
   if listed == 0 then
-    return redis.call('ZRANGE', keys.timeout, first, last)
+    local alone, found = {}, by_due(first, last)
+    for i = 1, #found, 2 do
+      alone[#alone + 1] = found[i]
+    end
+    return alone
   end
   local page = redis.call('LRANGE', keys.envelopes, first, last)
   if last == -1 then
@@ -72,13 +78,11 @@ end
 -- The last of those that stand in the zset alone, by due time, or nil.
 local function last_lean()
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
-  if listed == 0 then
-    return redis.call('ZRANGE', keys.timeout, -1, -1)[1]
-  end
+  local is_held = held_now()
   for stop = -1, some_alone(listed, size) and -size or 0, -1000 do
     local members = redis.call('ZRANGE', keys.timeout, math.max(stop - 999, -size), stop)
     for i = #members, 1, -1 do
-      if is_lean(members[i]) then
+      if listed == 0 and not (is_held and is_held(members[i])) or is_lean(members[i]) then
         return members[i]
       end
     end

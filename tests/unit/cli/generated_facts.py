@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import attrs
+
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for
 
 
@@ -26,6 +28,8 @@ def declarations(module: ModuleType) -> list[Declaration]:
 
 def line(java: Declaration) -> str:
     superclass = java.superclass_type
+    if superclass is None and java.extends:
+        superclass = Signature(java.extends, java.elements)
     fields = "; ".join(f"{field.name}: {text(field.type)}" for field in java.fields)
     return " | ".join(
         (
@@ -41,6 +45,9 @@ def line(java: Declaration) -> str:
 
 
 def text(signature: Signature) -> str:
+    if signature.wildcard:
+        word = signature.wildcard == "super" or signature.arguments
+        return (f"? {signature.wildcard} " if word else "") + text(attrs.evolve(signature, wildcard=""))
     if signature.variable is not None:
         return f"{signature.name} {signature.variable.partition('_')[0]}"
     if all(argument == OBJECT for argument in signature.arguments):

@@ -115,7 +115,16 @@ class TestSignatures:
             ("TT;", TypeUse("T", is_variable=True)),
             ("[TT;", TypeUse("T", is_variable=True, dimensions=1)),
             ("La/B<*>;", TypeUse("a.B", (OBJECT,))),
-            ("La/B<+La/C<TT;>;-[I>;", TypeUse("a.B", (TypeUse("a.C"), TypeUse("int", dimensions=1)))),
+            (
+                "La/B<+La/C<TT;>;-[I>;",
+                TypeUse(
+                    "a.B",
+                    (
+                        TypeUse("a.C", (TypeUse("T", is_variable=True),), wildcard="extends"),
+                        TypeUse("int", dimensions=1, wildcard="super"),
+                    ),
+                ),
+            ),
             ("La/B<TX;>.C.D<La/E;>;", TypeUse("a.B$C$D", (TypeUse("a.E"),))),
         ],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 import types
 from collections.abc import Callable
@@ -144,3 +145,9 @@ class TestExitCodes:
         assert main(["try"]) == code
         assert cleaned == [True]
         assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("module", ["redisson_dq", "redisson_dq.cli"])
+def test_the_package_is_the_command(module: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"redisson-dq {redisson_dq.__version__}\n"

@@ -25,7 +25,7 @@ class Color(enum.Enum):
     BLUE = 2
 
 
-@java_class("com.acme.Planet", constant_bodies=True)
+@java_class("com.acme.Planet", constant_bodies={"MERCURY": "com.acme.Planet$1", "EARTH": "com.acme.Planet$2"})
 class Planet(enum.Enum):
     MERCURY = 3.303e23
     EARTH = 5.976e24

@@ -363,6 +363,8 @@ group(
     map_of_1=java.MapOf({"a": 1}),
     map_of_2=java.MapOf({"a": 1, "b": 2}),
     map_of_3=java.MapOf({"a": 1, "b": 2, "c": 3}),
+    simple_entry=java.SimpleEntry("a", 1),
+    simple_immutable_entry=java.SimpleImmutableEntry("a", 1),
     empty_list=java.EmptyList(),
     empty_set=java.EmptySet(),
     empty_map=java.EmptyMap(),

@@ -52,4 +52,4 @@ def test_what_cannot_be_used_is_refused() -> None:
     with pytest.raises(ArgumentError, match="complex"):
         AvroJacksonCodec(complex, '"string"')
     with pytest.raises(EncodeError):
-        AvroJacksonCodec(str, '"string"').encode(5)
+        AvroJacksonCodec(str, '"string"').encode(5)  # type: ignore[arg-type]

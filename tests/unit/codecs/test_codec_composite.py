@@ -30,7 +30,7 @@ def test_the_value_codec_writes_and_reads() -> None:
 def test_errors_are_those_of_the_value_codec() -> None:
     codec = CompositeCodec(None, None, LongCodec())
     with pytest.raises(EncodeError, match=r"^LongCodec: str given"):
-        codec.encode("a")
+        codec.encode("a")  # type: ignore[arg-type]
     with pytest.raises(DecodeError, match=r"^LongCodec: the bytes are no whole number") as caught:
         codec.decode(b"a")
     assert (caught.value.codec, caught.value.data) == ("LongCodec", b"a")

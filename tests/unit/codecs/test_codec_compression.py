@@ -229,6 +229,13 @@ def test_arguments(kind: type[LZ4Codec], inner: Any, max_size: Any, text: str) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("max_ratio", [0, -1, 1.5, True, "9"])
+def test_max_ratio_is_a_whole_number(kind: type[LZ4Codec], max_ratio: Any) -> None:
+    with pytest.raises(ArgumentError, match="max_ratio is a whole number of 1 or more, or None"):
+        kind(BYTES, max_ratio=max_ratio)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_without_the_extra_the_error_says_what_to_install(kind: type[LZ4Codec], monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "cramjam", None)
     with pytest.raises(
@@ -298,8 +305,51 @@ def test_twenty_bytes_that_announce_gigabytes_fail_at_once(codec: Codec, data: b
         assert (caught.value.codec, caught.value.data) == (codec.name, data)
 
 
+def test_a_bomb_fails_before_it_takes_memory() -> None:
+    bomb = ZStdCodec(BYTES, max_ratio=None).encode(bytes(64 * 2**20))
+    assert len(bomb) < 3_000
+    subprocess.run([sys.executable, "-c", BOMB, bomb.hex()], check=True, cwd=Path(__file__).resolve().parents[3])
+
+
+#: Reads the bytes of its argument in a process of its own, whose largest size tells what the reading took.
+BOMB = """
+import resource, sys
+from redisson_dq.codecs import ByteArrayCodec
+from redisson_dq.codecs.compression import LZ4Codec, ZStdCodec
+from redisson_dq.errors import DecodeError
+
+bomb = bytes.fromhex(sys.argv[1])
+LZ4Codec(ByteArrayCodec()).decode(LZ4Codec(ByteArrayCodec()).encode(bytes(1000)))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(100):
+    try:
+        ZStdCodec(ByteArrayCodec()).decode(bomb)
+    except DecodeError as exc:
+        assert "max_ratio is 1000" in str(exc), exc
+    else:
+        raise AssertionError("the bomb was read")
+took = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+assert took < 4096, f"{took} KiB"
+"""
+
+
+@pytest.mark.parametrize("codec", RAW.values(), ids=lambda codec: codec.name)
+def test_max_ratio_holds_both_ways(codec: Codec) -> None:
+    strict = type(codec)(BYTES, max_ratio=4, **({"compress": True} if codec.name.startswith("LZ4CodecV2") else {}))  # type: ignore[call-arg]
+    for value in (bytes(2**20), random.Random(2).randbytes(2**20 + 1), bytes(10)):
+        assert strict.decode(strict.encode(value)) == value
+    large = bytes(2**20 + 1)
+    with pytest.raises(EncodeError, match=r"1048577 bytes of .* compressed ones: max_ratio is 4, give the codec a"):
+        strict.encode(large)
+    with pytest.raises(DecodeError, match=r"bytes of .* compressed ones: max_ratio is 4, give the codec a larger one"):
+        strict.decode(type(codec)(BYTES, max_ratio=None).encode(large))  # type: ignore[call-arg]
+    for ratio in (30_000, None):
+        free = type(codec)(BYTES, max_ratio=ratio)  # type: ignore[call-arg]
+        assert free.decode(free.encode(large)) == large
+
+
 def test_a_frame_that_holds_more_than_it_announces_stops_there() -> None:
-    bomb = ZStdCodec(BYTES).encode(bytes(60_000_000))
+    bomb = ZStdCodec(BYTES, max_ratio=None).encode(bytes(60_000_000))
     assert len(bomb) < 10_000
     with little_memory(), pytest.raises(DecodeError, match="no ZStandard data of the announced size"):
         ZStdCodec(BYTES).decode((1000).to_bytes(4, "big") + bomb[4:])

@@ -335,5 +335,5 @@ def test_what_a_field_can_hold_comes_back(codec: Codec) -> None:
 @pytest.mark.parametrize("value", [5, "ab", [Places()], Cell(1)])
 @pytest.mark.parametrize("codec", TYPED[-2:], ids=repr)
 def test_a_codec_of_one_type_takes_no_other(codec: Codec, value: Any) -> None:
-    with pytest.raises(EncodeError, match=r"where com\.other\.min\.M\$Places is declared"):
+    with pytest.raises(EncodeError, match=r"cannot be a com\.other\.min\.M\$Places"):
         codec.encode(value)

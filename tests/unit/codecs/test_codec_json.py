@@ -133,7 +133,7 @@ def test_what_java_would_lose_is_written_so_that_java_reads_it(value: Any, text:
         ('["java.util.HashMap",{"a":1}]', java.HashMap(a=1)),
         (
             '["java.util.Collections$UnmodifiableSet",[["java.util.ArrayList",[]]]]',
-            java.Elements("java.util.Collections$UnmodifiableSet", [[]]),
+            java.ElementsView("java.util.Collections$UnmodifiableSet", java.Elements("java.util.LinkedHashSet", [[]])),
         ),
         ('["java.util.HashSet",[1,"a"]]', {1, "a"}),
         ('["java.util.HashSet",[["java.util.ArrayList",[]]]]', java.Elements("java.util.HashSet", [[]])),
@@ -226,8 +226,8 @@ def test_the_longest_numbers_jackson_reads(number: Any) -> None:
             "an object without @class (Java could not read it either) (offset 0, at $[1])",
             0,
         ),
-        ('{"@class":"com.acme.Absent","id":1}', "Java class com.acme.Absent cannot be read", 11),
-        ('["com.acme.Colour","RED"]', "Java class com.acme.Colour cannot be read", 2),
+        ('{"@class":"com.acme.Absent","id":1}', "Java class com.acme.Absent is not declared", 11),
+        ('["com.acme.Colour","RED"]', "Java class com.acme.Colour is not declared", 2),
         ('["java.util.ArrayList",[1,{"@class":"com.acme.Absent"}]]', "at $[1]", 37),
         ('{"@class":"java.util.HashMap","o":["java.util.ArrayList",[["com.acme.A",1]]]}', "at $['o'][0]", 60),
         ('{"@class":"java.util.ArrayList"}', "no java.util.ArrayList", 11),
@@ -361,7 +361,7 @@ def test_an_exception_that_is_there_twice() -> None:
 def test_objects_of_unknown_classes_are_kept_on_demand(text: str) -> None:
     generic = JsonJacksonCodec(unknown="generic")
     assert generic.encode(generic.decode(text.encode())).decode() == text
-    with pytest.raises(DecodeError, match=r'declare it: @java_class\("com.acme.Absent"\)'):
+    with pytest.raises(DecodeError, match=r'under @java_class\("com.acme.Absent"\), or have it'):
         codec.decode(text.encode())
 
 

@@ -349,7 +349,7 @@ def test_what_python_cannot_hold_keeps_its_bytes(name: str) -> None:
 def test_a_long_class_name_does_not_flood_the_message() -> None:
     with pytest.raises(DecodeError) as caught:
         codec.decode(b"\x01\x00" + b"a" * 100_000 + b"\xe1")
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 600
 
 
 def test_too_large_a_decimal_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from redisson_dq import java
 from redisson_dq.codecs import Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.kryo5.wire import ascii_name, varint, varint_flag
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
-from redisson_dq.codecs.serialization.rows import put
+from redisson_dq.codecs.serialization.handler import put
 from redisson_dq.codecs.serialization.stream import Array, Content, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError

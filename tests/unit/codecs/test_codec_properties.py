@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -122,9 +123,9 @@ def value_or_error(codec: Codec, data: bytes) -> bool:
     value = codec.decode(data)
     refused = caught_from(lambda: codec.encode(value))
     if refused is not None:
-        # Sets are only read, and a longer JSON number is read than written.
+        # Sets are only read, a longer JSON number is read than written, and an array's class may be of any name.
         assert isinstance(refused, EncodeError), data
-        assert "set has no Java type" in str(refused) or "digits" in str(refused)
+        assert re.search(r"set has no Java type|digits|of type .* cannot be a ", str(refused))
     else:
         assert same(codec.decode(codec.encode(value)), canonical(value))
     return True

@@ -16,7 +16,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec, stream
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
-from redisson_dq.codecs.serialization.rows import put
+from redisson_dq.codecs.serialization.handler import put
 from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, FieldDesc, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import DecodeError, EncodeError
@@ -298,6 +298,16 @@ def test_a_length_is_compared_with_what_is_there(data: bytes) -> None:
 def test_a_decimal_may_not_have_too_many_digits() -> None:
     with pytest.raises(DecodeError, match="4000 digits"):
         codec.decode(written(instance("java.math.BigDecimal", {"intVal": big_integer(10**4000)})))
+
+
+def test_the_type_of_a_field_is_the_one_announced() -> None:
+    for wrong in ("I", "", "Xcom.acme.A", "[I"):
+        desc = user_class("com.acme.A", FieldDesc("a", "Lcom.acme.B;"))
+        data = written(ClassObject(desc)).replace(
+            b"t\0\x0cLcom.acme.B;", b"t\0" + bytes((len(wrong),)) + wrong.encode()
+        )
+        with pytest.raises(DecodeError, match="where 'L' is announced"):
+            codec.decode(data)
 
 
 def test_many_objects_of_a_deep_class_take_no_longer() -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs.typed_json import TypedJsonJacksonCodec
+from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from tests.unit.codecs.acme import (
     Address,

@@ -25,12 +25,14 @@ RIGHT = {
     "IonJacksonCodec": {"IonJacksonCodec", "text"},
     "JsonJackson3Codec": {"JsonJacksonCodec", "text"},
     "JsonJacksonCodec": {"JsonJacksonCodec", "text"},
+    "JsonJacksonCodec+KotlinModule": {"JsonJacksonCodec", "text"},
     "KryoCodec": {"Kryo5Codec"},
     "LongCodec": {"text"},
     "ProtobufCodec": {"JsonJacksonCodec", "text"},  # JSON where a class is no message
     "SmileJackson3Codec": {"SmileJacksonCodec"},
     "StringCodec": {"JsonJacksonCodec", "text"},
     "TypedJsonJacksonCodec": {"JsonJacksonCodec", "text"},
+    "TypedJsonJacksonCodec+KotlinModule": {"JsonJacksonCodec", "text"},
 }
 
 
@@ -39,7 +41,7 @@ def golden() -> Iterator[tuple[str, bytes]]:
     for path in sorted(VECTORS.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
-            if "hex" in row:
+            if "hex" in row and "codec" in row:
                 yield row["codec"], bytes.fromhex(row["hex"])
 
 

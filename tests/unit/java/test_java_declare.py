@@ -149,11 +149,12 @@ def test_a_java_type_has_the_arguments_of_the_annotation_unless_it_says_its_own(
     )
 
 
-def test_a_wildcard_is_its_bound_without_arguments() -> None:
-    """As in Kryo, whose bytes depend on it."""
-    bound = Signature("java.util.List")
-    for source in ("? extends java.util.List<java.lang.String>", "? super java.util.List<java.lang.String>"):
-        assert JavaType(f"java.util.Set<{source}>").signature == Signature("java.util.Set", (bound,))
+@pytest.mark.parametrize("word", ["extends", "super"])
+def test_a_wildcard_keeps_its_word_and_its_bound(word: str) -> None:
+    """Kryo takes the bound alone, Jackson the upper one with its arguments."""
+    bound = Signature("java.util.List", (Signature("java.lang.String"),), wildcard=word)
+    source = f"? {word} java.util.List<java.lang.String>"
+    assert JavaType(f"java.util.Set<{source}>").signature == Signature("java.util.Set", (bound,))
 
 
 def test_an_enum_has_its_members_by_ordinal() -> None:
@@ -222,7 +223,7 @@ def test_every_kind_of_annotation_stands_for_a_java_type() -> None:
         "raw": "java.util.Collection",
     }
     by_name = {field.name: field.type for field in declared(Kinds).fields}
-    assert by_name["raw"].arguments == (Signature("[Ljava.lang.Number;"),)
+    assert by_name["raw"].arguments == (Signature("[Ljava.lang.Number;", wildcard="extends"),)
     assert by_name["map"].arguments == (
         Signature("org.sample.Color"),
         Signature("java.util.List", (Signature("org.sample.Order"),)),

@@ -11,7 +11,9 @@ import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -37,6 +39,9 @@ public class Reflect {
     }
 
     private static String kind() {
+        if (Collection.class.isAssignableFrom(current) || Map.class.isAssignableFrom(current)) {
+            return "collection";
+        }
         return current.isEnum() ? "enum" : current.isRecord() ? "record" : "class";
     }
 
@@ -84,8 +89,11 @@ public class Reflect {
         if (type instanceof TypeVariable<?> variable) {
             return isForeign(type) ? "java.lang.Object" : erased(type).getName() + " " + variable.getName();
         }
-        if (type instanceof WildcardType wildcard && bound(wildcard) instanceof TypeVariable<?> variable) {
-            return text(variable);
+        if (type instanceof WildcardType wildcard) {
+            boolean isLower = wildcard.getLowerBounds().length > 0;
+            Type bound = bound(wildcard);
+            String word = isLower ? "? super " : bound instanceof ParameterizedType ? "? extends " : "";
+            return word + text(bound);
         }
         if (!(type instanceof ParameterizedType generic)) {
             return erased(type).getName();

@@ -66,12 +66,15 @@ final class Operations implements AutoCloseable {
 
         table.put("dump", request -> client(request).dump(queue(request)));
         table.put("samples", request -> Samples.all().stream().map(Samples.Sample::name).toList());
+        table.put("more_samples", request -> Samples.more().stream().map(Samples.Sample::name).toList());
         table.put("encode_sample", request -> HEX.formatHex(Codecs.encode(codec(request), sample(request))));
         table.put("check_sample", Operations::checkSample);
         table.put("time_encode", request ->
                 Timing.encoding(codec(request), sample(request), request.number("millis")));
         table.put("time_decode", request ->
                 Timing.decoding(codec(request), sample(request), request.number("millis")));
+        table.put("use_many", request -> Uses.of(codec(request), request.field("items")));
+        table.put("supertypes", request -> Supertypes.of(request.field("names")));
         table.put("recode_many", request -> Recoding.of(codec(request), request.field("items")));
 
         table.put("encode", request -> HEX.formatHex(Codecs.encode(codec(request), request.value())));

@@ -33,12 +33,15 @@ final class Samples {
     }
 
     private static final Map<String, Sample> ALL = new LinkedHashMap<>();
+    /** Those that stand in no vectors. */
+    private static final Map<String, Sample> MORE = new LinkedHashMap<>();
 
     static {
         ScalarSamples.define();
         TimeSamples.define();
         CollectionSamples.define();
         ObjectSamples.define();
+        MoreSamples.define(MORE);
     }
 
     private Samples() {
@@ -52,8 +55,12 @@ final class Samples {
         return ALL.values();
     }
 
+    static Collection<Sample> more() {
+        return MORE.values();
+    }
+
     static Sample named(String name) {
-        Sample sample = ALL.get(name);
+        Sample sample = ALL.getOrDefault(name, MORE.get(name));
         if (sample == null) {
             throw new IllegalArgumentException("no sample " + name);
         }

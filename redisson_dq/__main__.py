@@ -1,0 +1,8 @@
+"""``python -m redisson_dq`` is ``redisson-dq``."""
+
+import sys
+
+from redisson_dq.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,287 @@
+"""Carries requests to Redis and brings back results or our errors. Nothing is ever sent twice in silence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from redis.asyncio import ConnectionPool
+from redis.exceptions import (
+    AskError,
+    ClusterDownError,
+    MovedError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+
+from redisson_dq._async.connecting.batches import Batch, exchange_many, packed
+from redisson_dq._async.connecting.explaining import check_confirmed, explained, subject
+from redisson_dq._async.connecting.pools import Pools
+from redisson_dq._async.connecting.servers import Servers
+from redisson_dq._concurrency import AsyncWork, async_finish, async_sleep
+from redisson_dq._redis import (
+    is_out_of_memory,
+    translate,
+)
+from redisson_dq.durability import Confirmed, Durability, strongest
+from redisson_dq.errors import (
+    DecodeError,
+    RedisConnectionError,
+    RedissonDQError,
+)
+from redisson_dq.wire import commands
+from redisson_dq.wire.fencing import fenced, unfenced
+from redisson_dq.wire.request import Request
+
+__all__ = ["Connections"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger("redisson_dq")
+
+# A slot under migration answers at the second try; more are for one that moves on meanwhile.
+_REDIRECTIONS = 8
+_PAUSE_WHILE_MIGRATING = 0.05
+# Between the tries to set values aside that exist nowhere else any more.
+_KEEP_PAUSES = (0.01, 0.05, 0.2, 0.5)
+
+
+class Connections(Pools):
+    """Runs requests, each on a pooled connection of our own."""
+
+    def __init__(self, servers: Servers) -> None:
+        super().__init__(servers)
+        # The channels that this client may not publish on, and was told so.
+        self._unheard: set[bytes] = set()
+
+    async def run(
+        self, request: Request[T], *, when_closed: bool = False, before_sending: AsyncWork | None = None
+    ) -> T:
+        """One round trip (two when the server does not know the script yet).
+
+        ``when_closed`` is for what has to be done yet after :meth:`aclose`. ``before_sending`` is what is done when the
+        connection and the bytes are ready, each time that they are sent. Raises RedisConnectionError, WrongTypeError,
+        RedisReplyError, ClosedError.
+        """
+        if not (when_closed and self.is_of_this_process):
+            self.check()
+        try:
+            reply, confirmed = await self._run(request, before_sending)
+            result = self.parsed(request, reply)
+            if request.durable is not None:
+                check_confirmed(request, request.durable, confirmed)
+            return result
+        except ResponseError as error:
+            if request.when_full is not None and is_out_of_memory(error):
+                return await self.run(request.when_full, when_closed=when_closed)
+            raise await explained(self, request, error) from error
+
+    def parsed(self, request: Request[T], reply: Any) -> T:
+        """The result of a reply. Warns once for each channel on which Redis refused to publish."""
+        if request.script is None or not request.script.announces:
+            return request.parse(reply)
+        # Redis ends an array at its first nil.
+        refusal, channel, *result = reply
+        if refusal and channel not in self._unheard:
+            self._unheard.add(channel)
+            logger.warning(
+                "channel %r: Redis refuses to publish: %s; changes are made all the same, but other clients are not "
+                "woken by them; the user needs the right to PUBLISH there",
+                channel.decode(errors="replace"),
+                refusal.decode(errors="replace"),
+            )
+        return request.parse(result[0] if result else None)
+
+    async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+        """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
+        nodes: all of them work at the same time.
+
+        Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
+        """
+        self.check()
+        places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
+        for place, request in enumerate(requests):
+            pool = await self.pool_of(request.key)
+            places_of.setdefault(id(pool), (pool, []))[1].append(place)
+        if transaction and len(places_of) > 1:
+            raise translate(ResponseError("CROSSSLOT"), "a transaction")
+        replies: list[Any] = [None] * len(requests)
+        confirmations: dict[int, Confirmed | Exception | None] = {}
+        if transaction and requests:
+            replies, confirmed = await self._transact(requests)
+            confirmations = dict.fromkeys(range(len(requests)), confirmed)
+        else:
+            batches = [
+                Batch(pool, packed(chosen := [requests[i] for i in places]), _durability_of(chosen))
+                for pool, places in places_of.values()
+            ]
+            await exchange_many(self, batches, "a pipeline")
+            unsent = [batch.error for batch in batches if batch.error and not batch.sent]
+            if unsent and len(unsent) == len(batches):
+                raise unsent[0]
+            for batch, (_, places) in zip(batches, places_of.values(), strict=True):
+                # What another node has answered stands, and may be values that exist nowhere else any more.
+                for i, place in enumerate(places):
+                    replies[place] = batch.replies[i] if i < len(batch.replies) else batch.error
+                    confirmations[place] = batch.confirmed
+        return [
+            await self._result_of(request, reply, transaction, confirmations[place])
+            for place, (request, reply) in enumerate(zip(requests, replies, strict=True))
+        ]
+
+    async def _result_of(
+        self, request: Request[Any], reply: Any, transaction: bool, confirmed: Confirmed | Exception | None
+    ) -> Any:
+        try:
+            if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not transaction:
+                # It was not carried out there; alone it finds its way. (The call that brought its script's text
+                # along was of another slot, and was redirected.)
+                return await self.run(request)
+            if isinstance(reply, ResponseError):
+                if request.when_full is not None and is_out_of_memory(reply) and not transaction:
+                    return await self.run(request.when_full)
+                return await explained(self, request, reply)
+            if isinstance(reply, Exception):
+                return reply
+            result = self.parsed(request, reply)
+            if request.durable is not None:
+                check_confirmed(request, request.durable, confirmed)
+            return result
+        except RedissonDQError as error:
+            return error
+
+    async def _transact(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
+        """The replies, or errors in their place, and how far the changes have got.
+
+        A transaction that was redirected did nothing, and follows its slot.
+        """
+        attempt = 0
+        while True:
+            replies, confirmed = await self._transact_once(requests)
+            moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
+            if not moved or attempt == _REDIRECTIONS:
+                return replies, confirmed
+            await async_sleep(_PAUSE_WHILE_MIGRATING * attempt)
+            await self.refresh()
+            attempt += 1
+
+    async def _transact_once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
+        commands = [("MULTI",), *packed(fenced(requests)), ("EXEC",)]
+        batch = Batch(await self.pool_of(requests[0].key), commands, _durability_of(requests))
+        await exchange_many(self, [batch], "a transaction")
+        if batch.error is not None:
+            raise batch.error
+        done = batch.replies[-1]
+        if isinstance(done, ResponseError):
+            # Redis refused a command when it came, or all of them at the end (CROSSSLOT), and carried out none.
+            reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
+            refused = [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
+            return unfenced(requests, refused), None
+        return unfenced(requests, done), batch.confirmed
+
+    async def keep_aside(self, error: DecodeError, key: str) -> None:
+        """Puts what could not be decoded, and exists nowhere else any more, into the list ``key``.
+
+        Raises the error itself when Redis does not take it.
+        """
+        # A cancelled caller has nobody to give the bytes to, so they are set aside in any case.
+        failure = await async_finish(self.keep(error.undecodable, key))
+        if failure is not None:
+            raise error from failure
+        error.kept_in = key
+
+    async def keep(self, values: list[bytes], key: str) -> RedissonDQError | None:
+        """Puts values into the list ``key``, again when a connection breaks; gives the error that kept them out."""
+        in_doubt = False
+        for pause in (*_KEEP_PAUSES, None):
+            try:
+                last = commands.slice_of(key, -len(values), -1)
+                # Unless they are in already: the last try may have been carried out.
+                if not in_doubt or await self.run(last, when_closed=True) != values:
+                    await self.run(commands.keep_undecodable(key, values), when_closed=True)
+                return None
+            except RedissonDQError as error:
+                if pause is None or not isinstance(error, RedisConnectionError):
+                    return error
+                in_doubt = in_doubt or error.maybe_done
+                await async_sleep(pause)
+        raise AssertionError("the last try returns")
+
+    async def _run(
+        self, request: Request[Any], before_sending: AsyncWork | None
+    ) -> tuple[Any, Confirmed | Exception | None]:
+        """The reply, and how far the change has got where that was asked for."""
+        asking = False
+        pool = await self.pool_of(request.key)
+        for attempt in range(_REDIRECTIONS):
+            try:
+                async with self.permits:
+                    return await self._once(pool, request, asking, before_sending)
+            except AskError as error:
+                # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
+                asking = not isinstance(error, MovedError)
+                pool = await self.pool_at(error, request.key)
+            except (TryAgainError, ClusterDownError):
+                if attempt == _REDIRECTIONS - 1:
+                    raise
+                await async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
+                await self.refresh()
+                pool = await self.pool_of(request.key)
+                asking = False
+            except RedisConnectionError as error:
+                if error.maybe_done:
+                    raise
+                # Nothing was sent. After a failover another node has the slot.
+                gone, pool = pool, await self.pool_of(request.key)
+                if pool is gone:
+                    raise
+                asking = False
+        raise ResponseError("the cluster redirected the request too often")
+
+    async def _once(
+        self, pool: ConnectionPool, request: Request[Any], asking: bool, before_sending: AsyncWork | None
+    ) -> tuple[Any, Confirmed | Exception | None]:
+        connection = await self.borrow(pool)
+        try:
+            reply = await self._asked(connection, request, asking, before_sending)
+            # On the same connection, as Redis waits for what this connection has changed.
+            confirmed = None if request.durable is None else await self._confirmed(connection, request.durable)
+            return reply, confirmed
+        except ResponseError:
+            raise
+        except (RedisError, OSError) as error:
+            raise await self.broken(error, subject(request), sent=True) from error
+        except BaseException:
+            # Cancelled or interrupted: a reply that comes yet would be taken for that of the next request.
+            await connection.disconnect()
+            raise
+        finally:
+            await self.give_back(pool, connection)
+
+    async def _asked(
+        self, connection: Any, request: Request[Any], asking: bool, before_sending: AsyncWork | None
+    ) -> Any:
+        if asking:
+            await self.exchange(connection, ("ASKING",))
+        if request.script is None:
+            return await self.exchange(connection, request.words, before_sending)
+        try:
+            return await self.exchange(connection, ("EVALSHA", request.script.sha, *request.words), before_sending)
+        except NoScriptError:
+            # It did not run. EVAL brings the text along, so a flush in between does not matter.
+            if asking:
+                await self.exchange(connection, ("ASKING",))
+            return await self.exchange(connection, ("EVAL", request.script.source, *request.words), before_sending)
+
+    async def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
+        try:
+            return durable.confirmed(await self.exchange(connection, durable.words))
+        except ResponseError as error:
+            return error
+
+
+def _durability_of(requests: Iterable[Request[Any]]) -> Durability | None:
+    return strongest(request.durable for request in requests)

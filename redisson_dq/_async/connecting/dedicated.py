@@ -1,0 +1,125 @@
+"""A connection of its own for reads that block, and the way to end such a read from outside."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from redis.asyncio import ConnectionPool
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from redisson_dq._redis import async_hang_up, async_send, async_send_aside, pack
+from redisson_dq.wire.request import Request
+
+__all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
+
+logger = logging.getLogger("redisson_dq")
+
+#: A channel that nobody publishes anything to.
+NOBODYS_CHANNEL = "redisson_dq:none"
+
+
+class Lender(Protocol):
+    """Takes back a connection that served to end such a read."""
+
+    async def give_back(self, pool: ConnectionPool, connection: Any) -> None:
+        """Lets others have it, or closes it when the client is closed."""
+
+
+class Dedicated:
+    """One connection with blocking reads, and the way to end such a read from outside."""
+
+    def __init__(self, connection: Any, pool: ConnectionPool, lender: Lender) -> None:
+        self.connection = connection
+        self._pool = pool
+        self._lender = lender
+        self._client_id = 0
+        self._closed = False
+
+    async def connect(self) -> None:
+        """Connects. Raises redis-py's errors; :meth:`hang_up` ends it."""
+        await self.connection.connect()
+
+    async def send(self, *words: Any) -> None:
+        """Sends one command. Raises redis-py's errors."""
+        if self._closed:
+            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            raise ConnectionError("the connection was closed")
+        await async_send(self.connection, [pack(words)])
+
+    async def read(self) -> Any:
+        """The next reply, waiting for ever. Raises redis-py's errors."""
+        return await self.connection.read_response(disable_decoding=True)
+
+    async def exchange(self, request: Request[Any]) -> Any:
+        """Sends one request and reads its reply. Raises redis-py's errors."""
+        if request.script is None:
+            await self.send(*request.words)
+            return await self.read()
+        try:
+            await self.send("EVALSHA", request.script.sha, *request.words)
+            return await self.read()
+        except NoScriptError:
+            await self.send("EVAL", request.script.source, *request.words)
+            return await self.read()
+
+    async def transact(self, *commands: tuple[Any, ...]) -> Any:
+        """Sends commands as one transaction; gives the last one's reply. Raises redis-py's errors."""
+        return await _transact(self.connection, commands)
+
+    async def learn_id(self) -> None:
+        """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
+        await self.send("CLIENT", "ID")
+        self._client_id = await self.read()
+
+    async def unblock(self) -> bool:
+        """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip.
+
+        Redis 7.0 panics when a client is unblocked whose command CLIENT PAUSE postpones. A pause postpones a PUBLISH
+        too, and the transaction that it is in, so nothing is postponed any more when this one runs.
+        """
+        connection = await self._pool.get_connection()
+        try:
+            unblock = ("CLIENT", "UNBLOCK", self._client_id)
+            return bool(await _transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+        except BaseException:
+            await connection.disconnect()
+            raise
+        finally:
+            await self._lender.give_back(self._pool, connection)
+
+    async def send_aside(self, packed: bytes) -> bool:
+        """Sends a command while somebody else reads here. False where that is not possible. Never raises."""
+        return not self._closed and await async_send_aside(self.connection, packed)
+
+    async def hang_up(self) -> None:
+        """Ends a read that somebody else is blocked in; that one closes the connection. Never raises."""
+        self._closed = True
+        await async_hang_up(self.connection)
+
+    async def aclose(self) -> None:
+        """Closes the connection. Called by the one who reads. Never raises."""
+        self._closed = True
+        try:
+            await self.connection.disconnect()
+        except (RedisError, OSError) as error:
+            logger.debug("closing a connection: %s", error)
+
+
+async def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
+    packed = [pack(words) for words in [("MULTI",), *commands, ("EXEC",)]]
+    await async_send(connection, [b"".join(packed)])
+    refused: ResponseError | None = None
+    for _ in range(len(commands) + 1):
+        try:
+            await connection.read_response(disable_decoding=True)
+        except ResponseError as error:
+            refused = refused or error
+    try:
+        reply = (await connection.read_response(disable_decoding=True))[-1]
+    except ResponseError as error:
+        raise refused or error from error
+    if isinstance(reply, ResponseError):
+        raise reply
+    return reply

@@ -1,0 +1,114 @@
+"""Our error for one of Redis's: which key has the wrong type, which rights are missing, what was not confirmed."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol, TypeVar
+
+from redis.exceptions import ResponseError
+
+from redisson_dq._redis import is_denied, translate
+from redisson_dq.durability import Confirmed, Durability
+from redisson_dq.errors import DurabilityError, RedisReplyError, RedissonDQError, WrongTypeError
+from redisson_dq.wire import calls
+from redisson_dq.wire.request import Request
+
+__all__ = ["Runs", "check_confirmed", "explained", "subject", "why_not"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+
+class Runs(Protocol):
+    """What sends one request and gives its result."""
+
+    async def run(self, request: Request[T]) -> T: ...
+
+
+async def explained(runs: Runs, request: Request[Any], error: ResponseError) -> RedissonDQError:
+    """Our error for one of Redis's, with the key that has the wrong type, or the rights that are missing."""
+    made: RedissonDQError | None = None
+    if str(error).startswith("WRONGTYPE"):
+        made = await _wrong_type(runs, request)
+    elif is_denied(error):
+        made = await _denied(runs, request, error)
+    made = made or translate(error, subject(request))
+    made.__cause__ = error
+    return made
+
+
+async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:
+    """Finds the key that made Redis answer WRONGTYPE."""
+    for key, expected in request.types.items():
+        probe = Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
+        found = await runs.run(probe)
+        if found not in (expected, "none"):
+            return WrongTypeError(
+                f"key {key!r} holds a {found}, but this queue keeps a {expected} there; "
+                "something else uses the same name: rename the queue or the other key",
+                key=key,
+                expected=expected,
+                found=found,
+            )
+    return None
+
+
+async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
+    """Says which rights a script lacks. None where that cannot be told, as when it is a right to a key."""
+    script = request.script
+    if script is None or script.name == "missing_rights":
+        return None
+    try:
+        missing = await runs.run(calls.missing_rights(list(request.types), script.commands))
+    except RedissonDQError:
+        return None
+    if not missing:
+        return None
+    # Redis 6.2 refuses a command in the midst of a script.
+    doubt = str(error).startswith("Error running script")
+    one = "one of the commands" if doubt else "the command" if len(missing) == 1 else "the commands"
+    done = "what came before it was done" if doubt else "nothing was done"
+    return RedisReplyError(
+        f"{subject(request)}: the user may not run {one} {', '.join(missing)} ({error}); {done}; "
+        "ACL SETUSER gives the right",
+        maybe_done=doubt,
+    )
+
+
+def check_confirmed(request: Request[Any], durable: Durability, confirmed: Confirmed | Exception | None) -> None:
+    """Tells how far a change has got. Raises DurabilityError when that is not far enough."""
+    if not isinstance(confirmed, Confirmed):
+        raise DurabilityError(
+            f"{subject(request)}: the change was made, and the server cannot confirm it: {why_not(durable, confirmed)}",
+            replicas=None,
+            fsynced=None,
+        ) from confirmed
+    if durable.on_confirmed is not None:
+        try:
+            durable.on_confirmed(confirmed)
+        except Exception:
+            logger.exception("%s: on_confirmed= of durable= failed", subject(request))
+    if not durable.is_met_by(confirmed):
+        disk = "" if confirmed.fsynced is not False else " the server has not written it to its disk, and"
+        raise DurabilityError(
+            f"{subject(request)}: the change was made, but within {durable.timeout:g} s{disk} "
+            f"{confirmed.replicas} of {durable.replicas} replicas have confirmed it",
+            replicas=confirmed.replicas,
+            fsynced=confirmed.fsynced,
+        )
+
+
+def why_not(durable: Durability, error: Exception | None) -> str:
+    """What has to be changed so that the server can confirm a change."""
+    text = str(error)
+    if "unknown command" in text:
+        return f"fsync=True needs WAITAOF, which Redis has since 7.2 ({text})"
+    if "appendonly" in text:
+        return f"fsync=True needs the append-only file: CONFIG SET appendonly yes ({text})"
+    return text
+
+
+def subject(request: Request[Any]) -> str:
+    what = request.script.name if request.script else str(request.words[0])
+    return f"{what} on {request.key!r}" if request.key else what

@@ -1,0 +1,124 @@
+"""The connections of one client: which node has a key, who may have a connection, and what is left at the end."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from redis.asyncio import ConnectionPool
+from redis.exceptions import AskError, MovedError, RedisError
+
+from redisson_dq._async.connecting.dedicated import Dedicated
+from redisson_dq._async.connecting.outage import Outage
+from redisson_dq._async.connecting.servers import ClusterServers, Servers
+from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
+from redisson_dq._redis import async_send, connection_factory, pack, translate
+from redisson_dq.errors import ClosedError, RedissonDQError
+
+__all__ = ["Pools"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class Pools:
+    """Lends connections of our own, one for each exchange."""
+
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
+        #: Whether Redis can be reached, as the parts of the client tell.
+        self.outage = Outage()
+        #: Lets so many callers have connections at once.
+        self.permits = AsyncSemaphore(servers.max_connections)
+        self._closed = False
+        self._process = os.getpid()
+
+    def check(self) -> None:
+        """Raises ClosedError when the client is closed, or was made before this process was forked."""
+        if not self.is_of_this_process:
+            raise ClosedError(
+                f"the client was made in process {self._process}, and this is process {os.getpid()}; "
+                "make a new one with connect() after fork()"
+            )
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+
+    @property
+    def is_of_this_process(self) -> bool:
+        """Whether the client was made in this process, and not before a fork."""
+        return self._process == os.getpid()
+
+    @property
+    def database(self) -> int:
+        """The number of the database that the keys are in."""
+        return self._servers.database
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether keys live on several nodes."""
+        return isinstance(self._servers, ClusterServers)
+
+    async def pool_of(self, key: str) -> ConnectionPool:
+        try:
+            return await self._servers.pool_of(key)
+        except Exception as error:
+            raise await self.broken(error, f"key {key!r}") from error
+
+    async def pool_at(self, error: AskError, key: str) -> ConnectionPool:
+        try:
+            if isinstance(error, MovedError):
+                await self._servers.refresh()
+            return await self._servers.pool_at(error.host, error.port)
+        except Exception as failure:
+            raise translate(failure, f"key {key!r}") from failure
+
+    async def borrow(self, pool: ConnectionPool) -> Any:
+        try:
+            return await pool.get_connection()
+        except (RedisError, OSError) as error:
+            raise await self.broken(error, "cannot connect to Redis") from error
+
+    async def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
+        """Our error for a connection that broke, after a look for who owns its slots now."""
+        await self.refresh()
+        return translate(error, where, sent=sent)
+
+    async def give_back(self, pool: ConnectionPool, connection: Any) -> None:
+        if self._closed:
+            # close() left it to us, so that the reply could still come.
+            await connection.disconnect()
+        await pool.release(connection)
+
+    async def exchange(self, connection: Any, words: tuple[Any, ...], before_sending: AsyncWork | None = None) -> Any:
+        packed = pack(words)
+        if before_sending is not None:
+            await before_sending()
+        await async_send(connection, [packed])
+        return await connection.read_response(disable_decoding=True)
+
+    async def dedicated(self, key: str) -> Dedicated:
+        """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""
+        self.check()
+        pool = await self.pool_of(key)
+        return Dedicated(connection_factory(pool), pool, self)
+
+    async def connected(self, key: str) -> Dedicated:
+        """Like :meth:`dedicated`, and connects it."""
+        dedicated = await self.dedicated(key)
+        try:
+            await dedicated.connect()
+        except (RedisError, OSError) as error:
+            raise await self.broken(error, "cannot connect to Redis") from error
+        return dedicated
+
+    async def refresh(self) -> None:
+        """Looks again for who owns which slot, after a connection broke. Never raises."""
+        try:
+            await self._servers.refresh()
+        except Exception as error:
+            logger.debug("cannot refresh the cluster's slots: %s", error)
+
+    async def aclose(self) -> None:
+        """Closes the pooled connections: those at rest now, those in use when their reply has come."""
+        self._closed = True
+        await self._servers.aclose()

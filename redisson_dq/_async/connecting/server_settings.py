@@ -1,0 +1,53 @@
+"""What a client asks of its server before it is used, where an option needs it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.explaining import why_not
+from redisson_dq.durability import Durability
+from redisson_dq.errors import RedisReplyError, ServerSettingError
+from redisson_dq.wire.request import Request
+
+__all__ = ["check_durability", "check_keyspace_events"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+async def check_keyspace_events(connections: Connections) -> None:
+    """Raises ServerSettingError unless the server publishes keyspace events of sorted sets. One round trip.
+
+    Where CONFIG is forbidden, only a warning is logged.
+    """
+    if connections.is_cluster:
+        raise ServerSettingError(
+            'wakeups="keyspace" is for one server: each node of a cluster tells of its own keys only'
+        )
+    request = Request(words=("CONFIG", "GET", "notify-keyspace-events"), types={"": ""}, parse=list)
+    try:
+        found = await connections.run(request)
+    except RedisReplyError as error:
+        logger.warning("cannot look whether the server publishes keyspace events: %s", error)
+        return
+    flags = found[1].decode() if len(found) > 1 else ""
+    if "K" not in flags or not ("z" in flags or "A" in flags):
+        raise ServerSettingError(
+            f'the server\'s notify-keyspace-events is {flags!r}; wakeups="keyspace" needs K and z in it: '
+            "CONFIG SET notify-keyspace-events Kz"
+        )
+
+
+async def check_durability(connections: Connections, durable: Durability) -> None:
+    """Raises ServerSettingError where the server cannot wait for that at all. One round trip."""
+    # It changes nothing, so there is nothing to wait for but an error.
+    words = ("WAITAOF", 1, 0, 1) if durable.fsync else ("WAIT", 0, 1)
+    try:
+        await connections.run(Request(words=words, types={"": ""}, parse=_anything))
+    except RedisReplyError as error:
+        raise ServerSettingError(f"durable=: {why_not(durable, error)}") from error
+
+
+def _anything(reply: Any) -> Any:
+    return reply

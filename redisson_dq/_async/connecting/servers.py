@@ -1,0 +1,99 @@
+"""Which Redis node a key lives on: one server (a Sentinel's master too), or the nodes of a cluster."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Union
+
+from redis.asyncio import ConnectionPool, Redis, RedisCluster
+
+from redisson_dq._redis import WHICH_CLIENT, async_cluster_ready, async_node_pool, async_pool_from
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
+
+#: What a client can be made from.
+AsyncAnyRedis = Union[Redis, RedisCluster]
+
+
+# More connections than this never carry more: one Redis executes one command at a time.
+_MOST_CONNECTIONS = 100
+
+
+class SingleServer:
+    """One address, or a Sentinel's current master."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = async_pool_from(pool)
+        #: How many connections may be busy at once: what the user's client allows, within reason.
+        self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
+        #: The number of the database.
+        self.database = int(pool.connection_kwargs.get("db") or 0)
+
+    async def pool_of(self, key: str) -> ConnectionPool:
+        return self._pool
+
+    async def pool_at(self, host: str, port: int) -> ConnectionPool:
+        raise AssertionError("a single server redirects nobody")
+
+    async def refresh(self) -> None:
+        """There is no map of slots to refresh."""
+
+    async def aclose(self) -> None:
+        await self._pool.disconnect(inuse_connections=False)
+
+
+class ClusterServers:
+    """The nodes of a Redis Cluster, as the user's client knows them."""
+
+    def __init__(self, cluster: RedisCluster) -> None:
+        self._cluster = cluster
+        self.max_connections = _MOST_CONNECTIONS
+        #: A cluster has no other.
+        self.database = 0
+        self._pools: dict[tuple[str, int], ConnectionPool] = {}
+
+    async def pool_of(self, key: str) -> ConnectionPool:
+        """The pool to the master that owns the key's slot. For the empty key it is the pool to any master. So the
+        subscriptions of many clients spread, and a broken one comes back while its node is down.
+        """
+        await async_cluster_ready(self._cluster)
+        node = self._cluster.get_node_from_key(key) if key else random.choice(self._cluster.get_primaries())
+        return self._pool_of_node(node)
+
+    async def pool_at(self, host: str, port: int) -> ConnectionPool:
+        """The pool to the node a redirection names."""
+        node = self._cluster.get_node(host=host, port=port)
+        if node is None:
+            await self.refresh()
+            node = self._cluster.get_node(host=host, port=port) or self._cluster.get_default_node()
+        return self._pool_of_node(node)
+
+    def _pool_of_node(self, node: Any) -> ConnectionPool:
+        address = (node.host, node.port)
+        pool = self._pools.get(address)
+        if pool is None:
+            pool = self._pools[address] = async_node_pool(self._cluster, node)
+        return pool
+
+    async def refresh(self) -> None:
+        """Asks the cluster anew who owns which slot."""
+        await self._cluster.nodes_manager.initialize()
+
+    async def aclose(self) -> None:
+        for pool in self._pools.values():
+            await pool.disconnect(inuse_connections=False)
+
+
+Servers = Union[SingleServer, ClusterServers]
+
+
+def servers_of(client: AsyncAnyRedis) -> Servers:
+    """The servers behind a redis-py client. Raises ArgumentError for anything else, naming the right one."""
+    if isinstance(client, RedisCluster):
+        return ClusterServers(client)
+    if isinstance(client, Redis):
+        return SingleServer(client.connection_pool)
+    raise ArgumentError(
+        f"a client is made from a Redis or RedisCluster of redis-py, not {type(client)!r}; {WHICH_CLIENT}"
+    )

@@ -1,0 +1,154 @@
+"""The client's one subscription connection: every queue's channel, read by one worker."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import NoPermissionError, RedisError
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
+from redisson_dq._concurrency import AsyncMutex, AsyncSendLock, AsyncSwitch, AsyncWorker
+from redisson_dq.errors import RedissonDQError
+
+__all__ = ["Subscription"]
+
+logger = logging.getLogger("redisson_dq")
+
+_FIRST_PAUSE = 0.05
+# By what it is known where Redis is away.
+_PLACE = "subscription"
+_LONGEST_PAUSE = 2.0
+# Permissions seldom come while somebody waits for them.
+_PAUSE_WITHOUT_PERMISSION = 30.0
+# How long close() waits for the worker.
+_LAST_WORD = 2.0
+
+
+class Subscription:
+    """Keeps any number of channels subscribed for as long as it is open.
+
+    ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
+    reconnect. ``published(channel, body)`` is called for every message. The worker starts with the first channel.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        subscribed: Callable[[str], None],
+        published: Callable[[str, bytes], None],
+    ) -> None:
+        self._connections = connections
+        self._subscribed = subscribed
+        self._published = published
+        self._mutex = AsyncMutex()
+        self._sending = AsyncSendLock()
+        self._closing = AsyncSwitch()
+        self._closed = False
+        self._channels: set[str] = set()
+        self._current: Dedicated | None = None
+        self._unanswered = False
+        self._confirmed = False
+        self._worker: AsyncWorker | None = None
+
+    async def add(self, channel: str) -> None:
+        """Subscribes one more channel."""
+        with self._mutex:
+            self._channels.add(channel)
+            current = self._current
+            is_first = self._worker is None
+            if is_first:
+                # Under the mutex, or close() may miss a worker that runs already.
+                self._worker = AsyncWorker(self._run, "redisson_dq-subscription")
+        if current is not None and not is_first:
+            await self._send(current, "SUBSCRIBE", channel)
+
+    async def remove(self, channel: str) -> None:
+        """Ends the subscription of one channel."""
+        with self._mutex:
+            self._channels.discard(channel)
+            current = self._current
+        if current is not None:
+            await self._send(current, "UNSUBSCRIBE", channel)
+
+    async def probe(self) -> None:
+        """Sends a PING; drops the connection when the PING before it was never answered. One command."""
+        with self._mutex:
+            current, dead = self._current, self._unanswered
+            self._unanswered = True
+        if current is None:
+            return
+        if dead:
+            logger.warning("the subscription does not answer any more; subscribing anew")
+            await current.hang_up()
+        else:
+            await self._send(current, "PING")
+
+    async def aclose(self) -> None:
+        """Ends the worker and its connection."""
+        self._closed = True
+        self._closing.on()
+        with self._mutex:
+            worker, current = self._worker, self._current
+        if current is not None:
+            await current.hang_up()
+        if worker is not None:
+            await worker.stop(_LAST_WORD)
+
+    async def _send(self, current: Dedicated, *words: str) -> None:
+        try:
+            async with self._sending:
+                await current.send(*words)
+        except (RedisError, OSError) as error:
+            # The worker's read fails as well, and what it subscribes next is the whole set.
+            logger.debug("%s on the subscription: %s", words[0], error)
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._closed:
+            try:
+                current = await self._connections.connected("")
+            except RedissonDQError as error:
+                self._connections.outage.began(_PLACE, error)
+                logger.debug("cannot subscribe, next try in %.2f s: %s", pause, error)
+            else:
+                self._connections.outage.ended(_PLACE)
+                try:
+                    await self._serve(current)
+                except Exception as error:
+                    if isinstance(error, NoPermissionError):
+                        pause = _PAUSE_WITHOUT_PERMISSION
+                    if not self._closed:
+                        # A broken connection is Redis's absence, which is told once, or is replaced at once.
+                        level = logging.DEBUG if isinstance(error, (Disconnected, OSError)) else logging.WARNING
+                        logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pause, error)
+                finally:
+                    with self._mutex:
+                        self._current = None
+                    await current.aclose()
+                if self._confirmed:
+                    pause = _FIRST_PAUSE
+                await self._connections.refresh()
+            if await self._closing.wait(pause):
+                break
+            pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
+        self._connections.outage.ended(_PLACE)
+
+    async def _serve(self, current: Dedicated) -> None:
+        with self._mutex:
+            channels = sorted(self._channels)
+            self._current = current
+            self._unanswered = False
+            self._confirmed = False
+        # Never empty, so that the connection is in subscribed mode, where a PING's answer is an array as well.
+        await self._send(current, "SUBSCRIBE", *(channels or [NOBODYS_CHANNEL]))
+        while not self._closed:
+            kind, *rest = await current.read()
+            self._unanswered = False
+            if kind == b"subscribe":
+                self._confirmed = True
+                self._subscribed(rest[0].decode())
+            elif kind == b"message":
+                self._published(rest[0].decode(), rest[1])

@@ -1,0 +1,289 @@
+"""One value in a receiver's hands."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._concurrency import AsyncCallback, async_finish
+from redisson_dq._texts import described
+from redisson_dq._times import Delay, from_ms, from_optional_ms
+from redisson_dq.durability import Durability
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.leases import Leased, Record
+from redisson_dq.wire.request import Fence, Request
+
+__all__ = ["Delivery", "DeliveryRequests"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+
+class DeliveryRequests(Generic[T]):
+    """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
+
+    def __init__(self, delivery: Delivery[T]) -> None:
+        self._delivery = delivery
+
+    def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        return self._settled(self._settling.ack(self._ids), durable)
+
+    def nack(
+        self,
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> Request[SettleOutcome]:
+        return self._settled(self._settling.nack(self._ids, delay, count, reason), durable)
+
+    def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        return self._settled(self._settling.reject(self._ids, reason), durable)
+
+    def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
+            now_us, deadline_ms, outcomes = reply
+            return self._delivery._extended(outcomes[0], deadline_ms, now_us)
+
+        request = self._settling.extend(self._ids, visibility_timeout)
+        return self._settling.durably(request, durable).then(extended, fence=self._fence_of_extend)
+
+    @property
+    def _settling(self) -> Settling:
+        return self._delivery._settling
+
+    @property
+    def _ids(self) -> list[bytes]:
+        return [self._delivery._leased.id]
+
+    def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
+        request = self._settling.durably(request, durable)
+        self._delivery._is_ending = True
+        return request.then(lambda outcomes: self._delivery._settled(outcomes[0]), fence=self._fence)
+
+    def _fence(self) -> Fence:
+        return self._settling.fence(self._delivery._leased.id, [0, [b"lost"]])
+
+    def _fence_of_extend(self) -> Fence:
+        return self._settling.fence(self._delivery._leased.id, [0, 0, [b"lost"]])
+
+
+class Delivery(Generic[T]):
+    """One value that was received, and is this receiver's until ``deadline``.
+
+    ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.
+
+    End it with :meth:`ack`, :meth:`nack` or :meth:`reject`. When none of them came by the deadline, or this process is
+    dead, the value is ready again. As a context manager it acks at the end of the block, and nacks when the block
+    raised. An interruption (KeyboardInterrupt, a cancelled task) hands the value back without counting it. A call in
+    the block that ended the lease stands.
+    """
+
+    def __init__(self, connections: Connections, settling: Settling, leased: Leased, value: T) -> None:
+        self._connections = connections
+        self._settling = settling
+        self._leased = leased
+        self._read: Record | None = None
+        self._value = value
+        self._deadline_ms = leased.deadline_ms
+        self._now_us, self._read_ns = leased.now_us, leased.read_ns
+        self._outcome: SettleOutcome | None = None
+        # A call that ends the lease was made, or the lease is lost: it is renewed no more.
+        self._is_ending = False
+        # Its renewal failed for too long.
+        self._is_given_up = False
+        self._on_lost: AsyncCallback[Any] | None = None
+
+    def __repr__(self) -> str:
+        state = f"until {self.deadline}" if self._outcome is None else self._outcome.value
+        return f"<Delivery {self.id!r} of {self._settling.name!r}, attempt {self.attempt}, {state}>"
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """What names this delivery, in hexadecimal. Another delivery of the same value has another id."""
+        return self._leased.id.hex()
+
+    @property
+    def value(self) -> T:
+        """The value."""
+        return self._value
+
+    @property
+    def data(self) -> bytes:
+        """The value's bytes as they were received."""
+        return self._leased.data
+
+    @property
+    def attempt(self) -> int:
+        """Which delivery of the value this is, from 1 on."""
+        return self._record.attempt
+
+    @property
+    def failures(self) -> int:
+        """How many deliveries before ended with :meth:`nack`."""
+        return self._record.failures
+
+    @property
+    def crashes(self) -> int:
+        """How many deliveries before ended by their deadline."""
+        return self._record.crashes
+
+    @property
+    def reason(self) -> str:
+        """What the last :meth:`nack` gave as its reason, or an empty str."""
+        return self._record.reason
+
+    @property
+    def first_received(self) -> datetime:
+        """When the value was received for the first time, in UTC on the server's clock."""
+        return self.received if self._record.first_ms is None else from_ms(self._record.first_ms)
+
+    @property
+    def received(self) -> datetime:
+        """When it was received now."""
+        return from_ms(self._record.received_ms or self._leased.now_us // 1000)
+
+    @property
+    def offered(self) -> datetime | None:
+        """When it was offered. Known where the offer had a ``context=``, else None."""
+        return from_optional_ms(self._record.offered_ms)
+
+    @property
+    def due(self) -> datetime | None:
+        """When it was due. Known where the offer had a ``context=``, else None."""
+        return from_optional_ms(self._record.due_ms)
+
+    @property
+    def context(self) -> dict[str, str]:
+        """What the offer gave as ``context=``, else empty."""
+        return dict(self._record.context)
+
+    @property
+    def deadline(self) -> datetime:
+        """Until when the value is this receiver's, in UTC on the server's clock."""
+        return from_ms(self._deadline_ms)
+
+    @property
+    def remaining(self) -> timedelta:
+        """How long from now until the deadline; below zero when that has passed. No round trip."""
+        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
+        return timedelta(microseconds=self._deadline_ms * 1000 - self._now_us - passed_us)
+
+    @property
+    def outcome(self) -> SettleOutcome | None:
+        """What came of the last call on it; None before."""
+        return self._outcome
+
+    @property
+    def lost(self) -> bool:
+        """Whether the lease is not this receiver's any more, without its doing.
+
+        A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
+        """
+        if self._outcome in (None, SettleOutcome.EXTENDED):
+            return self._is_given_up or self.remaining <= timedelta(0)
+        return self._outcome is SettleOutcome.LOST
+
+    @property
+    def requests(self) -> DeliveryRequests[T]:
+        """The same calls as requests that are not sent, for a :class:`Pipeline`."""
+        return DeliveryRequests(self)
+
+    # -- its end -----------------------------------------------------------------------------------------------------
+
+    async def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
+        """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
+
+        ``durable`` is what has to confirm it before this call returns, instead of what the client has. DurabilityError
+        tells that it was not confirmed in time; ``outcome`` says what was done.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic; never sent twice; the value may be received again when no reply came
+        """
+        return await self._connections.run(self.requests.ack(durable=durable))
+
+    async def nack(
+        self,
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> SettleOutcome:
+        """Gives the value back: to the end of the ready list, or after ``delay`` (seconds or a timedelta).
+
+        With ``count=False`` the delivery does not count, and the value goes back to the head. ``reason`` is kept for
+        the next delivery. After the queue's ``delivery_limit`` deliveries it goes to the dead-letter list instead. LOST
+        when the lease had ended before; nothing changes then.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._connections.run(self.requests.nack(delay, count, reason, durable=durable))
+
+    async def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
+        """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._connections.run(self.requests.reject(reason, durable=durable))
+
+    async def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
+        """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
+
+        LOST when the lease had ended before; nothing changes then.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic; may safely be repeated
+        """
+        return await self._connections.run(self.requests.extend(visibility_timeout, durable=durable))
+
+    async def __aenter__(self) -> Delivery[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._outcome not in (None, SettleOutcome.EXTENDED):
+            return
+        if kind is None:
+            if not await self.ack():
+                logger.warning("queue %r: the lease of %s had ended before its ack", self._settling.name, self.id)
+            return
+        counts = error is not None and issubclass(kind, Exception)
+        reason = described(error) if error is not None and counts else None
+        try:
+            await async_finish(self.nack(count=counts, reason=reason))
+        except RedissonDQError as failure:
+            # The block's own error goes on, and the lease ends by its deadline.
+            logger.warning("queue %r: %s cannot be given back: %s", self._settling.name, self.id, failure)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _record(self) -> Record:
+        """What is known of the value. Most receivers never ask, so it is read when somebody does."""
+        if self._read is None:
+            self._read = self._leased.record
+        return self._read
+
+    def _settled(self, outcome: SettleOutcome) -> SettleOutcome:
+        if outcome or self._outcome in (None, SettleOutcome.EXTENDED):
+            self._outcome = outcome
+        return outcome
+
+    def _extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
+        if outcome:
+            self._deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()
+        return self._settled(outcome)

@@ -1,0 +1,1 @@
+"""What moves due items to the ready list: one driver a client."""

@@ -1,0 +1,39 @@
+"""The moment at which one transfer is sent."""
+
+from __future__ import annotations
+
+from redisson_dq._clock import now_us
+from redisson_dq._concurrency import async_sleep_until
+
+__all__ = ["Departure"]
+
+# A transfer waits for its time no longer than this. A timer that was armed anew meanwhile may have named a later one.
+_LONGEST_WAIT_US = 2_500
+
+
+class Departure:
+    """Waits for the time at which a transfer is to be sent, and notes when it was sent.
+
+    ``alarm_us`` is the time that the timer was set for, where there is a timer for it.
+    """
+
+    def __init__(self, departs_us: int = 0, alarm_us: int | None = None, *, busy_wait: bool = False) -> None:
+        self.sent_us = 0
+        self._departs_us = departs_us
+        self._alarm_us = alarm_us
+        self._busy_wait = busy_wait
+        self._ready_us: int | None = None
+
+    @property
+    def way_us(self) -> int | None:
+        """From the timer's time to the moment when the transfer could be sent."""
+        return None if self._ready_us is None or self._alarm_us is None else self._ready_us - self._alarm_us
+
+    async def wait(self) -> None:
+        """Is called when nothing is left to do but to send: again, where the same request is sent again."""
+        at_us = now_us()
+        if self._ready_us is None:
+            self._ready_us = at_us
+        if self._departs_us - at_us <= _LONGEST_WAIT_US:
+            await async_sleep_until(self._departs_us, busy=self._busy_wait)
+        self.sent_us = now_us()

@@ -1,0 +1,34 @@
+"""Recurring offers go on: whoever sees that an occurrence has come offers the next one."""
+
+from __future__ import annotations
+
+import logging
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._options import Options
+from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.wire import calls
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["advance"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+async def advance(
+    connections: Connections, options: Options, keys: QueueKeys, come: tuple[str, str, int], now_us: int
+) -> bool:
+    """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.
+
+    ``come`` are its id, its definition and the due time of the occurrence that has come. False when this release cannot
+    read the definition. Another failure is raised: the next call that looks is told of the same occurrence.
+    """
+    name, definition, come_ms = come
+    try:
+        next_ms = Recurrence.from_json(definition).next_ms(come_ms, now_us // 1000)
+    except ArgumentError as error:
+        logger.warning("queue %r: the recurring offer %r cannot go on: %s", keys.ready, name, error)
+        return False
+    await connections.run(calls.advance(keys, options.envelope, name, definition, come_ms, next_ms))
+    return True

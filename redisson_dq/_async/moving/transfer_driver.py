@@ -1,0 +1,418 @@
+"""Drives the engines of one client: feeds them what happens, carries out what they decide."""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+from collections.abc import Callable
+from typing import Any, Union
+
+import attrs
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL
+from redisson_dq._async.connecting.subscription import Subscription
+from redisson_dq._async.moving.departure import Departure
+from redisson_dq._async.moving.recurring import advance
+from redisson_dq._clock import now_us
+from redisson_dq._concurrency import AsyncInbox, AsyncWorker
+from redisson_dq._options import Options
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.items import TransferCounts
+from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
+from redisson_dq.scheduling.engine import RESERVE_US, Action, Do, Engine, Role, State
+from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.places import Places
+from redisson_dq.scheduling.server_clock import ServerClock
+from redisson_dq.scheduling.timer import Timer
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["TransferDriver"]
+
+logger = logging.getLogger("redisson_dq")
+
+_PROBE = "probe"
+
+# The keyspace events after which a sorted set may have another head that is due sooner.
+_ADDING = frozenset(
+    {b"zadd", b"zincr", b"zunionstore", b"zinterstore", b"zdiffstore", b"zrangestore"}
+    | {b"rename_to", b"restore", b"copy_to", b"move_to"}
+)
+
+# How long close() waits for the answer of a transfer that is under way, and for handing its queues over.
+_LAST_ANSWER = 2.0
+
+# Processes in reserve step in one after the other, so that the first of them is the next mover: within so many us.
+_STAGGER_US = 15_000
+
+
+@attrs.define
+class _Task:
+    """One queue's transfer task."""
+
+    keys: QueueKeys
+    engine: Engine
+    handles: int = 0
+    #: Whether a look at the head is on its way to the worker already.
+    looking: bool = False
+    #: How many values the last probe saw that had been moved to a receiver and were not leased yet.
+    arrived: int = 0
+    #: That of the transfer which the timer leads to, where its time is known to the microsecond.
+    departure: Departure | None = None
+    #: What it knows of where due entries stand in the list.
+    places: Places = attrs.field(factory=Places)
+
+
+@attrs.frozen
+class _Attach:
+    keys: QueueKeys
+
+
+@attrs.frozen
+class _Detach:
+    keys: QueueKeys
+
+
+@attrs.frozen
+class _Subscribed:
+    channel: str
+
+
+@attrs.frozen
+class _Announced:
+    channel: str
+    due_ms: int
+
+
+@attrs.frozen
+class _Look:
+    task: _Task
+
+
+@attrs.frozen
+class _Fired:
+    task: _Task
+
+
+@attrs.frozen
+class _Transfer:
+    task: _Task
+    departure: Departure
+
+
+@attrs.frozen
+class _Probe:
+    pass
+
+
+@attrs.frozen
+class _Stop:
+    pass
+
+
+_TaskEvent = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
+_Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
+
+
+class TransferDriver:
+    """The transfer tasks of one client: one per queue name, all run by one worker.
+
+    Everything that happens goes through one inbox, so an engine is only ever called from the worker. A
+    transfer goes through it too: queues with much to move take turns, one call each.
+    """
+
+    def __init__(
+        self, connections: Connections, options: Options, receives: Callable[[str], bool], counts: TransferCounts
+    ) -> None:
+        """``counts`` is counted on."""
+        self._connections = connections
+        self._options = options
+        self._counts = counts
+        # Whether this client receives from the list with this key.
+        self._receives = receives
+        self._probe_us = int(options.probe_interval * 1_000_000)
+        #: By what the scripts know this client among others that move the same queue.
+        self.id = secrets.token_hex(8)
+        self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
+        self._timer = Timer()
+        self._head_start = HeadStart(busy_wait=options.busy_wait)
+        # Of the one server, where there is one.
+        self._clock = ServerClock()
+        self._inbox: AsyncInbox[_Event | _Stop] = AsyncInbox()
+        self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
+        self._tasks: dict[str, _Task] = {}
+        # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
+        self._watched: dict[str, _Task] = {}
+        self._closing = False
+        self._worker = AsyncWorker(self._run, "redisson_dq-mover")
+
+    def attach(self, keys: QueueKeys) -> None:
+        """Counts one more handle; the first one starts the queue's transfer task."""
+        self._inbox.put(_Attach(keys))
+
+    def detach(self, keys: QueueKeys) -> None:
+        """Counts one handle less; the last one ends the queue's transfer task."""
+        self._inbox.put(_Detach(keys))
+
+    async def aclose(self) -> None:
+        """Ends the subscription, the timer and the worker. The data stays as it is."""
+        self._closing = True
+        self._timer.close()
+        self._inbox.put(_Stop())
+        await self._worker.stop(_LAST_ANSWER)
+        # Last, as the worker may just have been starting it.
+        await self._subscription.aclose()
+
+    def _on_subscribed(self, channel: str) -> None:
+        if channel in self._watched:
+            self._look_at(self._watched[channel])
+        else:
+            self._inbox.put(_Subscribed(channel))
+
+    def _on_published(self, channel: str, body: bytes) -> None:
+        watched = self._watched.get(channel)
+        if watched is not None:
+            if body in _ADDING:
+                self._look_at(watched)
+            return
+        if channel == NOBODYS_CHANNEL:
+            # Whoever ends a blocked pop publishes there, and an otherwise empty subscription holds that channel.
+            return
+        try:
+            due_ms = int(body)
+            if due_ms < 0:
+                # The second message of a lease, which is for Redisson (``scripts/include/waking.lua``).
+                return
+        except ValueError:
+            logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
+            return
+        self._inbox.put(_Announced(channel, due_ms))
+
+    def _look_at(self, task: _Task) -> None:
+        # However many events come meanwhile, one look that is yet to be sent sees what all of them did.
+        if not task.looking:
+            task.looking = True
+            self._inbox.put(_Look(task))
+
+    async def _run(self) -> None:
+        while True:
+            event = await self._inbox.get()
+            # What was put in before _Stop does not hold up close().
+            if self._closing or isinstance(event, _Stop):
+                await self._hand_over(list(self._tasks.values()))
+                return
+            try:
+                await self._handle(event)
+            except Exception:
+                # A defect must not end the delivery of every other queue.
+                logger.exception("unexpected error while handling %r", event)
+
+    async def _handle(self, event: _Event) -> None:
+        if isinstance(event, _Attach):
+            await self._attach(event.keys)
+        elif isinstance(event, _Detach):
+            await self._detach(event.keys)
+        elif isinstance(event, _Probe):
+            await self._probe()
+        else:
+            await self._handle_task_event(event)
+
+    async def _handle_task_event(self, event: _TaskEvent) -> None:
+        at_us = now_us()
+        # A channel means the queue as it is now; a timer or a transfer means the task that asked for it.
+        if isinstance(event, (_Subscribed, _Announced)):
+            current = self._tasks.get(event.channel)
+            if current is None:
+                return
+            if isinstance(event, _Subscribed):
+                self._carry_out(current, current.engine.subscribed(), at_us)
+            else:
+                self._carry_out(current, current.engine.announced(event.due_ms, at_us), at_us)
+        elif isinstance(event, _Look):
+            event.task.looking = False
+            if event.task.engine.state is not State.CLOSED:
+                await self._look(event.task)
+        elif isinstance(event, _Fired):
+            departure, event.task.departure = event.task.departure, None
+            self._carry_out(event.task, event.task.engine.fired(at_us), at_us, departure)
+        elif event.task.engine.state is not State.CLOSED:
+            await self._transfer(event.task, event.departure)
+
+    def _carry_out(
+        self, task: _Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None
+    ) -> None:
+        """What the engine has decided at ``at_us``."""
+        for action in actions:
+            if action.do is Do.TRANSFER:
+                self._inbox.put(_Transfer(task, departure or Departure()))
+            elif action.do is Do.ARM:
+                self._arm(task, at_us + action.delay_us)
+            else:
+                self._timer.disarm(task.keys.channel)
+
+    def _arm(self, task: _Task, departs_us: int) -> None:
+        delay_us = departs_us - now_us()
+        task.departure = None
+        # A pause needs no head start, and a reserve is to be late.
+        if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
+            delay_us -= self._head_start.us
+            alarm_us = departs_us - self._head_start.us if delay_us > 0 else None
+            task.departure = Departure(departs_us, alarm_us, busy_wait=self._options.busy_wait)
+        self._timer.arm(task.keys.channel, max(0, delay_us), lambda: self._inbox.put(_Fired(task)))
+
+    async def _attach(self, keys: QueueKeys) -> None:
+        task = self._tasks.get(keys.channel)
+        if task is None:
+            if not self._tasks:
+                self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
+            task = self._tasks[keys.channel] = _Task(keys, Engine(self._reserve_us, self._clock_of_a_queue()))
+            await self._subscription.add(keys.channel)
+            if self._options.wakeups == "keyspace":
+                self._watched[self._keyspace_channel(keys)] = task
+                await self._subscription.add(self._keyspace_channel(keys))
+        task.handles += 1
+
+    def _clock_of_a_queue(self) -> ServerClock:
+        # The nodes of a cluster have a clock each.
+        return ServerClock() if self._connections.is_cluster else self._clock
+
+    async def _detach(self, keys: QueueKeys) -> None:
+        task = self._tasks[keys.channel]
+        task.handles -= 1
+        if task.handles == 0:
+            del self._tasks[keys.channel]
+            self._connections.outage.ended(keys.channel)
+            self._carry_out(task, task.engine.close(), now_us())
+            if not self._tasks:
+                self._timer.disarm(_PROBE)
+            await self._subscription.remove(keys.channel)
+            await self._hand_over([task])
+            if self._watched.pop(self._keyspace_channel(keys), None) is not None:
+                await self._subscription.remove(self._keyspace_channel(keys))
+
+    def _keyspace_channel(self, keys: QueueKeys) -> str:
+        return f"__keyspace@{self._connections.database}__:{keys.timeout}"
+
+    async def _hand_over(self, tasks: list[_Task]) -> None:
+        """Lets others go on at once with the queues that this client is the mover of. One round trip, if any."""
+        requests = [calls.hand_over(task.keys, self.id) for task in tasks if task.engine.led]
+        if requests:
+            try:
+                await self._connections.run_many(requests, transaction=False)
+            except RedissonDQError as error:
+                # They step in on their own, a little later.
+                logger.debug("cannot hand %d queues over: %s", len(requests), error)
+
+    async def _transfer(self, task: _Task, departure: Departure) -> None:
+        request = calls.transfer(
+            task.keys,
+            self._options.transfer_batch,
+            self._options.remember_ms,
+            self.id,
+            cluster=self._connections.is_cluster,
+            places=task.places.words(),
+        )
+        try:
+            result = await self._connections.run(request, before_sending=departure.wait)
+            read_us = now_us()
+            advanced = [
+                await advance(self._connections, self._options, task.keys, come, result.now_us)
+                for come in result.recurring
+            ]
+        except ClosedError:
+            return
+        except Exception as error:
+            # Whatever it is: an engine that hears of no end would move nothing any more.
+            if isinstance(error, RedisConnectionError):
+                self._connections.outage.began(task.keys.channel, error)
+            logger.log(
+                logging.DEBUG if isinstance(error, RedisConnectionError) else logging.WARNING,
+                "queue %r: a transfer failed, it will be tried again: %s",
+                task.keys.ready,
+                error,
+                exc_info=not isinstance(error, RedissonDQError),
+            )
+            task.places.forget()
+            await self._connections.refresh()
+            at_us = now_us()
+            self._carry_out(task, task.engine.failed(at_us), at_us)
+            return
+        self._connections.outage.ended(task.keys.channel)
+        warn_of_quarantine(task.keys, result.set_aside)
+        warn_of_expired(task.keys, result.expired)
+        task.places.answered(*result.places)
+        next_ms = result.next_ms
+        if len(advanced) == self._options.transfer_batch and any(advanced):
+            # There may be more of them than one reply tells of.
+            next_ms = result.now_us // 1000
+        role, engine = Role(result.role), task.engine
+        actions = engine.transferred(next_ms, role, result.now_us, departure.sent_us, read_us)
+        self._counts.sent += 1
+        self._counts.early += engine.was_early
+        if departure.way_us is not None:
+            self._head_start.learn(departure.way_us)
+        self._carry_out(task, actions, read_us)
+
+    async def _probe(self) -> None:
+        """Two commands for a client with one queue: a PING on the subscription, a look at each queue's head.
+
+        One more for a queue in which something waits, in the same round trip: the server's time. One more for a queue
+        that it receives from: a look for values whose receiver died before it had leased them.
+        """
+        if not self._tasks:
+            return
+        await self._subscription.probe()
+        for task in list(self._tasks.values()):
+            if not await self._look(task) or not await self._look_for_arrivals(task):
+                break
+        self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
+
+    async def _look(self, task: _Task) -> bool:
+        """Reads when the head is due. False when Redis cannot be reached.
+
+        A timer that is armed follows the server's clock as it was, so that is read again.
+        """
+        requests: list[Request[Any]] = [commands.head(task.keys)]
+        if task.engine.state is State.ARMED:
+            requests.append(commands.server_time_us(task.keys.timeout))
+        sent_us = now_us()
+        try:
+            replies = await self._connections.run_many(requests, transaction=False)
+        except ClosedError:
+            return False
+        except RedissonDQError as error:
+            replies = [error]
+        read_us = now_us()
+        due_ms, *times = replies
+        if isinstance(due_ms, RedissonDQError):
+            is_away = isinstance(due_ms, RedisConnectionError)
+            level = logging.DEBUG if is_away else logging.WARNING
+            logger.log(level, "queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
+            return not is_away
+        if times and isinstance(times[0], int):
+            task.engine.measured(times[0], sent_us, read_us)
+        if due_ms is not None:
+            self._carry_out(task, task.engine.announced(due_ms, read_us), read_us)
+        return True
+
+    async def _look_for_arrivals(self, task: _Task) -> bool:
+        """Makes values ready again that nobody has leased between two probes. False when Redis cannot be reached."""
+        if not self._receives(task.keys.ready):
+            return True
+        try:
+            arrived = await self._connections.run(commands.length_of(task.keys.arrivals))
+            if arrived and task.arrived:
+                # A receiver that was only slow finds its value at the head of the ready list.
+                count = await self._connections.run(calls.return_arrivals(task.keys, arrived))
+                logger.info("queue %r: %d values that no receiver has leased are ready again", task.keys.ready, count)
+                arrived = 0
+            task.arrived = arrived
+        except ClosedError:
+            return False
+        except RedissonDQError as error:
+            logger.warning("queue %r: a look for values that nobody leased failed: %s", task.keys.ready, error)
+            return not isinstance(error, RedisConnectionError)
+        return True

@@ -1,0 +1,414 @@
+"""The queue that consumers take from: what waits for values, and what takes them at once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar, cast, overload
+
+from redisson_dq._async.queues.leasing import LeasingQueue
+from redisson_dq._async.queues.ready import ReadyQueue
+from redisson_dq._async.receiving.listeners import Listeners
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.errors import ClosedError, DecodeError
+from redisson_dq.requests.checks import check_count, check_end, check_function, limit_of
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.wire.blocking import Move, Pop, Source
+from redisson_dq.wire.commands import End
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["BlockingQueue"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
+    """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
+
+    Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
+    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed. A crash of the process loses what it
+    had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item, or of a
+    backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
+
+    Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
+    WrongTypeError when the name holds something else, RedisReplyError for any other refusal. A value that the codec has
+    no bytes for is an EncodeError. Bytes that are no value are a DecodeError that tells where they are kept.
+
+    Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
+    bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.
+    """
+
+    requests: QueueRequests[T]
+    _side: ReadySide[T]
+
+    def __init__(self, runtime: Runtime, side: ReadySide[T], requests: QueueRequests[T], transfer: bool) -> None:
+        super().__init__(runtime, side, requests, transfer)
+        self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    async def take(self) -> T:
+        """Waits for the next value and takes it. All waiting callers of a client share one connection per queue.
+
+        Goes on waiting when the connection breaks. Raises ClosedError when the client or the last handle of the
+        queue is closed meanwhile.
+
+        >>> await delayed.offer("order-42", delay=0.05)  # doctest: +ELLIPSIS
+        <DelayedItem ...>
+        >>> await queue.take()
+        'order-42'
+
+        :Redisson: ``RBlockingQueue.take()``
+        :Cost: O(1); one command, two for many callers together while there is a backlog
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return await self._wait_for_one("first")
+
+    @overload
+    async def poll(self) -> T | None: ...
+
+    @overload
+    async def poll(self, *, timeout: Delay) -> T | None: ...
+
+    @overload
+    async def poll(self, *, limit: int, timeout: Delay | None = None) -> list[T]: ...
+
+    @overload
+    async def poll(self, limit: int, /, *, timeout: Delay) -> list[T]: ...
+
+    async def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
+        """Takes the head, or up to ``limit`` values: at once, or within ``timeout`` (seconds or a timedelta).
+
+        With both it waits for the first value and takes with it what else is ready, in order. Gives None, or an empty
+        list, when there is nothing. A DecodeError of several values carries those that could be read in ``decoded``.
+        ``poll(5)`` is an ArgumentError, as it may mean either; ``poll(5, timeout=1)`` is a limit. Redisson sends
+        timeouts in whole seconds, and takes a limit below 1 for 0; here milliseconds count, and such a limit is an
+        ArgumentError.
+
+        >>> await queue.add_all(["a", "b", "c"])
+        True
+        >>> await queue.poll()
+        'a'
+        >>> await queue.poll(10, timeout=5)
+        ['b', 'c']
+        >>> await queue.poll(timeout=0.01)
+
+        :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``, ``RBlockingQueue.poll(long, TimeUnit)``
+        :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll("first", limit_of(number, limit, timeout, self.name), timeout)
+
+    async def element(self) -> T:
+        """The head, not taken. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RQueue.element()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.element())
+
+    async def remove_head(self) -> T:
+        """Takes the head. Raises QueueEmptyError when there is none.
+
+        :Redisson: ``RQueue.remove()``
+        :Cost: O(1); one round trip
+        :Guarantee: at most once
+        """
+        return self._side.there(await self._take(self.requests.poll()))
+
+    async def drain_to(self, limit: int | None = None) -> list[T]:
+        """Takes everything, or the first ``limit`` values, as a list.
+
+        :Redisson: ``RBlockingQueue.drainTo(Collection)``, ``RBlockingQueue.drainTo(Collection, int)``
+        :Cost: O(k), k taken, in one reply; one round trip
+        :Guarantee: atomic, at most once
+        """
+        return await self._take(self.requests.drain_to(limit))
+
+    async def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
+        """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
+
+        The others are read with this queue's codec, and this client moves their due items only where they are open
+        too. On a cluster all need one hash tag. Gives None when nothing came. Raises CrossSlotError.
+
+        >>> await client.blocking_queue("normal").add("order-42")
+        True
+        >>> await queue.poll_from_any("normal", "low", timeout=5)
+        'order-42'
+
+        :Redisson: ``RBlockingQueue.pollFromAny(long, TimeUnit, String...)``
+        :Cost: O(q), q queues; one round trip; q without a timeout
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        found = await self._poll_any("first", queue_names, timeout)
+        return None if found is None else found[1]
+
+    async def poll_from_any_with_name(self, *queue_names: str, timeout: Delay | None = None) -> tuple[str, T] | None:
+        """Like :meth:`poll_from_any`, and tells the name of the queue: ``(name, value)``.
+
+        :Redisson: ``RBlockingQueue.pollFromAnyWithName(Duration, String...)``
+        :Cost: O(q), q queues; one round trip; q without a timeout
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll_any("first", queue_names, timeout)
+
+    async def poll_last_from_any_with_name(
+        self, *queue_names: str, timeout: Delay | None = None
+    ) -> tuple[str, T] | None:
+        """Like :meth:`poll_from_any_with_name`, at the last end.
+
+        :Redisson: ``RBlockingQueue.pollLastFromAnyWithName(Duration, String...)``
+        :Cost: O(q), q queues; one round trip; q without a timeout
+        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
+        """
+        return await self._poll_any("last", queue_names, timeout)
+
+    async def take_from_any(self, *queue_names: str) -> T:
+        """Like :meth:`poll_from_any`, and waits as long as it takes.
+
+        :Cost: O(q), q queues; one command
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        return await self._wait_for_one("first", tuple(self._any_of(queue_names)))
+
+    async def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
+        """Moves the last value to the front of another queue and gives it; None when nothing came in time.
+
+        On a cluster both need one hash tag. The name goes through the name mapper. Raises CrossSlotError.
+
+        :Redisson: ``RQueue.pollLastAndOfferFirstTo(String)``,
+            ``RBlockingQueue.pollLastAndOfferFirstTo(String, long, TimeUnit)``
+        :Cost: O(1); one round trip; a timeout that passes one more
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        return await self.move(queue_name, from_end="last", to_end="first", timeout=timeout)
+
+    async def take_last_and_offer_first_to(self, queue_name: str) -> T:
+        """Like :meth:`poll_last_and_offer_first_to`, and waits as long as it takes.
+
+        :Redisson: ``RBlockingQueue.takeLastAndOfferFirstTo(String)``
+        :Cost: O(1); one command
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        value = await self._wait_for_move(self._side.keys_of(queue_name).ready, "last", "first", None)
+        assert value is not None
+        return value
+
+    async def move(
+        self, queue_name: str, *, from_end: End = "first", to_end: End = "last", timeout: Delay | None = None
+    ) -> T | None:
+        """Moves one value from an end of this queue to an end of another (or of this) and gives it.
+
+        None when nothing came, at once or within ``timeout`` (seconds or a timedelta). Otherwise like
+        :meth:`poll_last_and_offer_first_to`. A value that cannot be read stays in the other list; a client with
+        ``undecodable="skip"`` then moves the next one. For work that must survive a crash use :meth:`receive`. It ends
+        exactly the value that was taken. ``remove`` would need a value with the same bytes when it is encoded again.
+
+        >>> await queue.add("order-42")
+        True
+        >>> await queue.move("archive")
+        'order-42'
+
+        :Redisson: ``RDeque.move(DequeMoveArgs)``, ``RBlockingDeque.move(Duration, DequeMoveArgs)``
+        :Cost: O(1); one round trip; a timeout that passes one more
+        :Guarantee: atomic: it is in one of the two queues at any time
+        """
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        destination = self._side.keys_of(queue_name).ready
+        ends = check_end(from_end, self.name), check_end(to_end, self.name)
+        if seconds:
+            return await self._wait_for_move(destination, *ends, seconds)
+        while True:
+            data = await self._run(self._side.move(destination, *ends))
+            values = [] if data is None else self._moved(data, destination)
+            if data is None or values:
+                return values[0] if values else None
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
+
+        Gives an id for :meth:`unsubscribe`. What the consumer raises is logged, and the next value is taken. Every
+        subscription has a worker of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
+
+        :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        return self._subscribe("first", consumer)
+
+    async def unsubscribe(self, listener_id: int) -> None:
+        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
+
+        A consumer may end its own subscription, but not by a task or thread that it waits for.
+
+        :Redisson: ``RBlockingQueue.unsubscribe(int)``
+        :Cost: one round trip when its wait has to end
+        :Guarantee: nothing is lost
+        """
+        await self._listeners.end(listener_id)
+
+    async def elements(self) -> AsyncIterator[T]:
+        """Takes values as they come, for ever: ``async for order in queue.elements()``. Ends when the queue is closed.
+
+        :Cost: one command for each value
+        :Guarantee: at most once; leaving the loop loses nothing
+        """
+        while True:
+            try:
+                value = await self.take()
+            except ClosedError:
+                return
+            yield value
+
+    async def destroy(self) -> None:
+        """Ends this handle's subscriptions and closes it; the data stays. May be called twice.
+
+        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items. Other
+        processes go on. With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
+
+        :Cost: none; one round trip when a blocked pop has to end
+        :Guarantee: no data changes
+        """
+        await self._listeners.end_all()
+        await super().destroy()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
+        """What a call waits on: this queue's list, or the first of several that has a value."""
+        return Pop(keys or (self.keys.ready,), end)
+
+    def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
+        """What a call waits on that moves a value."""
+        return Move(self.keys.ready, destination, from_end, to_end)
+
+    def _receiver(self, source: Source) -> Receiver:
+        self._check()
+        return self._runtime.receivers.of(source)
+
+    async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+        """The values; without those that cannot be read when the client skips them.
+
+        Raises DecodeError. What it tells of, read or not, is the caller's then.
+        """
+        try:
+            return self._side.popped([each.data for each in taken])
+        except DecodeError as error:
+            unread = set(map(id, error.undecodable))
+            key = self.keys.undecodable
+            failure = await receiver.set_aside(lifeline, [each for each in taken if id(each.data) in unread], key)
+            lifeline.keep()
+            self._skip(error, key, failure)
+            return list(error.decoded)
+
+    async def _popped(self, taken: list[Taken]) -> list[T]:
+        """Like :meth:`_decoded`, of values that no receiver holds."""
+        try:
+            return self._side.popped([each.data for each in taken])
+        except DecodeError as error:
+            await self._keep(error, self.keys.undecodable)
+            return list(error.decoded)
+
+    async def _wait(
+        self,
+        end: End,
+        keys: tuple[str, ...],
+        timeout: float | None,
+        limit: int,
+        result: Callable[[str, list[T]], U],
+        nothing: U,
+    ) -> U:
+        """Waits for values of the first of the lists that has some: ``result(key, values)``, or ``nothing``."""
+        source = self._source(end, keys)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            receiver, lifeline = self._receiver(source), Lifeline()
+            taken = await receiver.receive(left, limit, lifeline)
+            if not taken:
+                return nothing
+            try:
+                values = await self._decoded(taken, receiver, lifeline)
+                if values:
+                    made = result(taken[0].key, values)
+                    # The last step. An interruption up to here lets the values go back.
+                    lifeline.keep()
+                    return made
+            except DecodeError:
+                raise
+            except BaseException:
+                lifeline.let_go()
+                raise
+
+    async def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
+        """Waits for a value and moves it. It stays in Redis whatever happens here."""
+        receiver = self._receiver(self._move_source(destination, from_end, to_end))
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            taken = await receiver.receive(left)
+            values = self._moved(taken[0].data, destination) if taken else []
+            if values or not taken:
+                return values[0] if values else None
+
+    def _moved(self, data: bytes, destination: str) -> list[T]:
+        """The value that was moved. None where the client skips what cannot be read: it stays where it was moved to."""
+        try:
+            return self._side.in_place([data], destination)
+        except DecodeError as error:
+            self._skip(error, destination, None)
+            return []
+
+    async def _wait_for_one(self, end: End, keys: tuple[str, ...] = ()) -> T:
+        """A value of this queue's list, or of others, as long as it takes."""
+        keys = keys or (self.keys.ready,)
+        # Without a timeout there is always something.
+        nothing = cast("T", None)
+        return await self._wait(end, keys, None, 1, lambda _, values: values[0], nothing)
+
+    async def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        keys = (self.keys.ready,)
+        if limit is None:
+            if seconds:
+                return await self._wait(end, keys, seconds, 1, lambda _, values: values[0], None)
+            return await self._take(self._side.pop_one(end))
+        if seconds:
+            count = check_count(limit, self.name)
+            none: list[T] = []
+            return await self._wait(end, keys, seconds, count, lambda _, values: values, none)
+        return await self._take(self._side.pop_many(end, limit))
+
+    def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
+        """Raw name -> name, this queue's first."""
+        return {self.keys.ready: self.name, **{self._side.keys_of(name).ready: name for name in queue_names}}
+
+    async def _poll_any(self, end: End, queue_names: tuple[str, ...], timeout: Delay | None) -> tuple[str, T] | None:
+        names = self._any_of(queue_names)
+        seconds = timeout_seconds(timeout or 0, self.name)
+        if seconds:
+            return await self._wait(end, tuple(names), seconds, 1, lambda key, values: (names[key], values[0]), None)
+        for key, name in names.items():
+            values = await self._take(self._side.pop_from(key, end, 1))
+            if values:
+                return name, values[0]
+        return None
+
+    def _left(self, old: QueueKeys) -> None:
+        self._listeners.move()
+
+    def _subscribe(self, end: End, consumer: AsyncCallback[T]) -> int:
+        self._check()
+        return self._listeners.add(lambda: self._source(end), check_function(consumer, self.name))

@@ -1,0 +1,136 @@
+"""A ready queue with a capacity, which Java shares as RBoundedBlockingQueue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TypeVar
+
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._concurrency import async_finish
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.requests.inner.sources import BoundedSource
+from redisson_dq.requests.ready import BoundedRequests
+from redisson_dq.wire.blocking import Move, Pop, Source
+from redisson_dq.wire.commands import End
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["BoundedBlockingQueue"]
+
+T = TypeVar("T")
+
+
+class BoundedBlockingQueue(BlockingQueue[T]):
+    """A queue that holds no more values than its capacity. Made by ``client.bounded_blocking_queue(name)``.
+
+    The capacity is set once with :meth:`try_set_capacity`, by Java or here, and counted in one key that both share.
+    Whatever is taken makes room. After ``take()`` and ``poll(timeout=)`` that is a second command, as in Redisson: a
+    process that dies between the two leaves the queue one smaller. What a delayed queue delivers here takes no room,
+    and makes some when it is taken.
+
+    >>> bounded = client.bounded_blocking_queue("orders")
+    >>> await bounded.try_set_capacity(2)
+    True
+    >>> await bounded.add_all(["a", "b"]), await bounded.offer("c")
+    (True, False)
+    >>> await bounded.poll(), await bounded.remaining_capacity()
+    ('a', 1)
+    """
+
+    requests: BoundedRequests[T]
+
+    async def try_set_capacity(self, capacity: int) -> bool:
+        """Says how many values the queue may hold; False when that was said before. Nothing changes then.
+
+        :Redisson: ``RBoundedBlockingQueue.trySetCapacity(int)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.try_set_capacity(capacity))
+
+    async def remaining_capacity(self) -> int:
+        """How many more values there is room for; 0 while no capacity is set.
+
+        :Redisson: ``RBoundedBlockingQueue.remainingCapacity()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.remaining_capacity())
+
+    async def add(self, value: T) -> bool:
+        """Puts a value at the end. Raises QueueFullError, RedisReplyError while no capacity is set.
+
+        :Redisson: ``RBoundedBlockingQueue.add(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.add(value))
+
+    async def add_all(self, values: Iterable[T]) -> bool:
+        """Puts values at the end in their order; False, and none is in, when there is no room for all.
+
+        :Redisson: ``RBoundedBlockingQueue.addAll(Collection)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await super().add_all(values)
+
+    async def offer(self, value: T, timeout: Delay | None = None) -> bool:
+        """Puts a value at the end; False when there was no room, at once or within ``timeout``.
+
+        :Redisson: ``RBoundedBlockingQueue.offer(Object)``, ``RBoundedBlockingQueue.offer(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip, one more for each release it hears of
+        :Guarantee: atomic; never sent twice
+        """
+        if timeout is None:
+            return await self._run(self.requests.offer(value))
+        return await self._offer_within(value, timeout_seconds(timeout, self.name))
+
+    async def put(self, value: T) -> None:
+        """Puts a value at the end, as soon as there is room.
+
+        :Redisson: ``RBoundedBlockingQueue.put(Object)``
+        :Cost: O(1); one round trip, one more for each release it hears of
+        :Guarantee: atomic; never sent twice
+        """
+        await self._offer_within(value, None)
+
+    async def remove(self, value: T, count: int = 0) -> bool:
+        """Removes all values with equal bytes, as Redisson does here, and makes room for them; True if any.
+
+        Raises ArgumentError for another ``count`` than 0. Redisson answers False when the value was there twice.
+
+        :Redisson: ``RBoundedBlockingQueue.remove(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove(value, count))
+
+    def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
+        return BoundedSource(Pop(keys or (self.keys.ready,), end), self.keys)
+
+    def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
+        return BoundedSource(Move(self.keys.ready, destination, from_end, to_end), self.keys)
+
+    async def _offer_within(self, value: T, timeout: float | None) -> bool:
+        # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
+        if await async_finish(self._run(self.requests.offer(value))):
+            return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            # Anew each time, as the queue may be renamed meanwhile.
+            channel, request = self.keys.capacity_channel, self.requests.offer(value)
+            # First in line, then another look: a release in between is not missed.
+            slot = await self._runtime.capacity_waiters.enter(channel)
+            try:
+                if await async_finish(self._run(request)):
+                    return True
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                await slot.wait(left)
+            finally:
+                self._runtime.capacity_waiters.leave(channel, slot)
+
+    def _left(self, old: QueueKeys) -> None:
+        super()._left(old)
+        self._runtime.capacity_waiters.wake(old.capacity_channel)

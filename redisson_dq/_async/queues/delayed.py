@@ -1,0 +1,433 @@
+"""The queue that values wait in for their time: offers, single items, pauses, recurring offers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TypeVar, overload
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.moving.recurring import advance
+from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.waiting import WaitingQueue
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import async_finish_or_undo
+from redisson_dq._times import Delay
+from redisson_dq.durability import Durability
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
+from redisson_dq.requests.delayed import By, DelayedRequests, OnDuplicate
+from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.wire import commands
+from redisson_dq.wire.calls import Due, DueRange
+from redisson_dq.wire.envelope import Quarantined
+
+__all__ = ["DelayedQueue"]
+
+logger = logging.getLogger("redisson_dq")
+
+# For so many seconds a call that leases is sent again when its reply was lost.
+_SENT_AGAIN = 2.0
+
+T = TypeVar("T")
+
+
+class DelayedQueue(WaitingQueue[T]):
+    """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
+
+    They live in Redis alone, so they survive every process, and any process that has the queue open moves them: ours
+    and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
+
+    Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
+    mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
+    both stand, what reads in that order may look at everything that waits.
+
+    Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
+    WrongTypeError when one of the keys holds something else, RedisReplyError for any other refusal. A value that the
+    codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError that tells where they are kept.
+
+    Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
+    bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.
+    """
+
+    def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
+        super().__init__(runtime, side, DelayedRequests(side), transfer)
+
+    # -- offering ----------------------------------------------------------------------------------------------------
+
+    async def offer(
+        self,
+        value: T,
+        delay: Delay | None = None,
+        at: datetime | None = None,
+        *,
+        id: str | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        deduplicate_for: Delay | None = None,
+        expires: Delay | None = None,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
+    ) -> DelayedItem[T]:
+        """Adds a value that becomes ready after ``delay`` (seconds or timedelta), or at ``at`` (an aware datetime).
+
+        Never ready sooner than that, and due times are whole milliseconds. An ``at`` in the past means at once. Gives
+        a handle that cancels or reschedules it.
+
+        ``id`` is yours to choose, a str of up to 512 bytes. Another offer with it is a duplicate as long as the item
+        waits, and for a while after its delivery (``remember=`` of the client). So an offer whose reply was lost can be
+        made again. ``deduplicate_for`` (seconds or timedelta) is the same for values with equal bytes, for that time
+        from the offer on. ``on_duplicate`` says what a duplicate does. ``"reject"`` (the default) raises
+        DuplicateItemError. ``"keep"`` adds nothing and returns the earlier item. ``"replace"`` takes the earlier item
+        out if it still waits, and adds this one. ``expires`` (seconds or timedelta) is how late the item may be. When
+        nobody has moved it by then, it goes to :meth:`read_expired` and is not delivered. Redisson's own processes do
+        not know of it, and deliver.
+
+        ``context`` (str -> str, up to 16 KiB) is for whoever receives the value, in ``delivery.context``.
+        ``delivery.offered`` and ``delivery.due`` are known too then, also when Java moved the value.
+
+        ``durable`` is what has to confirm the offer before this call returns, instead of what the client has.
+        DurabilityError tells of an offer that was made and not confirmed in time.
+
+        Raises ArgumentError, EncodeError, DuplicateItemError, QueueFullError, WrongTypeError, RedisReplyError;
+        nothing was added then. Raises RedisConnectionError when no reply came: its ``maybe_done`` tells whether the
+        value may have been added. It is never sent again on its own, as that could add it twice.
+
+        There is no priority. An entry's place in the layout that Java shares is its due time, and among equal ones the
+        order of the offers. Open one queue for each priority, and ``take_from_any()`` in their order.
+
+        >>> item = await delayed.offer("order-42", delay=60, id="42")
+        >>> item.id, item.remaining.total_seconds() > 59
+        ('42', True)
+        >>> (await delayed.offer("again", delay=1, id="42", on_duplicate="keep")).outcome.value
+        'kept'
+        >>> await item.cancel()
+        <Outcome.CANCELLED: 'cancelled'>
+
+        :Redisson: ``RDelayedQueue.offer(Object, long, TimeUnit)``
+        :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
+        :Guarantee: atomic; never sent twice; with an id it may safely be repeated
+        """
+        request = self.requests.offer(
+            value,
+            delay,
+            at,
+            id=id,
+            on_duplicate=on_duplicate,
+            deduplicate_for=deduplicate_for,
+            expires=expires,
+            context=context,
+            durable=durable,
+        )
+        return DelayedItem(self, await self._run(request))
+
+    async def offer_all(
+        self, values_and_delays: Iterable[tuple[T, Delay]], *, durable: Durability | None = None
+    ) -> int:
+        """Adds many values, each with its own delay; gives their number.
+
+        Everything is checked and encoded before anything is sent. Raises like :meth:`offer`. When Redis refuses a batch
+        or cannot be reached, the batches before it are in. The message says how many values that is.
+
+        :Cost: O(k log n), k values; one round trip for 1,000 values or 1 MB
+        :Guarantee: each batch atomic; never sent twice
+        """
+        self._check()
+        pairs = self._side.collected(values_and_delays)
+        offered = 0
+        for request in self.requests.offer_all(pairs, durable):
+            try:
+                offered += await self._runtime.connections.run(request)
+            except RedissonDQError as error:
+                error.args = (f"{error}; {offered} of {len(pairs)} values were offered before",)
+                raise
+        return offered
+
+    # -- taking, by due times ----------------------------------------------------------------------------------------
+
+    @overload
+    async def take_due(
+        self,
+        until: datetime | None = None,
+        since: datetime | None = None,
+        offset: int = 0,
+        limit: int = 100,
+        *,
+        visibility_timeout: None = None,
+    ) -> list[T]: ...
+
+    @overload
+    async def take_due(
+        self,
+        until: datetime | None = None,
+        since: datetime | None = None,
+        offset: int = 0,
+        limit: int = 100,
+        *,
+        visibility_timeout: Delay,
+    ) -> list[Delivery[T]]: ...
+
+    async def take_due(
+        self,
+        until: datetime | None = None,
+        since: datetime | None = None,
+        offset: int = 0,
+        limit: int = 100,
+        *,
+        visibility_timeout: Delay | None = None,
+    ) -> list[T] | list[Delivery[T]]:
+        """Takes the values that are due by ``until``, in the order of their due times.
+
+        ``until`` and ``since`` are aware datetimes. Without ``until`` it is now, on the server's clock; one in the
+        future takes values before their time. With ``since`` only values are taken that are due from then on. The first
+        ``offset`` of them are passed over. At most ``limit`` are taken, and at most 1,000 in one call. There are fewer
+        where many entries stand in Java's list in another order than they fall due. The next call takes the rest.
+
+        With ``visibility_timeout`` (seconds or a timedelta) the values are leased, and a list of :class:`Delivery` is
+        given. What is not ended by its deadline waits again, due at once. So does what ``nack()`` gives back. Its limit
+        of deliveries and its dead-letter list are those of the queue handle that this one was opened for.
+
+        It is for consumers that look at times of their own choice. Everybody has the queue open with
+        ``transfer=False`` then, as a process that moves due items leaves nothing to take. A paused queue gives nothing.
+        What is too late (``expires=``) goes to :meth:`read_expired`. The next occurrence of a recurring offer is made.
+
+        >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
+        2
+        >>> first = await delayed.next_due()
+        >>> await delayed.take_due(), await delayed.take_due(until=first)
+        ([], ['sooner'])
+
+        :Cost: O(k log n), k taken, of lean items and in the order of offers; else O(k log n + n); one round trip
+        :Guarantee: atomic, at most once; leased at least once, and a lost reply gives the same deliveries again
+        """
+        wanted = self._side.due_range(until, since, offset, limit)
+        if visibility_timeout is not None:
+            return await self._lease_due(wanted, visibility_timeout)
+        told: list[Due] = []
+        values = await self._take(self._side.take_due(wanted, told.append))
+        await self._go_on(told)
+        return values
+
+    async def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
+        self._check()
+        source = self._side.lease_source(visibility_timeout)
+        request = source.lease_due(wanted, self._side.options.remember_ms)
+        due = await async_finish_or_undo(
+            self._run_again(request, source.visible_ms / 1000, _SENT_AGAIN),
+            lambda due: self._hand_back(source, list(due.leased)),
+        )
+        self._side.warn_of_due(due)
+        await self._go_on([due])
+        return await self._opened(source, due.leased)
+
+    async def _go_on(self, told: list[Due]) -> None:
+        """Offers the next occurrences of recurring offers. What was taken is the caller's, whatever becomes of them."""
+        for due in told:
+            for come in due.recurring:
+                try:
+                    await advance(self._runtime.connections, self._runtime.options, self.keys, come, due.now_us)
+                except RedissonDQError as error:
+                    logger.warning(
+                        "queue %r: the recurring offer %r goes on with a later call: %s", self.name, come[0], error
+                    )
+
+    # -- single items ------------------------------------------------------------------------------------------------
+
+    async def cancel(self, id: str) -> Outcome:
+        """Takes one waiting item out for good, by its id: yours, or one that an offer made.
+
+        Outcome.CANCELLED for exactly one of any number of callers. Otherwise Outcome.DELIVERED, EXPIRED or UNKNOWN;
+        an outcome is true when the item was cancelled. Outcomes are remembered for a while (``remember=`` of the
+        client) after the due time.
+
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p its place in the order of offers; one round trip
+        :Guarantee: atomic; may safely be repeated
+        """
+        return await self._run(self.requests.cancel(id))
+
+    async def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
+        """Gives one waiting item another due time, and keeps its id and its place among equal due times.
+
+        ``delay`` and ``at`` as in :meth:`offer`. Every client, Java's included, is told of a new head. Gives
+        Outcome.RESCHEDULED, or what became of the item, as :meth:`cancel` does. An ``expires=`` of the offer moves
+        along.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.reschedule(id, delay, at))
+
+    async def run_now(self, id: str) -> Outcome:
+        """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic
+        """
+        return await self.reschedule(id, 0)
+
+    async def find(self, id: str) -> DelayedItem[T] | None:
+        """The waiting item with that id, or None when it does not wait.
+
+        >>> item = await delayed.offer("order-42", delay=60)
+        >>> await delayed.find(item.id) == item, await delayed.find("another")
+        (True, None)
+
+        :Cost: O(log n); one round trip
+        """
+        found = await self._run(self.requests.find(id))
+        return None if found is None else DelayedItem(self, found)
+
+    async def items(self, start: int = 0, stop: int = 99, by: By = "due") -> list[DelayedItem[T]]:
+        """One page of what waits: the items from index ``start`` to ``stop``, both included, at most 10,000.
+
+        In the order of due times, or with ``by="offer"`` in the order they were offered. An item decodes its value
+        when you ask for it, so one that cannot be read hides no other.
+
+        >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
+        2
+        >>> [item.value for item in await delayed.items()]
+        ['sooner', 'later']
+
+        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers, unless all are lean; one round trip
+        """
+        return [DelayedItem(self, found) for found in await self._run(self.requests.items(start, stop, by))]
+
+    # -- the whole of it ---------------------------------------------------------------------------------------------
+
+    async def next_due(self) -> datetime | None:
+        """When the next item is due, in UTC; None when nothing waits.
+
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.next_due())
+
+    async def overdue(self) -> Overdue:
+        """How many items are due and have not been moved, and how long the first of them has been.
+
+        :Cost: O(log n); one round trip
+        """
+        return await self._run(self.requests.overdue())
+
+    async def pause(self) -> bool:
+        """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is already.
+
+        What is ready already can be taken. Redisson's own processes know nothing of it, and deliver.
+
+        :Cost: O(1); one round trip
+        :Guarantee: atomic; seen by the next transfer of every process
+        """
+        return await self._run(self.requests.pause())
+
+    async def resume(self) -> bool:
+        """Ends a pause; what fell due meanwhile is delivered at once. False when there was none.
+
+        :Cost: O(1); one round trip
+        :Guarantee: atomic; every process is told
+        """
+        return await self._run(self.requests.resume())
+
+    async def is_paused(self) -> bool:
+        """Whether delivery is paused.
+
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.is_paused())
+
+    async def set_max_size(self, size: int | None) -> None:
+        """Says how many items may wait; None for any number. Offers of this library beyond it raise QueueFullError.
+
+        Redisson's own offers know nothing of it, and are counted. Recurring offers are never refused.
+
+        :Cost: O(1); one round trip
+        :Guarantee: atomic; seen by the next offer of every process
+        """
+        await self._run(self.requests.set_max_size(size))
+
+    async def max_size(self) -> int | None:
+        """How many items may wait, or None.
+
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.max_size())
+
+    async def expired_count(self) -> int:
+        """How many items were too late to be delivered (``expires=`` of :meth:`offer`), ever.
+
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.expired_count())
+
+    async def read_expired(self, start: int = 0, stop: int = 99) -> list[ExpiredItem]:
+        """Items that were too late to be delivered, oldest first, from index ``start`` to ``stop``.
+
+        The last 1,000 of them stay in the list ``keys.expired`` until you remove them.
+
+        :Cost: O(k), k elements; one round trip
+        """
+        return await self._run(self.requests.read_expired(start, stop))
+
+    async def read_quarantine(self, start: int = 0, stop: int = 99) -> list[Quarantined]:
+        """Members that were in neither envelope format, oldest first, from index ``start`` to ``stop``.
+
+        They stay in the list ``keys.quarantine`` until you remove them.
+
+        :Cost: O(k), k elements; one round trip
+        """
+        return await self._run(self.requests.read_quarantine(start, stop))
+
+    # -- recurring offers --------------------------------------------------------------------------------------------
+
+    async def offer_recurring(
+        self,
+        value: T,
+        id: str,
+        *,
+        every: Delay | None = None,
+        cron: str | None = None,
+        timezone: str = "UTC",
+        start: datetime | None = None,
+        end: datetime | None = None,
+    ) -> OfferOutcome:
+        """Offers the value again and again: ``every`` so many seconds (or a timedelta), or at the times of ``cron``.
+
+        ``cron`` has five fields (``"0 9 * * mon-fri"``) in the time zone named by ``timezone``, or is a shorthand like
+        ``@daily``. ``start`` and ``end`` are aware datetimes. One occurrence waits at any time, in the keys that Java
+        shares. When it falls due, exactly one of the processes that have this queue open (``transfer=True``) offers the
+        next one. One occurrence makes up for all that came while no process was there.
+
+        Every process may declare the same at its start: OfferOutcome.KEPT, nothing changes. Another declaration under
+        the same id replaces it: REPLACED. Raises ArgumentError, EncodeError.
+
+        >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
+        <OfferOutcome.OFFERED: 'offered'>
+        >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
+        <OfferOutcome.KEPT: 'kept'>
+        >>> [offer.id for offer in await delayed.recurring()]
+        ['daily']
+
+        :Cost: O(log n); O(n) to replace one that is not lean; two round trips
+        :Guarantee: atomic; may safely be repeated
+        """
+        self._check()
+        recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
+        # Made once before the clock is asked, so that nothing is sent for what cannot be offered.
+        self._side.offer_recurring(value, id, recurrence, 0)
+        now_us = await self._runtime.connections.run(commands.server_time_us(self.keys.timeout))
+        first_ms = recurrence.first_ms(-(-now_us // 1000))
+        return await self._run(self._side.offer_recurring(value, id, recurrence, first_ms))
+
+    async def cancel_recurring(self, id: str) -> bool:
+        """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.
+
+        :Cost: O(log n) of a lean one; of any other O(log n + p), p the place of its occurrence; one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.cancel_recurring(id))
+
+    async def recurring(self, start: int = 0, stop: int = 99) -> list[RecurringOffer]:
+        """One page of the recurring offers, in the order in which they come next.
+
+        :Cost: O(log r + k), r recurring offers, k in the page; one round trip
+        """
+        return await self._run(self.requests.recurring(start, stop))

@@ -1,0 +1,372 @@
+"""What the handles of every queue have in common: their life, and the calls on the queue's keys as a whole."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import async_finish
+from redisson_dq._times import Delay
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.requests.inner.open_queue import OpenQueue
+from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["PAGE", "Handle"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+U = TypeVar("U")
+Self = TypeVar("Self", bound="Handle[Any]")
+
+#: So many elements are read at a time by an iteration.
+PAGE = 100
+
+
+class Handle(Generic[T]):
+    """One queue as one client has it open. Its values are turned into bytes by ``codec``.
+
+    ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
+    """
+
+    requests: ObjectRequests[T]
+
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: ObjectRequests[T], transfer: bool) -> None:
+        """``side`` is what the handle shares with its ``requests``."""
+        self._runtime = runtime
+        self._side = side
+        self._open = True
+        self.requests = requests
+        #: Whether this handle makes its client move the queue's due items.
+        self.transfer = transfer
+
+    @property
+    def name(self) -> str:
+        """The name as it was given, before the name mapper.
+
+        :Redisson: ``RObject.getName()``
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._side.name
+
+    @property
+    def codec(self) -> Codec:
+        """What turns values into bytes.
+
+        :Redisson: ``RObject.getCodec()``
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._side.codec
+
+    @property
+    def keys(self) -> QueueKeys:
+        """The Redis keys of this queue.
+
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._side.keys
+
+    def __repr__(self) -> str:
+        state = "" if self._open else ", destroyed"
+        return f"{type(self).__name__}({self.name!r}, {self.codec!r}{state})"
+
+    # -- the handle --------------------------------------------------------------------------------------------------
+
+    async def destroy(self) -> None:
+        """Closes this handle; the data stays. May be called twice.
+
+        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items. Other
+        processes go on. With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
+
+        :Redisson: ``RDestroyable.destroy()``
+        :Cost: none; one round trip when a blocked pop has to end
+        :Guarantee: no data changes
+        """
+        if self._open:
+            self._open = False
+            # To its end, or a cancelled caller would leave waits that nobody can end any more.
+            await async_finish(self._runtime.detach(self.keys, self.transfer))
+            self._left(self.keys)
+
+    async def __aenter__(self: Self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.destroy()
+
+    # -- the object --------------------------------------------------------------------------------------------------
+
+    async def delete(self) -> bool:
+        """Deletes every key of the queue's side; True if there was any. Of a delayed queue that includes what is
+        remembered of its items, a pause, the largest size and recurring offers.
+
+        Values that were set aside (quarantine, undecodable, expired) stay, and so does the other side of the queue.
+        Raises RedisConnectionError.
+
+        :Redisson: ``RObject.delete()``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.delete())
+
+    async def unlink(self) -> bool:
+        """Like :meth:`delete`, and Redis frees the memory in the background.
+
+        :Redisson: ``RObject.unlink()``
+        :Cost: O(1), then O(n) in the background; one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.unlink())
+
+    async def exists(self) -> bool:
+        """Whether there is anything in the queue's side.
+
+        :Redisson: ``RObject.isExists()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.exists())
+
+    async def touch(self) -> bool:
+        """Makes Redis count the queue's side as just used, for its eviction; True if there is one.
+
+        :Redisson: ``RObject.touch()``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.touch())
+
+    async def size_in_memory(self) -> int:
+        """How many bytes of the server's memory it takes, as Redis estimates from a few elements.
+
+        :Redisson: ``RObject.sizeInMemory()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.size_in_memory())
+
+    async def rename(self, new_name: str) -> None:
+        """Gives the queue's side another name, and replaces what is there. This handle goes with it.
+
+        On a cluster both names need one hash tag. Raises RedisReplyError when there is nothing to rename,
+        CrossSlotError, ArgumentError, RedisConnectionError.
+
+        :Redisson: ``RObject.rename(String)``
+        :Cost: O(1), and the size of what is replaced; one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        await self._run(self.requests.rename(new_name))
+        await self._renamed(new_name)
+
+    async def rename_if_free(self, new_name: str) -> bool:
+        """Like :meth:`rename`, unless there is something under the new name; False then.
+
+        :Redisson: ``RObject.renamenx(String)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        renamed = await self._run(self.requests.rename(new_name, if_free=True))
+        if renamed:
+            await self._renamed(new_name)
+        return renamed
+
+    async def copy(self, destination: str) -> bool:
+        """Copies the queue's side to another name; False when there is something there, or nothing to copy.
+
+        On a cluster both names need one hash tag. Raises CrossSlotError, ArgumentError, RedisConnectionError.
+
+        :Redisson: ``RObject.copy(String)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        return await self._run(self.requests.copy(destination))
+
+    async def copy_and_replace(self, destination: str) -> bool:
+        """Like :meth:`copy`, and replaces what is there.
+
+        :Redisson: ``RObject.copyAndReplace(String)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        return await self._run(self.requests.copy(destination, replace=True))
+
+    async def dump(self) -> bytes | None:
+        """The queue's side as bytes for :meth:`restore`, or None when there is nothing.
+
+        For a queue with one key they are what Redis's DUMP returns, so Java's ``restore`` takes them. For a queue with
+        several keys they have a frame of ours.
+
+        :Redisson: ``RObject.dump()``
+        :Cost: O(n); one round trip
+        :Guarantee: reads only, all keys at one moment
+        """
+        return await self._run(self.requests.dump())
+
+    async def restore(self, state: bytes, ttl: Delay | None = None) -> bool:
+        """Makes the queue's side from what :meth:`dump` gave; False when there is something already.
+
+        ``ttl`` is its time to live in seconds or as a timedelta. Raises ArgumentError and RedisReplyError for bytes
+        that are none of a dump; nothing has changed then.
+
+        :Redisson: ``RObject.restore(byte[])``, ``RObject.restore(byte[], long, TimeUnit)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        return await self._run(self.requests.restore(state, ttl))
+
+    async def restore_and_replace(self, state: bytes, ttl: Delay | None = None) -> None:
+        """Like :meth:`restore`, and replaces what is there.
+
+        :Redisson: ``RObject.restoreAndReplace(byte[])``, ``RObject.restoreAndReplace(byte[], long, TimeUnit)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic, all keys or none
+        """
+        await self._run(self.requests.restore(state, ttl, replace=True))
+
+    # -- its time to live --------------------------------------------------------------------------------------------
+
+    async def expire(self, ttl: Delay) -> bool:
+        """Lets the queue's side vanish after ``ttl`` (seconds or a timedelta); False when there is nothing.
+
+        Of a delayed queue that is what waits; a pause, the largest size and recurring offers stay.
+
+        :Redisson: ``RExpirable.expire(Duration)``, ``RExpirable.expire(long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic, all keys at the same time
+        """
+        return await self._run(self.requests.expire(ttl))
+
+    async def expire_at(self, moment: datetime) -> bool:
+        """Lets the queue's side vanish at ``moment`` (an aware datetime); at once when that has passed.
+
+        :Redisson: ``RExpirable.expire(Instant)``, ``RExpirable.expireAt(long)``, ``RExpirable.expireAt(Date)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic, all keys at the same time
+        """
+        return await self._run(self.requests.expire_at(moment))
+
+    async def expire_if_set(self, ttl: Delay | datetime) -> bool:
+        """Like :meth:`expire` or :meth:`expire_at`, for keys that have a time to live.
+
+        :Redisson: ``RExpirable.expireIfSet(Duration)``, ``RExpirable.expireIfSet(Instant)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.expire(ttl, "set"))
+
+    async def expire_if_not_set(self, ttl: Delay | datetime) -> bool:
+        """Like :meth:`expire` or :meth:`expire_at`, for keys that have no time to live.
+
+        :Redisson: ``RExpirable.expireIfNotSet(Duration)``, ``RExpirable.expireIfNotSet(Instant)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.expire(ttl, "not_set"))
+
+    async def expire_if_greater(self, ttl: Delay | datetime) -> bool:
+        """Like :meth:`expire` or :meth:`expire_at`, for keys that would vanish sooner; those without an end do not.
+
+        :Redisson: ``RExpirable.expireIfGreater(Duration)``, ``RExpirable.expireIfGreater(Instant)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.expire(ttl, "greater"))
+
+    async def expire_if_less(self, ttl: Delay | datetime) -> bool:
+        """Like :meth:`expire` or :meth:`expire_at`, for keys that would vanish later or never.
+
+        :Redisson: ``RExpirable.expireIfLess(Duration)``, ``RExpirable.expireIfLess(Instant)``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.expire(ttl, "less"))
+
+    async def clear_expire(self) -> bool:
+        """Takes the time to live off again; False when there was none.
+
+        :Redisson: ``RExpirable.clearExpire()``
+        :Cost: O(1); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.clear_expire())
+
+    async def remain_time_to_live(self) -> timedelta | None:
+        """How long the queue's side still lives; None when it has no end, or when there is nothing.
+
+        :Redisson: ``RExpirable.remainTimeToLive()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.remain_time_to_live())
+
+    async def expire_time(self) -> datetime | None:
+        """When the queue's side vanishes, in UTC; None when it has no end, or when there is nothing.
+
+        :Redisson: ``RExpirable.getExpireTime()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.expire_time())
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if not self._open:
+            raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
+        self._runtime.check_home(f"queue {self.name!r}")
+
+    async def _renamed(self, new_name: str) -> None:
+        """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
+        if not self._open:
+            return
+        old = self.keys
+        self._side.rename(new_name)
+        self._runtime.attach(self.keys, self.name, self.transfer)
+        self._left(old)
+        # To its end, or a cancelled caller would leave waits under a name that nothing is under any more.
+        await async_finish(self._runtime.detach(old, self.transfer))
+
+    def _left(self, old: QueueKeys) -> None:
+        """Is told that the handle uses these keys no more."""
+
+    async def _run(self, request: Request[U]) -> U:
+        self._check()
+        return await self._runtime.connections.run(request)
+
+    async def _take(self, request: Request[U]) -> U:
+        """Runs a request whose values are taken out of Redis.
+
+        What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call
+        goes on with the values after it; else, and when they could not be put there, it raises.
+        """
+        while True:
+            try:
+                return await self._run(request)
+            except DecodeError as error:
+                if request.keep_in is None:
+                    raise
+                await self._keep(error, request.keep_in)
+                if error.decoded:
+                    # Only a request for several values decodes some of them, and it gives a list.
+                    return error.decoded  # type: ignore[return-value]
+
+    async def _keep(self, error: DecodeError, key: str) -> None:
+        """Puts what could not be read into the list ``key``; raises the error where the client does not skip it."""
+        await self._runtime.connections.keep_aside(error, key)
+        self._skip(error, key, None)
+
+    def _skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:
+        """Raises the error, or logs it where the client is told to skip what cannot be read and Redis has kept it."""
+        if failure is not None:
+            raise error from failure
+        error.kept_in = key
+        if self._runtime.options.undecodable != "skip":
+            raise error
+        logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)

@@ -1,0 +1,316 @@
+"""Receiving values under a lease, so that none is lost in a receiver's hands."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar, overload
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.leasing_handle import Leasing
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.items import Redriven, SettleOutcome
+from redisson_dq.requests.checks import check_count, check_function
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["LeasingQueue"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+# What came so soon stood there already, and more may stand behind it.
+_AT_ONCE = 0.005
+# What is left for a caller whose time is over. Zero would be one who does not wait, and who hangs on a server that is
+# away.
+_NO_TIME = 1e-6
+
+
+class LeasingQueue(Leasing[T], Generic[T]):
+    """A queue whose values can be received under a lease."""
+
+    requests: LeaseRequests[T]
+    _side: ReadySide[T]
+
+    # -- receiving ---------------------------------------------------------------------------------------------------
+
+    @overload
+    async def receive(
+        self,
+        *,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T]: ...
+
+    @overload
+    async def receive(
+        self,
+        *,
+        timeout: Delay | None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T] | None: ...
+
+    @overload
+    async def receive(
+        self,
+        limit: int,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> list[Delivery[T]]: ...
+
+    async def receive(
+        self,
+        limit: int | None = None,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T] | list[Delivery[T]] | None:
+        """Waits for the next value and leases it for ``visibility_timeout`` (seconds or a timedelta).
+
+        The value is not lost when this process dies. Whoever moves the queue's due items, Java included, makes it ready
+        again at the deadline. Where the delivery is given back it is ready at once. With ``limit`` it returns a list:
+        what is ready, up to so many (at most 1,000), as soon as there is anything. With ``timeout`` (seconds or a
+        timedelta; 0: at once) it returns None, or an empty list, when nothing came.
+
+        With ``renew=True`` the client extends the lease by itself, when a third of its time has passed. It does so
+        until the delivery is ended or nobody refers to it any more. When that fails, ``delivery.lost`` is true and
+        ``on_lost(delivery)`` is called before the deadline. One thread does it for all leases of a client. With asyncio
+        it is a task, which work that blocks the loop holds up.
+
+        A value that was delivered ``delivery_limit`` times goes to the dead-letter list. So does one that the codec
+        cannot read: DecodeError tells of it, and carries the other deliveries of the same call in ``decoded``.
+
+        >>> await queue.add("order-42")
+        True
+        >>> delivery = await queue.receive(timeout=5)
+        >>> delivery.value, delivery.attempt
+        ('order-42', 1)
+        >>> await delivery.ack()
+        <SettleOutcome.ACKED: 'acked'>
+
+        :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command
+        :Guarantee: at least once; a lost reply gives the same deliveries again
+        """
+        seconds = None if timeout is None else timeout_seconds(timeout, self.name)
+        wanted = 1 if limit is None else check_count(limit, self.name)
+        if on_lost is not None:
+            check_function(on_lost, self.name)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            self._check()
+            # Anew each time, as the queue may be renamed meanwhile.
+            source = self._side.lease_source(visibility_timeout)
+            left = seconds
+            if deadline is not None and seconds != 0:
+                left = max(_NO_TIME, deadline - time.monotonic())
+            lifeline = Lifeline()
+            leased = await self._lease(source, wanted, left, lifeline)
+            try:
+                deliveries = await self._opened(source, leased)
+                if leased and not deliveries:
+                    lifeline.keep()
+                    continue
+                if renew and deliveries:
+                    for each in deliveries:
+                        each._on_lost = on_lost
+                    self._runtime.renewal.keep(deliveries)
+                made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                # The last step. An interruption up to here lets the values go back.
+                lifeline.keep()
+                return made
+            except DecodeError:
+                lifeline.keep()
+                raise
+            except BaseException:
+                lifeline.let_go()
+                raise
+
+    async def ack_all(
+        self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.
+
+        :Cost: O(k log n), k deliveries; one round trip
+        :Guarantee: atomic for each 1,000; never sent twice
+        """
+        return await self._settle_all(deliveries, lambda settling, ids: settling.ack(ids), durable)
+
+    async def nack_all(
+        self,
+        deliveries: Iterable[Delivery[T]],
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> list[SettleOutcome]:
+        """Gives the values of many deliveries back, like :meth:`Delivery.nack`. One outcome for each, in their order.
+
+        :Cost: O(k log n), k deliveries; one round trip
+        :Guarantee: atomic for each 1,000; never sent twice
+        """
+        return await self._settle_all(
+            deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable
+        )
+
+    async def reject_all(
+        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Puts the values of many deliveries into the dead-letter list. One outcome for each, in their order.
+
+        :Cost: O(k log n), k deliveries; one round trip
+        :Guarantee: atomic for each 1,000; never sent twice
+        """
+        return await self._settle_all(deliveries, lambda settling, ids: settling.reject(ids, reason), durable)
+
+    async def extend_all(
+        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Moves the deadlines of many deliveries, like :meth:`Delivery.extend`. One outcome for each, in their order.
+
+        :Cost: O(k log n), k deliveries; one round trip
+        :Guarantee: atomic for each 1,000; may safely be repeated
+        """
+        chosen = self._deliveries(deliveries)
+        batches = _batches(chosen)
+        requests = [
+            self._side.durably(settling.extend([each._leased.id for each in batch], visibility_timeout), durable)
+            for settling, batch in batches
+        ]
+        outcomes: dict[int, SettleOutcome] = {}
+        for (_, batch), (now_us, deadline_ms, found) in zip(batches, await self._run_all(requests), strict=True):
+            for each, outcome in zip(batch, found, strict=True):
+                outcomes[id(each)] = each._extended(outcome, deadline_ms, now_us)
+        return [outcomes[id(each)] for each in chosen]
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
+        """The values that receivers hold, those whose deadline is next first, from index ``start`` to ``stop``.
+
+        :Cost: O(s + k log n), s the first index, k the length of the page; one round trip
+        """
+        return await self._run(self.requests.in_flight(start, stop))
+
+    async def in_flight_size(self) -> int:
+        """How many values receivers hold.
+
+        :Cost: O(log n); one round trip
+        """
+        return await self._run(self.requests.in_flight_size())
+
+    # -- dead letters ------------------------------------------------------------------------------------------------
+
+    async def dead_letters(self, start: int = 0, stop: int = 99) -> list[DeadLetter[T]]:
+        """The queue's dead letters, oldest first, from index ``start`` to ``stop``.
+
+        They stay until :meth:`redrive`, :meth:`purge_dead` or somebody who takes from the list as from any queue.
+
+        :Cost: O(s + k log d), s the first index, k the length of the page, d dead letters; one round trip
+        """
+        return await self._run(self.requests.dead_letters(start, stop))
+
+    async def redrive(
+        self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None, to: str | None = None
+    ) -> Redriven:
+        """Makes dead letters ready again, where they begin anew: in this queue, or in another one.
+
+        ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest, up to ``limit`` and at most 1,000. Tells
+        how many were moved, how many are left, and how many clients have the queue open. On a cluster the other queue
+        needs the same hash tag. Raises CrossSlotError.
+
+        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        return await self._run(self.requests.redrive(ids, limit, to))
+
+    async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
+        """Removes dead letters for good, chosen as for :meth:`redrive`; gives how many.
+
+        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids; one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.purge_dead(ids, limit))
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
+        """What is ready, in the caller's own round trip where nobody is before it; else what comes while it waits."""
+        receiver = self._runtime.receivers.of(source)
+        taken: list[Taken] = []
+        if (left == 0 or receiver.has_backlog) and not receiver.is_waited_on:
+            taken = await receiver.look(wanted, lifeline, waits=left != 0)
+        if not taken and left != 0:
+            began = time.monotonic()
+            taken = await receiver.receive(left, wanted, lifeline)
+            receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
+        return [each for each in taken if isinstance(each, Leased)]
+
+    async def _settle_all(
+        self,
+        deliveries: Iterable[Delivery[T]],
+        request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
+        durable: Durability | None,
+    ) -> list[SettleOutcome]:
+        chosen = self._deliveries(deliveries)
+        for each in chosen:
+            each._is_ending = True
+        batches = _batches(chosen)
+        requests = [
+            self._side.durably(request_of(settling, [each._leased.id for each in batch]), durable)
+            for settling, batch in batches
+        ]
+        outcomes: dict[int, SettleOutcome] = {}
+        for (_, batch), found in zip(batches, await self._run_all(requests), strict=True):
+            for each, outcome in zip(batch, found, strict=True):
+                outcomes[id(each)] = each._settled(outcome)
+        return [outcomes[id(each)] for each in chosen]
+
+    def _deliveries(self, deliveries: Iterable[Delivery[T]]) -> list[Delivery[T]]:
+        chosen = self._side.collected(deliveries)
+        for each in chosen:
+            if not isinstance(each, Delivery):
+                raise ArgumentError(f"queue {self.name!r}: a collection of deliveries is wanted, not {each!r}")
+        return chosen
+
+    async def _run_all(self, requests: list[Request[U]]) -> list[U]:
+        """One round trip, whatever their number. Raises the first error when all have been answered."""
+        if len(requests) == 1:
+            return [await self._runtime.connections.run(requests[0])]
+        results = await self._runtime.connections.run_many(requests, transaction=False)
+        for result in results:
+            if isinstance(result, RedissonDQError):
+                raise result
+        return results
+
+
+def _batches(deliveries: Sequence[Delivery[T]]) -> list[tuple[Settling, list[Delivery[T]]]]:
+    """In parts of 1,000 of the same queue and kind. One that is given twice is asked for once."""
+    by_settling: dict[Settling, dict[int, Delivery[T]]] = {}
+    for each in deliveries:
+        by_settling.setdefault(each._settling, {})[id(each)] = each
+    return [
+        (settling, list(chosen.values())[start : start + 1000])
+        for settling, chosen in by_settling.items()
+        for start in range(0, len(chosen), 1000)
+    ]

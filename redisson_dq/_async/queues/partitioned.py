@@ -1,0 +1,137 @@
+"""A queue that is split into ordinary queues, its partitions, which a cluster spreads over its masters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from redisson_dq._async.queues.handle import Handle
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import async_finish
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.wire.request import Request
+
+__all__ = ["Partitioned"]
+
+U = TypeVar("U")
+AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
+Self = TypeVar("Self", bound="Partitioned[Any]")
+
+
+class Partitioned(Generic[AnyHandle]):
+    """The partitions of one queue, opened together."""
+
+    def __init__(self, runtime: Runtime, name: str, partitions: tuple[AnyHandle, ...], routing: Routing) -> None:
+        self._runtime = runtime
+        self._name = name
+        self._partitions = partitions
+        self._routing = routing
+
+    @property
+    def name(self) -> str:
+        """The name as it was given: that of the whole, which no key has.
+
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._name
+
+    @property
+    def codec(self) -> Codec:
+        """What turns values into bytes.
+
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._partitions[0].codec
+
+    @property
+    def partitions(self) -> tuple[AnyHandle, ...]:
+        """The ordinary handles of the partitions, for every call that has no meaning over all of them.
+
+        :Cost: none
+        :Guarantee: none is needed
+        """
+        return self._partitions
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._name!r}, partitions={len(self._partitions)}, {self.codec!r})"
+
+    def partition_for(self, key: str) -> AnyHandle:
+        """The handle of the partition that a key (or an id) goes to: CRC32 of its UTF-8 bytes modulo their number.
+
+        Raises ArgumentError for what is no text.
+
+        :Cost: none
+        :Guarantee: the same in every process that has as many partitions
+        """
+        return self._partitions[self._routing.of_key(key)]
+
+    async def size(self) -> int:
+        """How many values there are in all partitions.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        return sum(await self._sizes())
+
+    async def is_empty(self) -> bool:
+        """Whether all partitions are empty.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        return not await self.size()
+
+    async def destroy(self) -> None:
+        """Closes the handles of all partitions; the data stays. May be called twice.
+
+        Otherwise like the partitions' own ``destroy()``.
+
+        :Cost: none; one round trip for each blocked pop that has to end
+        :Guarantee: no data changes
+        """
+        # A cancelled caller leaves none open.
+        await async_finish(self._destroy_all())
+
+    async def __aenter__(self: Self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.destroy()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _destroy_all(self) -> None:
+        for partition in self._partitions:
+            await partition.destroy()
+
+    def _check(self) -> None:
+        for partition in self._partitions:
+            partition._check()
+
+    async def _sizes(self) -> list[int]:
+        raise NotImplementedError
+
+    async def _ask(
+        self, request_of: Callable[[AnyHandle], Request[U]], partitions: Sequence[AnyHandle] | None = None
+    ) -> list[U]:
+        """Asks every partition, or some, the same. Raises the first error when all have answered."""
+        asked = self._partitions if partitions is None else partitions
+        results = []
+        for outcome in await self._outcomes([(partition, request_of(partition)) for partition in asked]):
+            if isinstance(outcome, RedissonDQError):
+                raise outcome
+            results.append(outcome)
+        return results
+
+    async def _outcomes(self, asked: list[tuple[AnyHandle, Request[U]]]) -> list[U | RedissonDQError]:
+        """Results, or the errors in their place. One round trip for each node."""
+        for partition, _ in asked:
+            partition._check()
+        return await self._runtime.connections.run_many([request for _, request in asked], transaction=False)

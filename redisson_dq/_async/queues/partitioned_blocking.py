@@ -1,0 +1,396 @@
+"""The ready side of a queue in partitions."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast, overload
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.receiving.listeners import Listeners
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import AsyncCallback, async_finish_or_undo, async_sleep
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.checks import check_count, check_function, limit_of
+from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.requests.partitioned import PartitionedQueueRequests
+from redisson_dq.wire import commands
+from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
+from redisson_dq.wire.leases import Leased
+
+__all__ = ["PartitionedBlockingQueue"]
+
+logger = logging.getLogger("redisson_dq")
+
+# Between two tries to put values back that a call has popped and its caller is gone.
+_PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
+    """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
+
+    Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
+    many callers wait, a client has one blocking connection for each partition. What is said of taking with
+    :class:`BlockingQueue` holds here too, and calls raise what its calls raise.
+    """
+
+    #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
+    requests: PartitionedQueueRequests[T]
+
+    def __init__(self, runtime: Runtime, name: str, partitions: tuple[BlockingQueue[T], ...]) -> None:
+        routing = Routing(len(partitions))
+        super().__init__(runtime, name, partitions, routing)
+        self.requests = PartitionedQueueRequests([each.requests for each in partitions], routing)
+        self._of_key = {partition.keys.ready: partition for partition in partitions}
+        self._all = RoundRobin(tuple(Pop((key,), "first") for key in self._of_key))
+        self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    async def add(self, value: T, key: str | None = None) -> bool:
+        """Puts a value at the end of the key's partition, or of the next one, ready at once. Always True.
+
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self.partitions[self._routing.of_key_or_next(key)].add(value)
+
+    async def offer(self, value: T, key: str | None = None) -> bool:
+        """The same as :meth:`add`.
+
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self.add(value, key)
+
+    # -- taking ------------------------------------------------------------------------------------------------------
+
+    async def take(self) -> T:
+        """Waits for the next value of any partition and takes it.
+
+        Goes on waiting when a connection breaks, and takes from the other partitions meanwhile. Raises ClosedError when
+        the client or the last handle of a partition is closed.
+
+        :Cost: O(p), p partitions, for a look at all of them, which callers share and which serves until what it found
+            is taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        # Without a timeout there is always something.
+        return await self._wait(None, 1, lambda values: values[0], cast("T", None))
+
+    @overload
+    async def poll(self, *, timeout: Delay | None = None) -> T | None: ...
+
+    @overload
+    async def poll(self, *, limit: int, timeout: Delay | None = None) -> list[T]: ...
+
+    @overload
+    async def poll(self, limit: int, /, *, timeout: Delay) -> list[T]: ...
+
+    async def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
+        """Takes a value, or up to ``limit`` values, of any partitions. It does so at once, or as soon as there are any
+        within ``timeout`` (seconds or a timedelta).
+
+        Gives None, or an empty list, when there is nothing. What several partitions have is taken in even shares. When
+        Redis fails for one of them, what the others have is returned, and the failure is logged; it is raised when they
+        have nothing. A timeout of a few milliseconds may be over before all have been asked.
+
+        :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
+            waiting: like :meth:`take`
+        :Guarantee: at most once; nothing is lost by cancelling or closing
+        """
+        limit = limit_of(number, limit, timeout, self.name)
+        wanted = 1 if limit is None else check_count(limit, self.name)
+        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+        if not seconds:
+            found = await self._take_at_once(wanted)
+            return found if limit is not None else found[0] if found else None
+        # There is no look beside the receiver, whose pops stay for a moment. A value that one of them took and puts
+        # back would come after the values behind it.
+        if limit is None:
+            return await self._wait(seconds, 1, lambda values: values[0], None)
+        none: list[T] = []
+        return await self._wait(seconds, wanted, lambda values: values, none)
+
+    async def elements(self) -> AsyncIterator[T]:
+        """Takes values as they come, for ever: ``async for order in queue.elements()``. Ends when the queue is closed.
+
+        :Cost: one command for each value
+        :Guarantee: at most once; leaving the loop loses nothing
+        """
+        while True:
+            try:
+                value = await self.take()
+            except ClosedError:
+                return
+            yield value
+
+    # -- receiving under a lease -------------------------------------------------------------------------------------
+
+    @overload
+    async def receive(
+        self, *, timeout: Delay | None = None, visibility_timeout: Delay = 30, renew: bool = False
+    ) -> Delivery[T] | None: ...
+
+    @overload
+    async def receive(
+        self, limit: int, *, timeout: Delay | None = None, visibility_timeout: Delay = 30, renew: bool = False
+    ) -> list[Delivery[T]]: ...
+
+    async def receive(
+        self,
+        limit: int | None = None,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+    ) -> Delivery[T] | list[Delivery[T]] | None:
+        """Waits for values of any partition and leases them. Otherwise like :meth:`BlockingQueue.receive`.
+
+        :Cost: like :meth:`take`, and O(log n) for each value; with ``timeout=0`` one round trip for each partition
+        :Guarantee: at least once
+        """
+        seconds = None if timeout is None else timeout_seconds(timeout, self.name)
+        wanted = 1 if limit is None else check_count(limit, self.name)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            self._check()
+            sources = {each.keys.ready: each._side.lease_source(visibility_timeout) for each in self.partitions}
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            deliveries: list[Delivery[T]] = []
+            lifeline = Lifeline()
+            taken: list[Taken] = []
+            if seconds == 0:
+                deliveries = await self._lease_at_once(wanted, visibility_timeout)
+            else:
+                receiver = self._runtime.receivers.of(RoundRobin(tuple(sources.values())))
+                taken = await receiver.receive(left, wanted, lifeline)
+            try:
+                for key, group in itertools.groupby(taken, key=lambda each: each.key):
+                    leased = [each for each in group if isinstance(each, Leased)]
+                    deliveries += await self._of_key[key]._opened(sources[key], leased)
+                if taken and not deliveries:
+                    lifeline.keep()
+                    continue
+                if renew and deliveries:
+                    self._runtime.renewal.keep(deliveries)
+                made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                # The last step. An interruption up to here lets the values go back.
+                lifeline.keep()
+                return made
+            except DecodeError:
+                # The others of this call are ready again at their deadline.
+                lifeline.keep()
+                raise
+            except BaseException:
+                lifeline.let_go()
+                raise
+
+    async def _lease_at_once(self, wanted: int, visibility_timeout: Delay) -> list[Delivery[T]]:
+        turn = self._routing.next()
+        deliveries: list[Delivery[T]] = []
+        for partition in (*self.partitions[turn:], *self.partitions[:turn]):
+            if len(deliveries) < wanted:
+                left = wanted - len(deliveries)
+                deliveries += await partition.receive(left, timeout=0, visibility_timeout=visibility_timeout)
+        return deliveries
+
+    async def ack_all(
+        self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.ack_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].ack_all(deliveries, durable=durable)
+
+    async def nack_all(
+        self,
+        deliveries: Iterable[Delivery[T]],
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.nack_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].nack_all(deliveries, delay, count, reason, durable=durable)
+
+    async def in_flight_size(self) -> int:
+        """How many values receivers hold, in all partitions.
+
+        :Cost: O(p log n), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        return sum(await self._ask(lambda partition: partition.requests.in_flight_size()))
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
+        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
+
+        Otherwise like :meth:`BlockingQueue.subscribe_on_elements`. Gives an id for :meth:`unsubscribe`.
+
+        :Cost: one command for each value
+        :Guarantee: at most once
+        """
+        self._check()
+        return self._listeners.add(lambda: self._all, check_function(consumer, self.name))
+
+    async def unsubscribe(self, listener_id: int) -> None:
+        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
+
+        :Cost: one round trip for each blocked pop that has to end
+        :Guarantee: nothing is lost
+        """
+        await self._listeners.end(listener_id)
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """Removes every ready value, in all partitions.
+
+        :Cost: O(n); one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        await self._ask(lambda partition: partition.requests.clear())
+
+    async def destroy(self) -> None:
+        """Ends this handle's subscriptions and closes the handles of all partitions; the data stays.
+
+        May be called twice. With the last open handle of a partition a ``take()`` that still waits raises ClosedError.
+
+        :Cost: none; one round trip for each blocked pop that has to end
+        :Guarantee: no data changes
+        """
+        await self._listeners.end_all()
+        await super().destroy()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _sizes(self) -> list[int]:
+        return await self._ask(lambda partition: partition.requests.size())
+
+    async def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
+        """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            self._check()
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
+            taken = await receiver.receive(left, limit, lifeline)
+            if not taken:
+                # Not kept: what Redis may say yet goes back.
+                return nothing
+            try:
+                values = await self._decoded(taken, receiver, lifeline)
+                if values:
+                    made = result(values)
+                    # The last step. An interruption up to here lets the values go back.
+                    lifeline.keep()
+                    return made
+            except DecodeError:
+                raise
+            except BaseException:
+                lifeline.let_go()
+                raise
+
+    async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+        """The values, of which those that the client is told to skip are missing. One error for all others."""
+        return await self._sorted_out(taken, lambda partition, some: partition._decoded(some, receiver, lifeline))
+
+    async def _popped(self, taken: list[Taken]) -> list[T]:
+        """Like :meth:`_decoded`, of values that nobody else holds."""
+        return await self._sorted_out(taken, lambda partition, some: partition._popped(some))
+
+    async def _sorted_out(self, taken: list[Taken], read: Callable[[BlockingQueue[T], list[Taken]], Any]) -> list[T]:
+        values: list[T] = []
+        failed: DecodeError | None = None
+        for key, group in itertools.groupby(taken, key=lambda each: each.key):
+            try:
+                values += await read(self._of_key[key], list(group))
+            except DecodeError as error:
+                values += error.decoded
+                if failed is None:
+                    failed = error
+                else:
+                    failed.undecodable += error.undecodable
+        if failed is not None:
+            failed.decoded = values
+            raise failed
+        return values
+
+    async def _take_at_once(self, limit: int) -> list[T]:
+        """What is there at once, in even shares. Cancelled, it leaves what was there."""
+        while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
+            values = await self._popped(taken)
+            # Else nothing that was taken could be read.
+            if values:
+                return values
+        return []
+
+    async def _take_shares(self, limit: int) -> list[Taken]:
+        while True:
+            # Begins with another partition each time.
+            turn = self._routing.next()
+            partitions = [*self.partitions[turn:], *self.partitions[:turn]]
+            sizes = await self._outcomes([(partition, partition.requests.size()) for partition in partitions])
+            shares = _shares([size if isinstance(size, int) else 0 for size in sizes], limit)
+            asked = [(partition, share) for partition, share in zip(partitions, shares, strict=True) if share]
+            found = await self._outcomes([(each, commands.pop_many(each.keys.ready, "first", n)) for each, n in asked])
+            taken: list[Taken] = []
+            for (partition, _), popped in zip(asked, found, strict=True):
+                if isinstance(popped, list):
+                    taken += [Taken(key=partition.keys.ready, data=data) for data in popped]
+            failure = next((outcome for outcome in (*sizes, *found) if isinstance(outcome, RedissonDQError)), None)
+            if failure is not None and not taken:
+                raise failure
+            if failure is not None:
+                logger.warning("queue %r: taken from the other partitions alone: %s", self.name, failure)
+            # Else others have been faster.
+            if taken or not asked:
+                return taken
+
+    async def _put_back(self, taken: list[Taken]) -> None:
+        for back in put_back("first", taken, {}):
+            for pause in (*_PUT_BACK_PAUSES, None):
+                try:
+                    await self._runtime.connections.run(back.request, when_closed=True)
+                    break
+                except RedissonDQError as error:
+                    is_unsure = getattr(error, "maybe_done", False) and not back.request.repeatable
+                    if pause is None or is_unsure:
+                        values = [each.data for each in back.values]
+                        text = "queue %r: popped values may not be back in Redis: %s; they are %r"
+                        logger.error(text, back.key, error, values)
+                        break
+                    await async_sleep(pause)
+
+
+def _shares(sizes: Sequence[int], limit: int) -> list[int]:
+    """How many to take of each. They come to the limit, if there is as much, and are as even as they can be."""
+    shares = [0] * len(sizes)
+    while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
+        level = max(1, limit // len(more))
+        for i in more:
+            share = min(sizes[i] - shares[i], level, limit)
+            shares[i] += share
+            limit -= share
+    return shares

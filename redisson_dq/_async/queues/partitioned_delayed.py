@@ -1,0 +1,333 @@
+"""The delayed side of a queue in partitions."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from itertools import islice, zip_longest
+from typing import TypeVar
+
+from redisson_dq._async.queues.delayed import DelayedQueue
+from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._times import Delay
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
+from redisson_dq.requests.checks import check_function
+from redisson_dq.requests.delayed import OnDuplicate
+from redisson_dq.requests.inner.routing import DelayedRouting
+from redisson_dq.requests.partitioned import PartitionedDelayedRequests
+from redisson_dq.requests.waiting_item import WaitingItem
+
+__all__ = ["PartitionedDelayedQueue"]
+
+T = TypeVar("T")
+
+
+class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
+    """A delayed queue over many partitions. Made by ``client.delayed_queue(name, partitions=16)``.
+
+    Each partition is a delayed queue of its own. Within it items leave in due order, and each call on it is atomic.
+    Over all of them nothing is atomic. An offer goes to the partition of its ``key=``. Without a key it goes to that of
+    its ``id=``, or of its payload with ``deduplicate_for=``, so that duplicates meet. All other offers go to the
+    partitions in turn.
+
+    Calls raise what those of :class:`DelayedQueue` raise.
+    """
+
+    #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
+    requests: PartitionedDelayedRequests[T]
+    _routing: DelayedRouting[T]
+
+    def __init__(self, runtime: Runtime, name: str, partitions: tuple[DelayedQueue[T], ...]) -> None:
+        routing = DelayedRouting(len(partitions), partitions[0]._side)
+        super().__init__(runtime, name, partitions, routing)
+        self.requests = PartitionedDelayedRequests([each.requests for each in partitions], routing, name)
+
+    # -- offering ----------------------------------------------------------------------------------------------------
+
+    async def offer(
+        self,
+        value: T,
+        delay: Delay | None = None,
+        at: datetime | None = None,
+        *,
+        key: str | None = None,
+        id: str | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        deduplicate_for: Delay | None = None,
+        expires: Delay | None = None,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
+    ) -> DelayedItem[T]:
+        """Like :meth:`DelayedQueue.offer`; values with an equal ``key`` go to one partition, and stay in order.
+
+        A duplicate is one within its partition: the same ``id`` under two keys may be two items. Gives the handle that
+        the partition's own offer gives.
+
+        :Cost: O(log n); O(n) to replace; one round trip
+        :Guarantee: atomic; never sent twice; with an id (and the same key) it may safely be repeated
+        """
+        partition = self.partitions[self._routing.of_offer(value, key, id, by_payload=deduplicate_for is not None)]
+        return await partition.offer(
+            value,
+            delay,
+            at,
+            id=id,
+            on_duplicate=on_duplicate,
+            deduplicate_for=deduplicate_for,
+            expires=expires,
+            context=context,
+            durable=durable,
+        )
+
+    async def offer_all(
+        self,
+        values_and_delays: Iterable[tuple[T, Delay]],
+        key: Callable[[T], str] | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> int:
+        """Like :meth:`DelayedQueue.offer_all`; ``key(value)`` gives the key of a value, without it they go in turn.
+
+        Everything is checked and encoded before anything is sent, then a batch of each partition at a time. After an
+        error no more are sent, and its message says how many values were offered; which of them, nobody can tell. With
+        ``maybe_done`` a batch of some partition may be in as well.
+
+        :Cost: O(k log n), k values; one round trip to each node for 1,000 values (or 1 MB) of each partition
+        :Guarantee: each batch atomic; never sent twice
+        """
+        if key is not None:
+            check_function(key, self.name)
+        pairs = self.partitions[0]._side.collected(values_and_delays)
+        shares: dict[DelayedQueue[T], list[tuple[T, Delay]]] = {}
+        for pair in pairs:
+            shares.setdefault(self._partition_of_pair(pair, key), []).append(pair)
+        batches = [
+            [(partition, request) for request in partition.requests.offer_all(share, durable)]
+            for partition, share in shares.items()
+        ]
+        offered = 0
+        for under_way in zip_longest(*batches):
+            try:
+                outcomes = await self._outcomes([batch for batch in under_way if batch is not None])
+            except RedissonDQError as error:
+                outcomes = [error]
+            offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
+            failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
+            if failures:
+                # One that may have been carried out says more than one that was not.
+                failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
+                failure.args = (f"{failure}; {offered} of {len(pairs)} values were offered",)
+                raise failure
+        return offered
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    async def items(self, start: int = 0, stop: int = 99) -> list[DelayedItem[T]]:
+        """One page of what waits in all partitions, in the order of due times: from index ``start`` to ``stop``, both
+        included, of the first 10,000.
+
+        :Cost: O(p (log n + s)), p partitions, s the index ``stop``, as each of them may have all of the page; one round
+            trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        # Refuses what is no page; each partition is asked for all before it as well.
+        self.partitions[0].requests.items(start, stop)
+        pages = await self._ask(lambda partition: partition.requests.items(0, stop).then(_items_of(partition)))
+        merged = heapq.merge(*pages, key=lambda item: item._state.due_ms or 0)
+        return list(islice(merged, start, stop + 1))
+
+    async def find(self, id: str, key: str | None = None) -> DelayedItem[T] | None:
+        """The waiting item with that id, or None when it does not wait.
+
+        With ``key`` it is looked for in that key's partition; without it in that of the id, then in all others.
+        Raises ArgumentError when it is in more than one of those: offered under different keys.
+
+        :Cost: O(log n) in each partition asked; one round trip, and one for each node where all are asked
+        """
+        if key is not None:
+            return await self.partition_for(key).find(id)
+        home = self._home_of(id)
+        # An id that was made for an item says nothing of its partition.
+        if entry_id(id) is None and (item := await home.find(id)) is not None:
+            return item
+        found = await self._ask(lambda partition: partition.requests.find(id).then(_item_of(partition)))
+        items = [item for item in found if item is not None]
+        if len(items) > 1:
+            raise ArgumentError(
+                f"queue {self.name!r}: items with the id {id!r} wait in {len(items)} partitions; give the key= of one"
+            )
+        return items[0] if items else None
+
+    async def next_due(self) -> datetime | None:
+        """When the next item of any partition is due, in UTC; None when nothing waits.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        dues = await self._ask(lambda partition: partition.requests.next_due())
+        return min((due for due in dues if due is not None), default=None)
+
+    async def overdue(self) -> Overdue:
+        """How many items of all partitions are due and have not been moved, and how long the first of them has been.
+
+        :Cost: O(p log n), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        found = await self._ask(lambda partition: partition.requests.overdue())
+        return Overdue(count=sum(each.count for each in found), late_by=max(each.late_by for each in found))
+
+    # -- single items ------------------------------------------------------------------------------------------------
+
+    async def cancel(self, id: str, key: str | None = None) -> Outcome:
+        """Like :meth:`DelayedQueue.cancel`; finds the item's partition as :meth:`find` does.
+
+        An item's own ``cancel()`` needs no search. What became of one that does not wait any more is asked of all
+        partitions.
+
+        :Cost: that of :meth:`find` and of the partition's cancel; with ``key`` one round trip
+        :Guarantee: atomic; may safely be repeated
+        """
+        partition = await self._partition_with(id, key)
+        if partition is not None:
+            return await partition.cancel(id)
+        return _most_telling(await self._ask(lambda each: each.requests.cancel(id)))
+
+    async def reschedule(
+        self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
+    ) -> Outcome:
+        """Like :meth:`DelayedQueue.reschedule`; finds the item's partition as :meth:`find` does.
+
+        :Cost: that of :meth:`find`, and O(log n); with ``key`` one round trip
+        :Guarantee: atomic
+        """
+        partition = await self._partition_with(id, key)
+        if partition is not None:
+            return await partition.reschedule(id, delay, at)
+        return _most_telling(await self._ask(lambda each: each.requests.reschedule(id, delay, at)))
+
+    async def run_now(self, id: str, key: str | None = None) -> Outcome:
+        """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
+
+        :Cost: that of :meth:`find`, and O(log n); with ``key`` one round trip
+        :Guarantee: atomic
+        """
+        return await self.reschedule(id, 0, key=key)
+
+    # -- the whole of it ---------------------------------------------------------------------------------------------
+
+    async def pause(self) -> bool:
+        """Like :meth:`DelayedQueue.pause`, for all partitions; False when all of them are paused already.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        paused = await self._ask(lambda partition: partition.requests.pause())
+        return any(paused)
+
+    async def resume(self) -> bool:
+        """Like :meth:`DelayedQueue.resume`, for all partitions; False when none was paused.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        resumed = await self._ask(lambda partition: partition.requests.resume())
+        return any(resumed)
+
+    async def is_paused(self) -> bool:
+        """Whether delivery is paused in all partitions.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        paused = await self._ask(lambda partition: partition.requests.is_paused())
+        return all(paused)
+
+    async def clear(self) -> None:
+        """Takes everything that waits out for good, in all partitions. Pauses and recurring offers stay.
+
+        :Cost: O(n); one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        await self._ask(lambda partition: partition.requests.clear())
+
+    # -- recurring offers --------------------------------------------------------------------------------------------
+
+    async def offer_recurring(
+        self,
+        value: T,
+        id: str,
+        *,
+        every: Delay | None = None,
+        cron: str | None = None,
+        timezone: str = "UTC",
+        start: datetime | None = None,
+        end: datetime | None = None,
+    ) -> OfferOutcome:
+        """Like :meth:`DelayedQueue.offer_recurring`, in the partition of the id.
+
+        A first declaration ends one under the same id in any other partition, from a time when there were fewer.
+
+        :Cost: O(log n); O(n) to replace; two round trips, the first time one more for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        home = self._home_of(id)
+        outcome = await home.offer_recurring(value, id, every=every, cron=cron, timezone=timezone, start=start, end=end)
+        if outcome is OfferOutcome.OFFERED:
+            others = [partition for partition in self.partitions if partition is not home]
+            ended = await self._ask(lambda partition: partition.requests.cancel_recurring(id), others)
+            return OfferOutcome.REPLACED if any(ended) else outcome
+        return outcome
+
+    async def cancel_recurring(self, id: str) -> bool:
+        """Like :meth:`DelayedQueue.cancel_recurring`, in whatever partition it is.
+
+        :Cost: O(p), and that of the partition's call; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        ended = await self._ask(lambda partition: partition.requests.cancel_recurring(id))
+        return any(ended)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _sizes(self) -> list[int]:
+        return await self._ask(lambda partition: partition.requests.size())
+
+    def _home_of(self, id: str) -> DelayedQueue[T]:
+        return self.partitions[self._routing.of_id(id)]
+
+    def _partition_of_pair(self, pair: tuple[T, Delay], key: Callable[[T], str] | None) -> DelayedQueue[T]:
+        if key is None:
+            return self.partitions[self._routing.next()]
+        try:
+            value, _ = pair
+        except (TypeError, ValueError):
+            # Any partition refuses what is no pair.
+            return self.partitions[0]
+        return self.partition_for(key(value))
+
+    async def _partition_with(self, id: str, key: str | None) -> DelayedQueue[T] | None:
+        """The key's partition, or the one where the item waits."""
+        if key is not None:
+            return self.partition_for(key)
+        item = await self.find(id)
+        return None if item is None else next(each for each in self.partitions if each is item._queue)
+
+
+def _most_telling(outcomes: list[Outcome]) -> Outcome:
+    """What all partitions together know of an item."""
+    # DELIVERED last: any partition concludes that from an id that was made, as it holds the due time.
+    telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
+    return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)
+
+
+def _item_of(partition: DelayedQueue[T]) -> Callable[[WaitingItem[T] | None], DelayedItem[T] | None]:
+    return lambda found: None if found is None else DelayedItem(partition, found)
+
+
+def _items_of(partition: DelayedQueue[T]) -> Callable[[list[WaitingItem[T]]], list[DelayedItem[T]]]:
+    return lambda page: [DelayedItem(partition, found) for found in page]

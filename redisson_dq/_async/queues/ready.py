@@ -1,0 +1,252 @@
+"""The ready side of a queue as a list: what is added, looked at and removed, and nothing that waits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TypeVar
+
+from redisson_dq._async.queues.handle import PAGE, Handle
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.requests.checks import check_function
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.wire import commands
+
+__all__ = ["ReadyQueue"]
+
+T = TypeVar("T")
+
+
+class ReadyQueue(Handle[T]):
+    """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
+
+    requests: QueueRequests[T]
+    _side: ReadySide[T]
+
+    # -- adding ------------------------------------------------------------------------------------------------------
+
+    async def add(self, value: T) -> bool:
+        """Puts a value at the end, ready at once. Always True.
+
+        :Redisson: ``RQueue.add(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        return await self._run(self.requests.add(value))
+
+    async def add_all(self, values: Iterable[T]) -> bool:
+        """Puts values at the end in their order; False, and nothing is sent, when there are none.
+
+        :Redisson: ``RQueue.addAll(Collection)``
+        :Cost: O(k), k values; one round trip
+        :Guarantee: atomic; never sent twice
+        """
+        self._check()
+        values = self._side.collected(values)
+        return bool(values) and await self._run(self.requests.add_all(values))
+
+    async def offer(self, value: T, timeout: Delay | None = None) -> bool:
+        """Puts a value at the end. There is always room, so ``timeout`` (seconds or a timedelta) never passes.
+
+        >>> await queue.offer("order-42")
+        True
+
+        :Redisson: ``RQueue.offer(Object)``, ``RBlockingQueue.offer(Object, long, TimeUnit)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        if timeout is not None:
+            timeout_seconds(timeout, self.name)
+        return await self._run(self.requests.offer(value))
+
+    async def put(self, value: T) -> None:
+        """Puts a value at the end.
+
+        :Redisson: ``RBlockingQueue.put(Object)``
+        :Cost: O(1); one round trip
+        :Guarantee: never sent twice; may be in when no reply came
+        """
+        await self._run(self.requests.put(value))
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    async def size(self) -> int:
+        """How many values are ready.
+
+        :Redisson: ``RQueue.size()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.size())
+
+    async def is_empty(self) -> bool:
+        """Whether no value is ready.
+
+        :Redisson: ``RQueue.isEmpty()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.is_empty())
+
+    async def peek(self) -> T | None:
+        """The head, not taken, or None.
+
+        :Redisson: ``RQueue.peek()``
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.peek())
+
+    async def get(self, index: int) -> T | None:
+        """The value at an index, from the end below zero; None where there is none.
+
+        :Cost: O(index); one round trip
+        """
+        return await self._run(self.requests.get(index))
+
+    async def index_of(self, value: T) -> int:
+        """The index of the first value whose bytes are equal, or -1.
+
+        :Redisson: ``RQueue.indexOf(Object)``
+        :Cost: O(n); one round trip
+        """
+        return await self._run(self.requests.index_of(value))
+
+    async def last_index_of(self, value: T) -> int:
+        """The index of the last value whose bytes are equal, or -1.
+
+        :Cost: O(n); one round trip
+        """
+        return await self._run(self.requests.last_index_of(value))
+
+    async def contains(self, value: T) -> bool:
+        """Whether a value with equal bytes is ready.
+
+        :Redisson: ``RQueue.contains(Object)``
+        :Cost: O(n); one round trip
+        """
+        return await self._run(self.requests.contains(value))
+
+    async def contains_all(self, values: Iterable[T]) -> bool:
+        """Whether each of the values is ready; True for none.
+
+        :Redisson: ``RQueue.containsAll(Collection)``
+        :Cost: O(n k), k values; one round trip
+        :Guarantee: reads only, at one moment
+        """
+        return await self._run(self.requests.contains_all(values))
+
+    async def read_all(self) -> list[T]:
+        """Every ready value, none taken.
+
+        :Redisson: ``RQueue.readAll()``
+        :Cost: O(n), in one reply; one round trip
+        """
+        return await self._run(self.requests.read_all())
+
+    async def range(self, start: int, stop: int) -> list[T]:
+        """The ready values from index ``start`` to ``stop``, both included, from the end below zero.
+
+        :Cost: O(start + k), k values; one round trip
+        """
+        return await self._run(self.requests.range(start, stop))
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        """Every ready value, none taken, read page by page: what comes or goes meanwhile may be missed or met twice.
+
+        :Redisson: ``RQueue.iterator()``
+        :Cost: O(n); one round trip for 100 values
+        """
+        start = 0
+        while page := await self.range(start, start + PAGE - 1):
+            for value in page:
+                yield value
+            start += len(page)
+
+    async def read_undecodable(self, start: int = 0, stop: int = 99) -> list[bytes]:
+        """Bytes that were taken and could not be decoded, oldest first, from index ``start`` to ``stop``.
+
+        They stay in the list ``keys.undecodable`` until you remove them.
+
+        :Cost: O(k), k elements; one round trip
+        """
+        return await self._run(self.requests.read_undecodable(start, stop))
+
+    # -- removing ----------------------------------------------------------------------------------------------------
+
+    async def remove(self, value: T, count: int = 1) -> bool:
+        """Removes the first ``count`` values with equal bytes (the last ones below zero, all for 0); True if any.
+
+        :Redisson: ``RQueue.remove(Object)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove(value, count))
+
+    async def remove_all(self, values: Iterable[T]) -> bool:
+        """Removes every value that equals one of these; True if any was removed.
+
+        Redisson answers False when some value was there more than once.
+
+        :Redisson: ``RQueue.removeAll(Collection)``
+        :Cost: O(n k), k values; one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.remove_all(values))
+
+    async def remove_if(self, condition: Callable[[T], bool]) -> int:
+        """Removes every value for which ``condition(value)`` is true; gives how many.
+
+        The condition is asked here, of what was ready when the call came. Then all copies of the values it was true
+        for are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of them.
+
+        :Redisson: ``Collection.removeIf(Predicate)``
+        :Cost: O(n), and O(n k) for k distinct values to remove; two round trips
+        :Guarantee: atomic in what it removes
+        """
+        check_function(condition, self.name)
+        found = await self._run(commands.slice_of(self.keys.ready))
+        chosen = self._side.chosen(found, self.keys.ready, condition)
+        return await self._run(self._side.remove_bytes(chosen)) if chosen else 0
+
+    async def retain_all(self, values: Iterable[T]) -> bool:
+        """Removes every value that equals none of these; True if any was removed.
+
+        :Redisson: ``RQueue.retainAll(Collection)``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        return await self._run(self.requests.retain_all(values))
+
+    async def trim(self, start: int, stop: int) -> None:
+        """Keeps the values from index ``start`` to ``stop``, both included, and removes all others.
+
+        :Cost: O(k), k removed; one round trip
+        :Guarantee: atomic
+        """
+        await self._run(self.requests.trim(start, stop))
+
+    async def clear(self) -> None:
+        """Removes every ready value.
+
+        :Redisson: ``RQueue.clear()``
+        :Cost: O(n); one round trip
+        :Guarantee: atomic
+        """
+        await self._run(self.requests.clear())
+
+    # sync: def __len__(self) -> int:
+    # sync:     """Same as :meth:`size`."""
+    # sync:     return self.size()
+    # sync:
+    # sync: def __bool__(self) -> bool:
+    # sync:     """A handle is true, also when its queue is empty."""
+    # sync:     return True
+    # sync:
+    # sync: def __contains__(self, value: object) -> bool:
+    # sync:     """Same as :meth:`contains`."""
+    # sync:     return self.contains(value)  # type: ignore[arg-type]
+    # sync:
+    # sync: def __getitem__(self, index: int) -> T:
+    # sync:     """Like :meth:`get`; raises IndexError where there is no value."""
+    # sync:     data = self._run(self._side.bytes_at(index))
+    # sync:     if data is None:
+    # sync:         raise IndexError(f"queue {self.name!r}: there is no value at index {index}")
+    # sync:     return self._side.in_place([data], self.keys.ready)[0]

@@ -1,0 +1,508 @@
+"""One worker with one connection that takes from one source for those who wait.
+
+The reply of a blocking pop is a value that exists nowhere else any more. So nothing that may be interrupted ever reads
+it: this worker does, and hands it to the caller that waits longest. A value that finds nobody waiting goes back to
+where it came from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import time
+from operator import attrgetter
+
+from redis.exceptions import RedisError, ResponseError
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.dedicated import Dedicated
+from redisson_dq._async.connecting.explaining import explained
+from redisson_dq._async.receiving.waiters import SOON, WAKE, Waiter, Waiters
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, AsyncWorker, async_sleep
+from redisson_dq._redis import is_passing, pack, translate
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.wire import commands
+from redisson_dq.wire.blocking import PutBack, Source
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["BlockingPop"]
+
+logger = logging.getLogger("redisson_dq")
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+# How long the worker and its connection stay when nobody waits, so that a take() in a loop finds them.
+_LINGER = 10.0
+# An unblock can overtake the blocking command it is meant for; it is repeated at this interval then.
+_UNBLOCK_PAUSE = 0.005
+_UNBLOCK_TRIES = 100
+# The server ends a pop this much before the caller's time is over, so that it has ended when the caller looks.
+_HEAD_START = 0.0015
+# A pop that took no longer than this beyond a round trip did not wait: there was something, and there may be more.
+_AT_ONCE = 0.001
+# For how long a worker that was closed tries to put values back, and how often.
+_LAST_TRIES = 1.5
+_LAST_PAUSE = 0.1
+_PING = pack(("PING",))
+
+
+class BlockingPop:
+    """Takes from one source while somebody waits; its fields are guarded by the mutex of the waiters."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        source: Source,
+        waiters: Waiters,
+        bell: AsyncInbox[Waiter | str],
+        *,
+        stay: float = 0.0,
+        is_open: bool = True,
+    ) -> None:
+        """``bell`` wakes the worker. ``stay`` is for how long a pop goes on when the last caller's time is over."""
+        self._connections = connections
+        self.source = source
+        self._key = source.key
+        # By what it is known where Redis is away.
+        self._place = f"wait {id(self)}"
+        #: Repeatable requests whose replies are lost, or have not come yet. The next connection begins with them.
+        self.unanswered: list[Request[list[Taken]]] = []
+        #: The keys that its values come from.
+        self.keys = source.keys
+        self._waiters = waiters
+        self._bell = bell
+        self._stay = stay
+        self._closes_itself = not is_open
+        self._surplus: list[Taken] = []
+        # Put-backs whose replies were lost: they are sent again as they were, before anything else is done.
+        self._unsure: list[PutBack] = []
+        # By key, the last put-back that was answered.
+        self._answered: dict[str, bytes] = {}
+        self._closing = AsyncSwitch()
+        self._worker: AsyncWorker | None = None
+        self._unblocker: AsyncWorker | None = None
+        self._dedicated: Dedicated | None = None
+        # Whether a blocking command may have told of something that only a look takes.
+        self._owes_look = False
+        self._until = math.inf
+        # When it gives up to put values back, once it is closed.
+        self._give_up_at: float | None = None
+        self._nudges = 0
+        self._is_ending = False
+        self._round_trip = 0.0
+        #: Whether it may take; where it is not open from the start, until it finds that nobody waits.
+        self.is_open = is_open
+        self.is_running = False
+        #: Whether the worker waits for the bell, and nobody has rung it.
+        self.is_idle = False
+        #: Whether the blocking command is on its way or stands in Redis.
+        self.is_blocked = False
+        #: Why nothing can be taken just now.
+        self.trouble: RedisConnectionError | None = None
+
+    # -- for the receiver, under the mutex ---------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Lets the worker look for work. Starts it where there is none."""
+        if not self.is_running:
+            self.is_running = True
+            self._worker = AsyncWorker(self._run, f"redisson_dq-receiver-{self._key}", shielded=True)
+        self.is_idle = False
+        self._bell.put(WAKE)
+
+    def close_if_at_rest(self) -> None:
+        """Another look comes before its next pop, where its worker has nothing to do."""
+        if self.is_idle or not self.is_running:
+            self.is_open = False
+
+    def put_away(self, values: list[Taken]) -> None:
+        """Puts values back where they came from, in the order in which they were taken."""
+        if values:
+            self._surplus += values
+            self._surplus.sort(key=attrgetter("number"))
+            self.wake()
+
+    def recover(self, request: Request[list[Taken]]) -> None:
+        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
+        self.unanswered.append(request)
+        self.wake()
+
+    def end(self) -> None:
+        """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
+        if self.is_blocked and not self._is_ending:
+            self._is_ending = True
+            self._unblocker = AsyncWorker(self._unblock, f"redisson_dq-unblock-{self._key}", shielded=True)
+
+    def close(self) -> None:
+        """Ends the worker as soon as its values are back."""
+        self._closing.on()
+        self.end()
+        if self.is_running:
+            self._bell.put(WAKE)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it has no worker and no value. May be read without the mutex."""
+        return not (self.is_running or self._surplus or self._unsure or self._is_ending)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it holds no value, and none is on its way to it. May be read without the mutex."""
+        rests = self.is_idle or not self.is_running or (self.is_blocked and self._waiters.anyone)
+        return rests and not self._surplus and not self._is_ending
+
+    async def end_in_time(self) -> None:
+        """Ends a blocked pop when the last caller's time is over. Not under the mutex.
+
+        The server ends it by itself, but looks at its clock when something happens, or at the next of ten times a
+        second. So a PING comes behind the pop, on the same connection. No other command does: Redis 7.0 panics when a
+        client that CLIENT PAUSE postpones is unblocked.
+        """
+        with self._waiters.mutex:
+            dedicated = self._dedicated
+            if not self.is_blocked or self._waiters.anyone or dedicated is None:
+                return
+            if self._until > time.monotonic():
+                self.end()
+                return
+            if self._nudges:
+                return
+            self._nudges = 1
+        if not await dedicated.send_aside(_PING):
+            with self._waiters.mutex:
+                self._nudges = 0
+                self.end()
+
+    async def hang_up(self) -> None:
+        """Cuts the connection; the worker ends. What the reply on it may hold is lost."""
+        dedicated = self._dedicated
+        if dedicated is not None:
+            await dedicated.hang_up()
+
+    # -- the end of a pop without an end -----------------------------------------------------------------------------
+
+    async def _unblock(self) -> None:
+        pause = _UNBLOCK_PAUSE
+        tries = 0
+        while True:
+            with self._waiters.mutex:
+                dedicated = self._dedicated
+                self._admit()
+                if not self.is_blocked or self._waiters.anyone or dedicated is None:
+                    self._is_ending = False
+                    return
+            reason: BaseException | str = "Redis does not know of it any more"
+            try:
+                if await dedicated.unblock():
+                    with self._waiters.mutex:
+                        self._is_ending = False
+                    return
+                tries += 1
+            except ResponseError as error:
+                reason, tries = error, _UNBLOCK_TRIES
+            except (RedisError, OSError, RedissonDQError, AsyncCancelled) as error:
+                # Redis cannot be reached, or stands still. The pop may yet end with a value.
+                logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
+                pause = min(_LONGEST_PAUSE, max(pause, _FIRST_PAUSE) * 2)
+            if tries == _UNBLOCK_TRIES:
+                # Redis forbids it, or lost this connection without our noticing. It has to go, or the pop would take a
+                # value away from everybody.
+                logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, reason)
+                await dedicated.hang_up()
+                with self._waiters.mutex:
+                    self._is_ending = False
+                return
+            await async_sleep(pause)
+
+    # -- the worker --------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while await self._next_round():
+            try:
+                if not (self._surplus or self._unsure):
+                    await (self._ask_again() if self._waiters.closed else self._take())
+                elif not await self._put_back():
+                    await self._pause_before_putting_back(pause)
+                    pause = min(_LONGEST_PAUSE, pause * 2)
+                    continue
+            except (Exception, AsyncCancelled) as error:
+                await self._disconnect()
+                trouble = await self._explain(error)
+                if isinstance(trouble, RedisConnectionError):
+                    with self._waiters.mutex:
+                        self.trouble = trouble
+                        self._waiters.answer_expired(trouble)
+                    self._connections.outage.began(self._place, trouble)
+                    logger.debug("queue %r: waiting again in %.2f s: %s", self._key, pause, error)
+                    await self._connections.refresh()
+                    await self._closing.wait(pause)
+                    pause = min(_LONGEST_PAUSE, pause * 2)
+                elif trouble is not None:
+                    with self._waiters.mutex:
+                        self._waiters.fail(trouble)
+                        self._served()
+            else:
+                self._trouble_is_over()
+                pause = _FIRST_PAUSE
+        self._connections.outage.ended(self._place)
+
+    async def _next_round(self) -> bool:
+        """Waits until there is something to do. False when the worker has to end."""
+        lingered = False
+        while True:
+            with self._waiters.mutex:
+                self._admit()
+                self._waiters.answer_expired()
+                self._surplus = self._waiters.give(self._surplus)
+                if self._surplus or self._unsure or (self.is_open and self._waiters.is_unserved):
+                    return True
+                if self.unanswered or (self._owes_look and not self._waiters.closed):
+                    return True
+                if self._closes_itself and not self._waiters.anyone:
+                    self.is_open = False
+                if self._waiters.closed or lingered:
+                    # From here on a caller leads to another worker, with another connection.
+                    retired, self._dedicated, self.is_running = self._dedicated, None, False
+                    if self._bell.is_empty:
+                        break
+                    self._dedicated, self.is_running = retired, True
+                self.is_idle = True
+            rung = await self._bell.next(_LINGER)
+            lingered = rung is None
+            with self._waiters.mutex:
+                self.is_idle = False
+                if isinstance(rung, Waiter):
+                    self._waiters.admit(rung)
+        if retired is not None:
+            await retired.aclose()
+        return False
+
+    def _admit(self) -> None:
+        # Where another worker reads the inbox, it would miss what is taken from there.
+        if self._bell is self._waiters.inbox:
+            self._waiters.admit()
+
+    def _served(self) -> None:
+        # That worker waits for the end of the waits, too.
+        if self._bell is not self._waiters.inbox:
+            self._waiters.inbox.put(WAKE)
+
+    async def _take(self) -> None:
+        """Takes once for those who wait, and hands it out."""
+        dedicated = await self._connected()
+        taken = await self._look(dedicated)
+        if not taken:
+            taken = await self._block(dedicated)
+        if not taken:
+            return
+        try:
+            request = self.source.after(taken)
+            if request is not None:
+                await self._connections.run(request)
+        except RedissonDQError as error:
+            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
+        finally:
+            self._give(taken)
+
+    async def _ask_again(self) -> None:
+        """Once it is closed: takes what a reply that nobody has read told of, so that it goes back."""
+        request = self.unanswered[0]
+        try:
+            taken = await self._connections.run(request, when_closed=True)
+        except (RedissonDQError, AsyncCancelled) as error:
+            if self._gives_up or (isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)):
+                logger.warning("queue %r: what a lost reply told of waits for its deadline: %s", self._key, error)
+                self._replied(request)
+            else:
+                await self._pause_before_putting_back(_LAST_PAUSE)
+            return
+        self._replied(request)
+        self._give(taken)
+
+    def _give(self, taken: list[Taken]) -> None:
+        with self._waiters.mutex:
+            self._admit()
+            self.put_away(self._waiters.give(taken))
+            self._served()
+
+    def _trouble_is_over(self) -> None:
+        self.trouble = None
+        self._connections.outage.ended(self._place)
+
+    async def _connected(self) -> Dedicated:
+        if self._dedicated is None:
+            self._dedicated = dedicated = await self._connections.dedicated(self._key)
+            await dedicated.connect()
+            began = time.monotonic()
+            await dedicated.learn_id()
+            self._round_trip = time.monotonic() - began
+            self._trouble_is_over()
+        return self._dedicated
+
+    async def _look(self, dedicated: Dedicated) -> list[Taken]:
+        """What the source finds without blocking: for all who wait, and for nobody where a look is owed."""
+        with self._waiters.mutex:
+            count = self._waiters.claim()
+            request = self.source.look(count) if count or self._owes_look else None
+            if self.unanswered:
+                request = self.unanswered[0]
+            if request is not None:
+                self._waiters.asked()
+        try:
+            found = [] if request is None else await self._exchange(dedicated, request)
+            self._owes_look = False
+            return found
+        except ResponseError as error:
+            if request is None or is_passing(error):
+                raise
+            # It may be about a key that only this request uses. Only a plain look at the keys can tell which.
+            raise await explained(self._connections, request, error) from error
+        finally:
+            with self._waiters.mutex:
+                self._waiters.unclaim(count)
+
+    async def _exchange(self, dedicated: Dedicated, request: Request[list[Taken]]) -> list[Taken]:
+        """One request on this connection. One that may be repeated is the first to be sent on the next connection,
+        when this one breaks before its reply has come.
+        """
+        if request.repeatable and request not in self.unanswered:
+            self.unanswered.append(request)
+        try:
+            reply = await dedicated.exchange(request)
+        except ResponseError:
+            self._replied(request)
+            raise
+        self._replied(request)
+        return self._connections.parsed(request, reply)
+
+    def _replied(self, request: Request[list[Taken]]) -> None:
+        if request in self.unanswered:
+            self.unanswered.remove(request)
+
+    async def _block(self, dedicated: Dedicated) -> list[Taken]:
+        with self._waiters.mutex:
+            if not self._waiters.is_unserved:
+                return []
+            self._waiters.asked()
+            began = time.monotonic()
+            seconds = self._waiters.patience() - _HEAD_START
+            if self._waiters.anyone:
+                seconds += self._stay
+            self.is_blocked = seconds > SOON
+            self._until = began + seconds
+        nudges = 0
+        # Should the reply be lost, what it may have told of is looked for.
+        self._owes_look = self.source.sets_aside
+        try:
+            if not self.is_blocked:
+                # A command in a transaction does not block, so this one looks.
+                reply = await dedicated.transact(self.source.words(0))
+            else:
+                await dedicated.send(*self.source.words(0 if seconds == math.inf else seconds))
+                reply = await dedicated.read()
+        finally:
+            with self._waiters.mutex:
+                self.is_blocked = False
+                nudges, self._nudges = self._nudges, 0
+        took = time.monotonic() - began
+        taken = [] if reply is None else self.source.taken(reply)
+        self._owes_look = reply is not None and not taken
+        try:
+            for _ in range(nudges):
+                await dedicated.read()
+            if self._owes_look:
+                return await self._look(dedicated)
+            if taken:
+                self._round_trip = min(self._round_trip, took)
+                taken += await self._more(dedicated, len(taken), at_once=took < self._round_trip + _AT_ONCE)
+        except Exception:
+            if not taken:
+                raise
+            # What came is handed out; the next round has another connection.
+            logger.debug("queue %r: the connection broke behind a reply", self._key, exc_info=True)
+            await self._disconnect()
+        return taken
+
+    async def _more(self, dedicated: Dedicated, in_hand: int, *, at_once: bool) -> list[Taken]:
+        """What else there is for those who wait, by one command that does not block."""
+        with self._waiters.mutex:
+            self._admit()
+            count = self._waiters.claim(in_hand) if at_once or self._waiters.wants_many else 0
+        try:
+            request = self.source.more(count) if count else None
+            # What Redis refuses here it refuses the next blocking pop as well, which can tell why.
+            with contextlib.suppress(ResponseError):
+                return [] if request is None else await self._exchange(dedicated, request)
+            return []
+        finally:
+            with self._waiters.mutex:
+                self._waiters.unclaim(count)
+
+    async def _explain(self, error: BaseException) -> RedissonDQError | None:
+        """Our error for one that ended a round, or None when what caused it has passed."""
+        where = f"queue {self._key!r}"
+        if not isinstance(error, Exception):
+            # The loop ends, and has torn away a connection that was being made.
+            return RedisConnectionError(f"{where}: cancelled")
+        if not isinstance(error, ResponseError):
+            return translate(error, where, sent=True)
+        if is_passing(error):
+            made = RedisConnectionError(f"{where}: {error}")
+            made.__cause__ = error
+            return made
+        # A plain command on the same key fails the same way, and its error names the key and the types.
+        for key in self.source.keys:
+            try:
+                await self._connections.run(commands.length_of(key))
+            except RedissonDQError as failure:
+                return failure
+        if str(error).startswith("WRONGTYPE"):
+            return None
+        made_of = translate(error, where)
+        made_of.__cause__ = error
+        return made_of
+
+    async def _put_back(self) -> bool:
+        """Gives Redis what nobody waits for. False when it has to be tried again."""
+        with self._waiters.mutex:
+            unsure, surplus, self._unsure, self._surplus = self._unsure, self._surplus, [], []
+        for back in [*unsure, *self.source.put_back(surplus, self._answered)]:
+            try:
+                await self._connections.run(back.request, when_closed=True)
+                self._answered[back.key] = back.nonce
+            except (RedissonDQError, AsyncCancelled) as error:
+                self._not_back(back, error, is_unsure=back in unsure or getattr(error, "maybe_done", False))
+        return not (self._surplus or self._unsure)
+
+    async def _pause_before_putting_back(self, seconds: float) -> None:
+        if not self._waiters.closed:
+            await self._closing.wait(seconds)
+            return
+        if self._give_up_at is None:
+            self._give_up_at = time.monotonic() + _LAST_TRIES
+        await async_sleep(min(seconds, _LAST_PAUSE))
+
+    @property
+    def _gives_up(self) -> bool:
+        """Whether it was closed, and has tried long enough to put values back."""
+        return self._give_up_at is not None and time.monotonic() > self._give_up_at
+
+    def _not_back(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
+        if (self._gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
+            data = [taken.data for taken in back.values]
+            logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, data)
+            return
+        logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
+        with self._waiters.mutex:
+            if is_unsure:
+                self._unsure.append(back)
+            else:
+                self.put_away(back.values)
+
+    async def _disconnect(self) -> None:
+        dedicated, self._dedicated = self._dedicated, None
+        if dedicated is not None:
+            await dedicated.aclose()

@@ -1,0 +1,57 @@
+"""Who waits for room in bounded queues, and what wakes them."""
+
+from __future__ import annotations
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.subscription import Subscription
+from redisson_dq._concurrency import AsyncMutex, AsyncSlot
+from redisson_dq.errors import ClosedError
+
+__all__ = ["CapacityWaiters"]
+
+
+class CapacityWaiters:
+    """Callers that wait for room in bounded queues. Every release is announced on the queue's channel."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._mutex = AsyncMutex()
+        self._waiting: dict[str, list[AsyncSlot[None]]] = {}
+        self._closed = False
+        self._subscription = Subscription(connections, self.wake, lambda channel, body: self.wake(channel))
+
+    async def enter(self, channel: str) -> AsyncSlot[None]:
+        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
+
+        Raises ClosedError when the client is closed.
+        """
+        slot: AsyncSlot[None] = AsyncSlot()
+        with self._mutex:
+            if self._closed:
+                raise ClosedError("the client was closed while a value waited for room")
+            is_new = channel not in self._waiting
+            self._waiting.setdefault(channel, []).append(slot)
+        if is_new:
+            await self._subscription.add(channel)
+        return slot
+
+    def leave(self, channel: str, slot: AsyncSlot[None]) -> None:
+        """The channel stays subscribed: who waited once waits again."""
+        with self._mutex:
+            if slot in self._waiting[channel]:
+                self._waiting[channel].remove(slot)
+
+    async def aclose(self) -> None:
+        """Ends every wait with ClosedError."""
+        with self._mutex:
+            self._closed = True
+            channels = list(self._waiting)
+        for channel in channels:
+            self.wake(channel)
+        await self._subscription.aclose()
+
+    def wake(self, channel: str) -> None:
+        """Lets everybody who waits there look again."""
+        with self._mutex:
+            waiting = self._waiting.get(channel, [])
+            while waiting:
+                waiting.pop().fill(None)

@@ -1,0 +1,184 @@
+"""Workers that take values and hand them to a consumer of the user's."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.receiving.receivers import Receivers
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call
+from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.wire.blocking import Taken, Waitable
+
+__all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]
+
+logger = logging.getLogger("redisson_dq")
+
+# Between two tries, when Redis refuses the pop or a value cannot be read.
+_PAUSE = 0.5
+
+
+class Decode(Protocol):
+    """Gives the values of what was taken, without those that cannot be read where the client skips them."""
+
+    async def __call__(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[Any]: ...
+
+
+class Named(Protocol):
+    """What has a name for the logs, which may change."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Listeners:
+    """The subscriptions of one handle, each by its id."""
+
+    def __init__(self, queue: Named, receivers: Receivers, decode: Decode, running: set[Listener]) -> None:
+        """``running`` has all listeners of the client while they run."""
+        self._queue = queue
+        self._receivers = receivers
+        self._decode = decode
+        self._running = running
+        self._by_id: dict[int, Listener] = {}
+        # Never given again: who unsubscribes twice ends nobody else's.
+        self._ids = itertools.count(1)
+
+    def add(self, source: Callable[[], Waitable], consumer: AsyncCallback[Any]) -> int:
+        """Starts one, and gives its id. ``source`` says what it takes from. Raises ClosedError."""
+        # The one its worker will ask for; a client that is closed refuses it here.
+        self._receivers.of(source())
+        listener = Listener(self._queue, source, consumer, self._receivers, self._decode, self._running)
+        listener_id = next(self._ids)
+        self._by_id[listener_id] = listener
+        return listener_id
+
+    async def end(self, listener_id: int) -> None:
+        """Ends one, and waits for its consumer to return. Does nothing for an id that is not there."""
+        listener = self._by_id.pop(listener_id, None)
+        if listener is not None:
+            await listener.stop()
+
+    async def end_all(self) -> None:
+        """Ends them one after the other."""
+        for listener_id in list(self._by_id):
+            await self.end(listener_id)
+
+    def move(self) -> None:
+        """Lets all of them ask anew what they take from."""
+        for listener in list(self._by_id.values()):
+            listener.move()
+
+
+class Listener:
+    """Takes from one source until it is stopped, one value after the other."""
+
+    def __init__(
+        self,
+        queue: Named,
+        source: Callable[[], Waitable],
+        consumer: AsyncCallback[Any],
+        receivers: Receivers,
+        decode: Decode,
+        running: set[Listener],
+    ) -> None:
+        self._queue = queue
+        self._source = source
+        self._consumer = consumer
+        self._receivers = receivers
+        self._decode = decode
+        self._stopped = False
+        self._stopping = AsyncSwitch()
+        self._wait: tuple[Receiver, Lifeline] | None = None
+        self._holds: list[Any] = []
+        self._running = running
+        self._has_ended = False
+        self._worker = AsyncWorker(self._run, f"redisson_dq-listener-{queue.name}")
+        # Not before it has its worker, which whoever closes the client asks for.
+        running.add(self)
+        if self._has_ended:
+            running.discard(self)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its consumer is the caller."""
+        return self._worker.is_current
+
+    async def stop(self) -> None:
+        """Ends the wait, and waits for the consumer to return."""
+        self.end()
+        await self._worker.join()
+
+    def end(self) -> None:
+        """Ends the wait; no value is taken any more."""
+        self._stopped = True
+        self._stopping.on()
+        self.move()
+
+    async def has_ended(self, timeout: float) -> bool:
+        """Whether the consumer has returned, within so many seconds. One that has not is logged with what it holds."""
+        ended = await self._worker.join(timeout)
+        if not ended:
+            logger.error(
+                "queue %r: the client is closed, and a consumer has not returned; it holds %.500r",
+                self._queue.name,
+                self._holds,
+            )
+        return ended
+
+    def move(self) -> None:
+        """Ends the wait under the name that the queue had when it began."""
+        if self._wait is not None:
+            receiver, lifeline = self._wait
+            receiver.withdraw(lifeline)
+
+    async def _run(self) -> None:
+        try:
+            while not self._stopped:
+                for value in await self._wait_for_one():
+                    self._holds = [value]
+                    try:
+                        await async_call(self._consumer, value)
+                    except Exception:
+                        logger.exception("queue %r: a listener's consumer failed", self._queue.name)
+                    self._holds = []
+        finally:
+            self._has_ended = True
+            self._running.discard(self)
+
+    async def _wait_for_one(self) -> list[Any]:
+        """The next value, or none after an end or an error."""
+        source = self._source()
+        try:
+            receiver, lifeline = self._receivers.of(source), Lifeline()
+            # The lifeline first: end() and move() either find it, or are seen here.
+            self._wait = receiver, lifeline
+            if self._stopped or self._source() != source:
+                return []
+            taken = await receiver.receive(None, 1, lifeline)
+            self._holds = [each.data for each in taken]
+            values = await self._decode(taken, receiver, lifeline)
+            lifeline.keep()
+        except ClosedError:
+            # Unless the queue has another name since.
+            self._stopped = self._stopped or self._source() == source
+        except RedissonDQError as error:
+            logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
+            await self._stopping.wait(_PAUSE)
+        else:
+            return values
+        return []
+
+
+async def end_listeners(listeners: Sequence[Listener], grace: float) -> None:
+    """Ends them, and gives their consumers so many seconds to return."""
+    for listener in listeners:
+        listener.end()
+    deadline = time.monotonic() + grace
+    for listener in listeners:
+        await listener.has_ended(max(0.0, deadline - time.monotonic()))

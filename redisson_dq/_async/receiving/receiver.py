@@ -1,0 +1,306 @@
+"""The callers that wait on one source, and the worker that takes for them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Union
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.blocking_pop import BlockingPop
+from redisson_dq._async.receiving.waiters import Farewell, Lifeline, Waiter, Waiters
+from redisson_dq._concurrency import AsyncInbox, AsyncSlot, AsyncWork, AsyncWorker
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Event", "Receiver"]
+
+logger = logging.getLogger("redisson_dq")
+
+# How much later than its timeout a call returns, when Redis has not said by then that there is nothing.
+_GRACE = 0.12
+# How long before that it lets the server end a pop by itself.
+_PATIENCE = 0.03
+# How long a caller waits until its bytes are set aside.
+_ASIDE_TIMEOUT = 30.0
+
+#: What a caller tells the worker of all receivers: something to do, or that it is gone.
+Event = Union[AsyncWork, Waiter, Farewell]
+
+
+class Receiver:
+    """Takes from one source for all local callers, over one connection.
+
+    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put events into inboxes: whatever interrupts
+    them, and wherever, leaves everything as it should be. All other methods are run by workers.
+    """
+
+    def __init__(self, connections: Connections, events: AsyncInbox[Event], sources: Sequence[Source]) -> None:
+        """``events`` is the inbox of the worker that sees to the callers of all receivers."""
+        self._connections = connections
+        self._events = events
+        self.waiters = Waiters(sources[0].key)
+        #: Whether the last look found something at once, so that the next one may.
+        self.has_backlog = False
+        self._asides: dict[object, AsyncWorker] = {}
+        # Callers with a look of their own, as long as they may not have kept what it gave.
+        self._looks: deque[Waiter] = deque()
+        #: By the key of their source.
+        self._pops = self._make_pops(sources)
+
+    # -- for callers -------------------------------------------------------------------------------------------------
+
+    async def receive(self, timeout: float | None, limit: int = 1, lifeline: Lifeline | None = None) -> list[Taken]:
+        """From one value to ``limit`` of them, or none after ``timeout`` seconds.
+
+        A caller with a ``lifeline`` has the values once it has called ``keep()``. When the lifeline is dropped before,
+        they go back. Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and
+        RedisReplyError as Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
+        """
+        mine = lifeline or Lifeline()
+        waiter = Waiter(limit, timeout, self._events.put, self)
+        waiter.farewell = Farewell(mine, waiter)
+        try:
+            mine.waiter = waiter
+            self.waiters.inbox.put(waiter)
+            if self.waiters.closed or mine.is_withdrawn:
+                raise ClosedError(f"queue {self.waiters.name!r}: the handle is closed")
+            if not self._is_attended:
+                self._events.put(self._attend)
+            await waiter.slot.wait(timeout)
+            if not waiter.slot.filled:
+                self._events.put(partial(self._expire, waiter))
+                await waiter.slot.wait(_PATIENCE)
+            if not waiter.slot.filled:
+                self._events.put(partial(self._insist, waiter))
+                await waiter.slot.wait(_GRACE)
+            if not waiter.slot.filled:
+                # Redis says nothing. What it may say yet goes back.
+                if self.trouble is not None:
+                    raise self.trouble
+                return []
+            answer = waiter.slot.value
+            if isinstance(answer, RedissonDQError):
+                raise answer
+            if lifeline is None or not answer:
+                mine.keep()
+            return answer
+        except BaseException:
+            self._events.put(waiter)
+            raise
+
+    async def look(self, limit: int, lifeline: Lifeline, *, waits: bool) -> list[Taken]:
+        """What is ready, up to ``limit`` values, in one round trip of the caller's own. For one source with a look.
+
+        The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
+        values: here, or with ``waits`` for the first who stands in line. Raises what Redis does, and without ``waits``
+        RedisConnectionError.
+        """
+        request = self._pop.source.look(limit)
+        assert request is not None
+        waiter = Waiter(limit, 0, self._events.put, self)
+        waiter.farewell = Farewell(lifeline, waiter)
+        waiter.request = request
+        self._forget_settled_looks()
+        try:
+            self._looks.append(waiter)
+            lifeline.waiter = waiter
+            taken = await (self._connections.run(request) if waits else self._insisted(request))
+            waiter.slot.fill(taken)
+            if not taken:
+                waiter.farewell = None
+            self.has_backlog = bool(taken)
+            return taken
+        except RedissonDQError as error:
+            if not (isinstance(error, RedisConnectionError) and error.maybe_done):
+                # It has taken nothing. Waking the worker for that would let the next look find somebody before it.
+                waiter.farewell = None
+            elif waits:
+                # Never in both places, or two callers would have the values.
+                waiter.farewell = waiter.request = None
+                self._pop.unanswered.append(request)
+            else:
+                self._events.put(waiter)
+            if waits and isinstance(error, RedisConnectionError):
+                return []
+            raise
+        except BaseException:
+            self._events.put(waiter)
+            raise
+
+    def _forget_settled_looks(self) -> None:
+        # Another thread may forget the same one.
+        with contextlib.suppress(IndexError, ValueError):
+            while self._looks and (first := self._looks[0]).is_settled:
+                self._looks.remove(first)
+
+    async def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
+        try:
+            return await self._connections.run(request)
+        except RedisConnectionError as error:
+            if not error.maybe_done:
+                raise
+        try:
+            return await self._connections.run(request)
+        except RedisConnectionError as error:
+            # The first one may have been done, also when the next try finds no server.
+            error.maybe_done = True
+            raise
+
+    def withdraw(self, lifeline: Lifeline) -> None:
+        """Ends the wait of one caller, begun or not, with ClosedError, unless it has something already."""
+        lifeline.is_withdrawn = True
+        if lifeline.waiter is not None:
+            self._events.put(partial(self._withdraw, lifeline.waiter))
+
+    async def set_aside(self, lifeline: Lifeline, undecodable: list[Taken], key: str) -> RedissonDQError | None:
+        """Puts values that a caller was given, and that no codec can read, into the list ``key``.
+
+        Gives the error that kept Redis from taking them. They do not go back any more, whatever the caller does.
+        """
+        waiter = lifeline.waiter
+        assert waiter is not None
+        answer: AsyncSlot[RedissonDQError | None] = AsyncSlot()
+        self._events.put(partial(self._set_aside, waiter, undecodable, key, answer))
+        await answer.wait(_ASIDE_TIMEOUT)
+        if not answer.filled:
+            return RedisConnectionError(f"queue {self.waiters.name!r}: no answer from Redis", maybe_done=True)
+        return answer.value
+
+    @property
+    def is_waited_on(self) -> bool:
+        """Whether anybody stands in line, or is about to. May be read without the mutex."""
+        return self.waiters.anyone or not self.waiters.inbox.is_empty
+
+    @property
+    def trouble(self) -> RedisConnectionError | None:
+        """Why nothing can be taken just now."""
+        return next((pop.trouble for pop in self._pops.values() if pop.is_open and pop.trouble), None)
+
+    # -- what the kinds of receiver differ in, under the mutex -------------------------------------------------------
+
+    def _make_pops(self, sources: Sequence[Source]) -> dict[str, BlockingPop]:
+        return {each.key: BlockingPop(self._connections, each, self.waiters, self.waiters.inbox) for each in sources}
+
+    @property
+    def _pop(self) -> BlockingPop:
+        return next(iter(self._pops.values()))
+
+    @property
+    def _is_attended(self) -> bool:
+        """Whether a worker reads the inbox of the waiters. Read without the mutex."""
+        return self._pop.is_running
+
+    def _serve(self) -> None:
+        """Sees to it that a worker looks at those who wait."""
+        if not self._pop.is_blocked:
+            self._pop.wake()
+
+    def _answer_expired(self) -> BlockingPop | None:
+        """Tells those whose time is over that there is nothing. The pop whose end will tell it is given."""
+        if self._pop.trouble is not None:
+            self.waiters.answer_expired(self._pop.trouble)
+        elif self._pop.is_idle or (self._pop.is_blocked and self.waiters.anyone):
+            self.waiters.answer_expired()
+        elif self._pop.is_blocked:
+            return self._pop
+        return None
+
+    def _nobody_waits(self) -> None:
+        self._pop.end()
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    async def _attend(self) -> None:
+        with self.waiters.mutex:
+            self._serve()
+
+    async def _expire(self, waiter: Waiter) -> None:
+        with self.waiters.mutex:
+            self.waiters.admit()
+            self.waiters.expire(waiter)
+            pop = self._answer_expired()
+            self._serve()
+        if pop is not None:
+            await pop.end_in_time()
+
+    async def _insist(self, waiter: Waiter) -> None:
+        """The server has not ended the pop: it began late, as Redis was paused, or stands still."""
+        with self.waiters.mutex:
+            if self.waiters.is_waiting(waiter) and not self.waiters.anyone:
+                self._nobody_waits()
+
+    async def gone(self, waiter: Waiter) -> None:
+        """A caller has left, or vanished."""
+        with self.waiters.mutex:
+            self.waiters.admit()
+            if waiter.request is not None and not (waiter.slot.filled or waiter.is_gone):
+                # It may have taken something. Sent again, it tells what.
+                self._pop.recover(waiter.request)
+            self._distribute(self.waiters.leave(waiter))
+            if not self.waiters.anyone:
+                self._nobody_waits()
+            self._serve()
+
+    def _distribute(self, values: list[Taken]) -> None:
+        """Gives values to others who wait, or back to where they came from."""
+        left = self.waiters.give(values)
+        for pop in self._pops.values():
+            pop.put_away([taken for taken in left if taken.key in pop.keys])
+
+    async def _withdraw(self, waiter: Waiter) -> None:
+        with self.waiters.mutex:
+            self.waiters.admit()
+            self.waiters.withdraw(waiter)
+            if not self.waiters.anyone:
+                self._nobody_waits()
+            self._serve()
+
+    async def _set_aside(
+        self, waiter: Waiter, undecodable: list[Taken], key: str, answer: AsyncSlot[RedissonDQError | None]
+    ) -> None:
+        with self.waiters.mutex:
+            waiter.forget(undecodable)
+            keeping = partial(self._keep_aside, [taken.data for taken in undecodable], key, answer)
+            self._asides[answer] = AsyncWorker(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
+
+    async def _keep_aside(self, values: list[bytes], key: str, answer: AsyncSlot[RedissonDQError | None]) -> None:
+        try:
+            answer.fill(await self._connections.keep(values, key))
+        finally:
+            with self.waiters.mutex:
+                del self._asides[answer]
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def shut(self) -> None:
+        """Ends every wait with ClosedError, and the workers as soon as their values are back."""
+        with self.waiters.mutex:
+            self.waiters.shut()
+            for pop in self._pops.values():
+                pop.close()
+
+    async def hang_up(self) -> None:
+        """Cuts the connections. What the replies on them may hold is lost."""
+        for pop in self._pops.values():
+            await pop.hang_up()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no value is on its way that nobody waits for. May be read without the mutex."""
+        return self.waiters.inbox.is_empty and all(pop.is_quiet for pop in self._pops.values())
+
+    @property
+    def has_open_looks(self) -> bool:
+        """Whether a caller with a look of its own may yet leave without what it gave. May be read without the mutex."""
+        return not all(waiter.is_settled for waiter in list(self._looks))
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it holds no value and has no worker. May be read without the mutex."""
+        return self.waiters.is_at_rest and not self._asides and all(pop.is_at_rest for pop in self._pops.values())

@@ -1,0 +1,142 @@
+"""The receivers of one client, and the worker that sees to the callers who leave them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.receiver import Event, Receiver
+from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
+from redisson_dq._async.receiving.waiters import Farewell, Waiter
+from redisson_dq._concurrency import AsyncInbox, AsyncWorker, async_sleep
+from redisson_dq.errors import ClosedError
+from redisson_dq.wire.blocking import Source, Waitable
+from redisson_dq.wire.lease_source import LeaseSource
+
+__all__ = ["Receivers"]
+
+logger = logging.getLogger("redisson_dq")
+
+# How long the end of a receiver waits for the last reply before it cuts the connection, and how long after that.
+_LAST_REPLY = 2.0
+_LAST_STEPS = 0.5
+_PAUSE = 0.001
+
+
+class Receivers:
+    """Makes receivers, one for all callers that wait on the same source, and ends them.
+
+    A caller takes no lock here, and nothing of what it does leaves anything half done.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._receivers: dict[Waitable, Receiver] = {}
+        self._events: AsyncInbox[Event] = AsyncInbox()
+        self._worker: AsyncWorker | None = None
+        self._closed = False
+
+    def of(self, source: Waitable) -> Receiver:
+        """The receiver of a source. Raises ClosedError."""
+        self._connections.check()
+        receiver = self._receivers.get(source)
+        if receiver is None:
+            receiver = self._receivers.setdefault(source, source.receiver(self))
+        # First in the table, then the look: whoever closes finds it there, or is seen here.
+        if self._closed:
+            raise ClosedError("the client is closed; make a new one with connect()")
+        if self._worker is None:
+            # Should two callers start one each, they share the work.
+            self._worker = AsyncWorker(self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop)
+        return receiver
+
+    async def quiet(self, receivers: Sequence[Receiver]) -> bool:
+        """Waits until nothing is on its way that nobody waits for; false when that has not come in time."""
+        deadline = time.monotonic() + _LAST_REPLY
+        while not all(receiver.is_quiet for receiver in receivers):
+            if time.monotonic() > deadline:
+                return False
+            await async_sleep(_PAUSE)
+        return True
+
+    def leases(self, key: str) -> bool:
+        """Whether values of the list with this key are received under a lease here."""
+        return any(isinstance(source, LeaseSource) and source.key == key for source in list(self._receivers))
+
+    def single(self, source: Source) -> Receiver:
+        """Makes the receiver of one source."""
+        return Receiver(self._connections, self._events, [source])
+
+    def round_robin(self, sources: Sequence[Source]) -> Receiver:
+        """Makes the receiver of several sources."""
+        return RoundRobinReceiver(self._connections, self._events, sources)
+
+    async def end(self, key: str) -> None:
+        """Ends every wait that needs an open handle of this key with ClosedError. No item is lost."""
+        ending = [self._receivers.pop(source) for source in list(self._receivers) if source.ends_with(key)]
+        await self._end(ending)
+
+    async def aclose(self) -> None:
+        """Ends every wait with ClosedError, then the workers and their connections. No item is lost."""
+        self._closed = True
+        await self._end(list(self._receivers.values()))
+        self._events.put(self._stop)
+
+    async def _end(self, receivers: list[Receiver]) -> None:
+        for receiver in receivers:
+            self._events.put(receiver.shut)
+        if not await _at_rest(receivers, _LAST_REPLY):
+            for receiver in receivers:
+                if not receiver.is_at_rest:
+                    await receiver.hang_up()
+            await _at_rest(receivers, _LAST_STEPS)
+
+    def _end_with_loop(self) -> None:
+        """The loop ends and nobody has closed the client."""
+        self._closed = True
+        for receiver in list(self._receivers.values()):
+            self._events.put(receiver.shut)
+        self._events.put(self._stop)
+
+    # -- the worker --------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            event = await self._events.get()
+            if event == self._stop:
+                break
+            await self._handle(event)
+        # Callers who were given something may yet leave without it.
+        deadline = time.monotonic() + _LAST_REPLY
+        receivers = self._receivers.values()
+        while time.monotonic() < deadline and any(each.has_open_looks or not each.is_at_rest for each in receivers):
+            last = await self._events.next(_PAUSE)
+            if last is not None and last != self._stop:
+                await self._handle(last)
+        self._events.put(self._stop)
+
+    async def _handle(self, event: Event) -> None:
+        try:
+            waiter = event.waiter if isinstance(event, Farewell) else event
+            if isinstance(waiter, Waiter):
+                await waiter.owner.gone(waiter)
+            else:
+                await waiter()
+        except Exception:
+            # A defect must not end the waits of all others.
+            logger.exception("unexpected error while seeing to a caller: %r", event)
+
+    async def _stop(self) -> None:
+        """Stands for the end of the worker among the events."""
+
+
+async def _at_rest(receivers: list[Receiver], timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    # Not before the worker has seen the events.
+    while not all(receiver.waiters.closed and receiver.is_at_rest for receiver in receivers):
+        if time.monotonic() > deadline:
+            return False
+        await async_sleep(_PAUSE)
+    return True

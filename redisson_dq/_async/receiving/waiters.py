@@ -1,0 +1,266 @@
+"""Who waits for values, in the order in which they came, and what ties a caller to its place. No I/O.
+
+A caller does three things, and each is one step that no signal handler can split. It puts its :class:`Waiter` into the
+inbox of those who serve it, it says that its time is over, and it keeps what it was given. Background tasks, which
+nothing interrupts, do everything else, under the mutex of :class:`Waiters`.
+
+A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
+:class:`Lifeline`, and the workers know that one weakly. A lifeline that is dropped without ``keep()`` is reported, and
+what its waiter was given goes back.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Any, Union
+
+from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncSlot
+from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["SOON", "WAKE", "Answer", "Farewell", "Lifeline", "Waiter", "Waiters"]
+
+Answer = Union[list[Taken], RedissonDQError]
+
+# So many values are enough for one command, unless one caller wants more.
+_ENOUGH = 1000
+#: Wakes a worker that waits for callers.
+WAKE = "wake"
+#: Seconds before its end in which no blocking command is sent any more for a caller that was looked for already.
+SOON = 0.002
+
+
+class Waiter:
+    """One caller's place. Belongs to the workers; the caller reads its answer.
+
+    ``tell`` puts an event into the inbox of the worker that sees to the callers of ``owner``, the receiver.
+    """
+
+    def __init__(self, limit: int, timeout: float | None, tell: Callable[[Any], None], owner: Any) -> None:
+        self.limit = limit
+        self.tell = tell
+        self.owner = owner
+        self.deadline = math.inf if timeout is None else time.monotonic() + timeout
+        self.slot: AsyncSlot[Answer] = AsyncSlot()
+        #: What the caller has sent itself. Until its reply has filled the slot, it may have taken something.
+        self.request: Request[list[Taken]] | None = None
+        #: What reports that the caller is gone; None once the caller has kept its answer.
+        self.farewell: Farewell | None = None
+        #: Its number in the order of coming, 0 until a worker has seen it.
+        self.number = 0
+        self.is_expired = False
+        self.is_gone = False
+        self._forgotten: set[int] = set()
+
+    @property
+    def given(self) -> list[Taken]:
+        """The values that it was given, without those that have gone elsewhere."""
+        if not self.slot.filled or not isinstance(self.slot.value, list):
+            return []
+        return [taken for taken in self.slot.value if taken.number not in self._forgotten]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its caller has kept the answer, or has gone."""
+        return self.farewell is None or self.is_gone
+
+    def forget(self, values: list[Taken]) -> None:
+        """These of its values have gone elsewhere."""
+        self._forgotten.update(taken.number for taken in values)
+
+
+class Lifeline:
+    """A caller's hold on its waiter."""
+
+    __slots__ = ("__weakref__", "is_withdrawn", "waiter")
+
+    def __init__(self) -> None:
+        self.waiter: Waiter | None = None
+        self.is_withdrawn = False
+
+    def keep(self) -> None:
+        """The values are the caller's from here on. What has not come yet is never kept."""
+        if self.waiter is not None and self.waiter.slot.filled:
+            self.waiter.farewell = None
+
+    def let_go(self) -> None:
+        """The caller leaves. What it was given goes back, kept or not."""
+        if self.waiter is not None:
+            self.waiter.tell(self.waiter)
+
+
+class Farewell(weakref.ref[Lifeline]):
+    """The event that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
+
+    __slots__ = ("waiter",)
+
+    def __new__(cls, lifeline: Lifeline, waiter: Waiter) -> Farewell:
+        return super().__new__(cls, lifeline, waiter.tell)
+
+    def __init__(self, lifeline: Lifeline, waiter: Waiter) -> None:
+        super().__init__(lifeline, waiter.tell)  # type: ignore[call-arg]
+        self.waiter = waiter
+
+
+class Waiters:
+    """The line. Who waits longest is served first."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        #: Guards everything but ``inbox``, and the fields of the workers. Callers never take it.
+        self.mutex = AsyncMutex()
+        #: Callers put themselves here. Anything else wakes the worker that reads it.
+        self.inbox: AsyncInbox[Waiter | str] = AsyncInbox()
+        self.closed = False
+        # Ordered, as a caller may leave from anywhere in the line. Finding the first of a plain dict that lost its
+        # first thousands is O(n).
+        self._line: OrderedDict[Waiter, None] = OrderedDict()
+        self._expired: dict[Waiter, None] = {}
+        self._endless = 0
+        self._latest = -math.inf
+        self._last_number = 0
+        self._asked_number = 0
+        self._coming = 0
+        # Those who were given values, as long as they may not have kept them.
+        self._served: deque[Waiter] = deque()
+
+    # -- all of these are called under the mutex ---------------------------------------------------------------------
+
+    def admit(self, first: Waiter | str | None = None) -> None:
+        """Takes callers from the inbox into the line."""
+        event = first or self.inbox.take()
+        while event is not None:
+            if isinstance(event, Waiter) and not event.is_gone and not event.slot.filled:
+                self._admit(event)
+            event = self.inbox.take()
+
+    def _admit(self, waiter: Waiter) -> None:
+        if self.closed:
+            waiter.slot.fill(ClosedError(f"queue {self.name!r}: the handle is closed"))
+            return
+        if not self._line:
+            self._latest = -math.inf
+        self._last_number += 1
+        waiter.number = self._last_number
+        self._line[waiter] = None
+        if waiter.is_expired:
+            self._expired[waiter] = None
+        if waiter.deadline == math.inf:
+            self._endless += 1
+        else:
+            self._latest = max(self._latest, waiter.deadline)
+
+    @property
+    def anyone(self) -> bool:
+        """Whether anybody waits whose time is not over."""
+        return len(self._line) > len(self._expired)
+
+    def patience(self) -> float:
+        """For how many seconds more the most patient caller waits, or infinity. Never too short."""
+        return math.inf if self._endless else self._latest - time.monotonic()
+
+    @property
+    def is_unserved(self) -> bool:
+        """Whether anybody waits for whom a command has to be sent."""
+        if not self._line:
+            return False
+        return self._last_number > self._asked_number or (self.anyone and self.patience() >= SOON)
+
+    @property
+    def wants_many(self) -> bool:
+        """Whether the next caller would have more than one value."""
+        return bool(self._line) and next(iter(self._line)).limit > 1
+
+    def asked(self) -> None:
+        """Is told that a command is sent for everybody who waits now."""
+        self._asked_number = self._last_number
+
+    def claim(self, in_hand: int = 0) -> int:
+        """How many values are still to be taken; until :meth:`unclaim` no other worker takes them too."""
+        wanted = 0
+        for waiter in self._line:
+            wanted += waiter.limit
+            if wanted >= _ENOUGH:
+                break
+        count = max(0, wanted - self._coming - in_hand)
+        self._coming += count
+        return count
+
+    def unclaim(self, count: int) -> None:
+        self._coming -= count
+
+    def give(self, values: list[Taken]) -> list[Taken]:
+        """Hands out what was taken; gives what nobody waits for."""
+        while values and self._line:
+            waiter = self._first_out()
+            while self._served and self._served[0].is_settled:
+                self._served.popleft()
+            self._served.append(waiter)
+            waiter.slot.fill(values[: waiter.limit])
+            values = values[waiter.limit :]
+        return values
+
+    def answer_expired(self, answer: Answer | None = None) -> None:
+        """Tells callers whose time is over that there is nothing: all, or those whom a command was sent for."""
+        for waiter in list(self._expired):
+            if answer is not None or waiter.number <= self._asked_number:
+                self._remove(waiter)
+                waiter.slot.fill([] if answer is None else answer)
+
+    def fail(self, error: RedissonDQError) -> None:
+        """Ends every wait with an error."""
+        while self._line:
+            self._first_out().slot.fill(error)
+
+    def shut(self) -> None:
+        """Ends every wait, and those to come, with ClosedError."""
+        self.closed = True
+        self.admit()
+        self.fail(ClosedError(f"queue {self.name!r}: closed while waiting"))
+
+    def expire(self, waiter: Waiter) -> None:
+        """Is told that a caller's time is over."""
+        waiter.is_expired = True
+        if waiter in self._line:
+            self._expired[waiter] = None
+
+    def withdraw(self, waiter: Waiter) -> None:
+        """Ends one wait, begun or not, with ClosedError, unless it has an answer already."""
+        self._remove(waiter)
+        if not waiter.slot.filled:
+            waiter.slot.fill(ClosedError(f"queue {self.name!r}: the wait was given up"))
+
+    def leave(self, waiter: Waiter) -> list[Taken]:
+        """Takes a caller off; gives the values that it was given."""
+        self._remove(waiter)
+        if waiter.is_gone:
+            return []
+        waiter.is_gone = True
+        waiter.farewell = None
+        return waiter.given
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether everybody has kept what they were given. May be read without the mutex."""
+        return all(waiter.is_settled for waiter in list(self._served))
+
+    def is_waiting(self, waiter: Waiter) -> bool:
+        """Whether it stands in the line."""
+        return waiter in self._line
+
+    def _first_out(self) -> Waiter:
+        waiter = next(iter(self._line))
+        self._remove(waiter)
+        return waiter
+
+    def _remove(self, waiter: Waiter) -> None:
+        if waiter in self._line:
+            del self._line[waiter]
+            self._expired.pop(waiter, None)
+            if waiter.deadline == math.inf:
+                self._endless -= 1

@@ -1,0 +1,90 @@
+"""What is done for workers that run in other processes: a look at their queues, and the leases of one that has died."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from redisson_dq._async.client import Client
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.lease_source import mark_of
+from redisson_dq.working.settings import QueueSettings
+
+__all__ = ["QueueReport", "report", "return_leases"]
+
+# One script call ends so many.
+_AT_ONCE = 1000
+
+
+@attrs.frozen(kw_only=True)
+class QueueReport:
+    """What :meth:`Worker.check` finds of a queue. ``error`` says what keeps it from being used, else None.
+
+    ``ready``, ``waiting`` and ``leased`` count its values, of all its partitions.
+    """
+
+    name: str
+    ready: int = 0
+    waiting: int = 0
+    leased: int = 0
+    error: str | None = None
+
+
+def _parts(client: Client, name: str, settings: QueueSettings) -> list[BlockingQueue[Any]]:
+    """The queue as the worker has it, but nothing of it is moved here."""
+    options: dict[str, Any] = {"transfer": False, "dead_letter": settings.dead_letter, "delivery_limit": None}
+    if settings.bounded:
+        return [client.bounded_blocking_queue(name, settings.codec, **options)]
+    if settings.partitions is None:
+        return [client.blocking_queue(name, settings.codec, **options)]
+    return list(client.blocking_queue(name, settings.codec, partitions=settings.partitions, **options).partitions)
+
+
+async def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
+    """Counts what is in a queue, and looks at the type of each of its keys."""
+    connections = client._runtime.connections
+    ready = waiting = leased = 0
+    wrong: list[str] = []
+    for part in _parts(client, name, settings):
+        keys = part.keys
+        types = dict(part._side.dead_keys.types)
+        for field in attrs.fields(type(keys)):
+            key = getattr(keys, field.name)
+            if key not in keys.channels:
+                types[key] = keys.type_of(key)
+        for key, expected in types.items():
+            found = await connections.run(commands.kind_of(key))
+            if found not in (expected, "none"):
+                wrong.append(f"key {key!r} holds a {found}, but this queue keeps a {expected} there")
+        if not wrong:
+            ready += await connections.run(commands.length_of(keys.ready))
+            leased += await connections.run(calls.in_flight_size(keys))
+            waiting += await connections.run(commands.waiting_size(keys))
+        await part.destroy()
+    error = "; ".join(wrong) if wrong else None
+    return QueueReport(name=name, ready=ready, waiting=waiting - leased, leased=leased, error=error)
+
+
+async def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:
+    """Ends the leases of a process that has died; tells how many. A lease that has ended by now is left alone."""
+    connections = client._runtime.connections
+    count = 0
+    for part in _parts(client, name, settings):
+        source = part._side.lease_source(settings.visibility_timeout or 30)
+        mark = mark_of(owner, source.envelope)
+        held = await connections.run(commands.leases_held(part.keys))
+        mine = [each for each in held if each.startswith(mark)]
+        settling = Settling(source, name)
+        for start in range(0, len(mine), _AT_ONCE):
+            outcomes = await connections.run(settling.crashed(mine[start : start + _AT_ONCE]))
+            count += sum(outcome is not SettleOutcome.LOST for outcome in outcomes)
+        # What had come for it, and what it was killed before it could lease.
+        arrived = await connections.run(commands.length_of(part.keys.arrivals))
+        if arrived:
+            await connections.run(calls.return_arrivals(part.keys, arrived))
+        await part.destroy()
+    return count

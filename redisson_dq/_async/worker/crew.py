@@ -1,0 +1,396 @@
+"""A worker that runs: its queues, its slots, and all that goes on in them."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from redisson_dq._async.client import Client
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.worker.event import Event
+from redisson_dq._async.worker.fetching import Fetcher, Line
+from redisson_dq._async.worker.handling import Crashed, Handling, Setting
+from redisson_dq._async.worker.settling import Back, Dead, Settler
+from redisson_dq._async.worker.watching import Watch
+from redisson_dq._concurrency import AsyncMutex, AsyncSwitch, AsyncWorker
+from redisson_dq._handler_concurrency import AsyncHandlerPool, Layer
+from redisson_dq.errors import DecodeError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.working import happenings
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.order import Order
+from redisson_dq.working.routing import Unroutable, choose
+from redisson_dq.working.settings import QueueSettings
+
+__all__ = ["Crew"]
+
+logger = logging.getLogger("redisson_dq")
+
+# How long the end waits for what was cancelled, and for the last answers.
+_LAST_STEPS = 5.0
+
+
+class Crew:
+    """Fetches, handles and settles, from :meth:`employ` to :meth:`aclose`."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        total: int | None,
+        order: Order,
+        settings: Callable[[str], QueueSettings],
+        layers: Callable[[Handler], Sequence[Layer]],
+        given: dict[str, Any],
+        tell: Callable[[happenings.Happening], object],
+        chance: random.Random,
+        owner: bytes = b"",
+    ) -> None:
+        """``settings`` of a queue are complete. ``total`` is how many handlings may go on at a time, None: any."""
+        self._client = client
+        self._total = total
+        self._owner = owner
+        self._order = order
+        self._settings = settings
+        self._tell = tell
+        self._mutex = AsyncMutex()
+        self._lines: dict[str, Line] = {}
+        #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
+        self._fetchers: dict[str, Fetcher] = {}
+        self._ending: list[AsyncWorker] = []
+        self._handlings: set[Handling] = set()
+        self._of_delivery: dict[int, Handling] = {}
+        #: When each batch that is being gathered is to be handled, on the monotonic clock.
+        self._gathering: dict[Handler, float] = {}
+        self._changed = AsyncSwitch()
+        self._stops = False
+        self._pool = AsyncHandlerPool("handler")
+        self._settler = Settler(client._runtime.connections)
+        self._watch = Watch(self._moments, self._due)
+        client._runtime.connections.outage.listeners.append(self._outage)
+        self._setting = Setting(
+            pool=self._pool,
+            settler=self._settler,
+            layers=layers,
+            given=given,
+            tell=tell,
+            chance=chance,
+            ended=self._ended,
+        )
+
+    # -- queues and handlers -----------------------------------------------------------------------------------------
+
+    def employ(self, handlers: Iterable[Handler]) -> None:
+        """Opens the queues of these handlers, and closes those that no handler is for any more."""
+        by_queue: dict[str, list[Handler]] = {}
+        for handler in handlers:
+            by_queue.setdefault(handler.queue, []).append(handler)
+        with self._mutex:
+            for name, chosen in by_queue.items():
+                if name not in self._lines:
+                    self._lines[name] = self._opened(name)
+                self._lines[name].handlers = chosen
+            closed = [self._lines.pop(name) for name in list(self._lines) if name not in by_queue]
+            wanted = {"": list(self._lines.values())} if self._total is not None else {}
+            if self._total is None:
+                wanted = {name: [line] for name, line in self._lines.items()}
+            gone = [self._fetchers.pop(name) for name in list(self._fetchers) if name not in wanted]
+            for name, lines in wanted.items():
+                fetcher = self._fetchers.get(name)
+                if fetcher is None:
+                    fetcher = self._fetchers[name] = self._fetcher()
+                    fetcher.set_lines(lines)
+                    fetcher.start()
+                else:
+                    fetcher.set_lines(lines)
+        for fetcher in gone:
+            fetcher.end()
+        if closed:
+            self._ending.append(AsyncWorker(lambda: self._close(gone, closed), "redisson_dq-closing"))
+
+    def _opened(self, name: str) -> Line:
+        found = self._settings(name)
+        options: dict[str, Any] = {"transfer": found.transfer, "dead_letter": found.dead_letter}
+        # The worker counts by itself, so that on_failed is called before a value becomes a dead letter.
+        options["delivery_limit"] = None
+        if found.bounded:
+            queue: BlockingQueue[Any] = self._client.bounded_blocking_queue(name, found.codec, **options)
+            return Line(name, [queue], found.visibility_timeout or 30, self._owner)
+        if found.partitions is None:
+            parts = [self._client.blocking_queue(name, found.codec, **options)]
+            return Line(name, parts, found.visibility_timeout or 30, self._owner)
+        split = self._client.blocking_queue(name, found.codec, partitions=found.partitions, **options)
+        return Line(name, list(split.partitions), found.visibility_timeout or 30, self._owner)
+
+    def _fetcher(self) -> Fetcher:
+        return Fetcher(
+            room=self._room,
+            order=self._order,
+            take=self._take,
+            unreadable=self._unreadable,
+            duplicate=self._duplicate,
+            on_lost=self._lost,
+        )
+
+    async def _close(self, fetchers: Sequence[Fetcher], lines: Sequence[Line]) -> None:
+        for fetcher in fetchers:
+            await fetcher.has_ended()
+        for line in lines:
+            self._return_gathered(line)
+            for part in line.parts:
+                await part.destroy()
+
+    # -- slots -------------------------------------------------------------------------------------------------------
+
+    def _room(self, line: Line) -> int:
+        with self._mutex:
+            if self._total is None:
+                return line.room(1 << 30)
+            return line.room(self._total - len(self._handlings) - len(self._gathering))
+
+    def _ended(self, handling: Handling) -> None:
+        with self._mutex:
+            self._handlings.discard(handling)
+            handling.handler.running -= 1
+            for event in handling.events:
+                self._of_delivery.pop(id(event.delivery), None)
+            fetchers = list(self._fetchers.values()) if self._total is not None else []
+            own = self._fetchers.get(handling.line.name)
+        for fetcher in fetchers or ([own] if own else []):
+            fetcher.freed(handling.line)
+        self._changed.on()
+
+    def _begin(
+        self, line: Line, handler: Handler, deliveries: list[Delivery[Any]], error: BaseException | None
+    ) -> None:
+        handling = Handling(self._setting, line, handler, deliveries)
+        with self._mutex:
+            stops = self._stops
+            handler.running += 1
+            self._handlings.add(handling)
+            for delivery in deliveries:
+                self._of_delivery[id(delivery)] = handling
+        if stops:
+            handling.hand_back()
+            return
+        handling.start(error)
+        if handling.deadline is not None:
+            self._watch.added(handling.deadline)
+
+    # -- what comes --------------------------------------------------------------------------------------------------
+
+    async def _take(self, came: tuple[Line, list[Delivery[Any]]]) -> None:
+        """Gives each value to its handler, or to the dead letters."""
+        line, deliveries = came
+        for delivery in deliveries:
+            if self._stops:
+                self._settler.put(delivery, Back(0, counted=False), _nothing)
+                continue
+            self._route(line, delivery)
+
+    def _route(self, line: Line, delivery: Delivery[Any]) -> None:
+        error: BaseException | None = None
+        try:
+            handler = choose(line.handlers, delivery.value)
+        except Unroutable as failure:
+            handler, error = failure.handler, failure
+        self._tell_received(line, delivery, handler)
+        if handler is None:
+            kind = type(delivery.value)
+            reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
+            logger.error("queue %r: %s goes to the dead letters: %s", line.name, delivery.id, reason)
+            self._bury(line, delivery, reason)
+            return
+        if handler.admission is not None and error is None:
+            error = handler.admission.fault_of(delivery.value, delivery.data)
+        if handler.crash_limit is not None and delivery.crashes >= handler.crash_limit:
+            error = Crashed(f"its receivers died, or stood still, {delivery.crashes} times")
+        if handler.batch is None or error is not None:
+            self._begin(line, handler, [delivery], error)
+        else:
+            self._gather(line, handler, delivery)
+
+    def _tell_received(self, line: Line, delivery: Delivery[Any], handler: Handler | None) -> None:
+        event = Event(delivery, line.name)
+        known = self._known(line, delivery, handler, event)
+        lateness = None if delivery.due is None else delivery.received - delivery.due
+        self._tell(happenings.Received(**known, lateness=lateness))
+        if delivery.crashes:
+            self._tell(happenings.Recovered(**known, crashes=delivery.crashes))
+
+    def _known(self, line: Line, delivery: Delivery[Any], handler: Handler | None, event: Event) -> dict[str, Any]:
+        name = "" if handler is None else handler.name
+        return {"queue": line.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
+
+    def _bury(self, line: Line, delivery: Delivery[Any], reason: str) -> None:
+        known = self._known(line, delivery, None, Event(delivery, line.name))
+
+        def then(outcome: SettleOutcome) -> None:
+            if outcome:
+                self._tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
+            else:
+                self._tell(happenings.Lost(**known))
+
+        self._settler.put(delivery, Dead(reason), then)
+
+    def _unreadable(self, line: Line, error: DecodeError) -> None:
+        logger.error("queue %r: %d values cannot be read: %s", line.name, len(error.undecodable), error)
+        if error.kept_in is None:
+            return
+        for data in error.undecodable:
+            self._tell(
+                happenings.DeadLettered(queue=line.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
+            )
+
+    def _duplicate(self, line: Line, data: bytes) -> None:
+        self._tell(happenings.Dropped(queue=line.name, data=data))
+
+    # -- batches -----------------------------------------------------------------------------------------------------
+
+    def _gather(self, line: Line, handler: Handler, delivery: Delivery[Any]) -> None:
+        with self._mutex:
+            gathered = line.gathered.get(handler, [])
+            has_slot = bool(gathered) or handler.running < handler.concurrency
+            if has_slot:
+                line.gathered[handler] = gathered
+                gathered.append(delivery)
+            if len(gathered) == 1:
+                self._gathering[handler] = time.monotonic() + handler.within
+            full = len(gathered) >= (handler.batch or 1)
+            moment = self._gathering.get(handler, 0.0)
+        if not has_slot:
+            # It was asked for when it was to fill a batch whose time was over meanwhile.
+            self._settler.put(delivery, Back(0, counted=False), _nothing)
+        elif full:
+            self._begin_batch(line, handler)
+        else:
+            self._watch.added(moment)
+
+    def _begin_batch(self, line: Line, handler: Handler) -> None:
+        with self._mutex:
+            gathered = line.gathered.pop(handler, [])
+            self._gathering.pop(handler, None)
+        kept = [delivery for delivery in gathered if not delivery.lost]
+        for delivery in gathered:
+            if delivery.lost:
+                self._tell(happenings.Lost(**self._known(line, delivery, handler, Event(delivery, line.name))))
+        if kept:
+            self._begin(line, handler, kept, None)
+
+    def _return_gathered(self, line: Line) -> None:
+        with self._mutex:
+            gathered = [delivery for some in line.gathered.values() for delivery in some]
+            for handler in line.gathered:
+                self._gathering.pop(handler, None)
+            line.gathered.clear()
+        for delivery in gathered:
+            self._settler.put(delivery, Back(0, counted=False), _nothing)
+
+    # -- times -------------------------------------------------------------------------------------------------------
+
+    def _moments(self) -> list[float]:
+        with self._mutex:
+            moments = [each.deadline for each in self._handlings if each.deadline is not None]
+            return moments + list(self._gathering.values())
+
+    def _due(self, now: float) -> None:
+        with self._mutex:
+            late = [each for each in self._handlings if each.deadline is not None and each.deadline <= now]
+            full = [
+                (line, handler)
+                for line in self._lines.values()
+                for handler in line.gathered
+                if self._gathering.get(handler, now + 1) <= now
+            ]
+        for handling in late:
+            handling.deadline = None
+            handling.expire()
+        for line, handler in full:
+            self._begin_batch(line, handler)
+            for fetcher in list(self._fetchers.values()):
+                fetcher.recount()
+
+    async def _lost(self, delivery: Delivery[Any]) -> None:
+        with self._mutex:
+            handling = self._of_delivery.get(id(delivery))
+        if handling is not None:
+            handling.lose(delivery)
+
+    # -- outages -----------------------------------------------------------------------------------------------------
+
+    def _outage(self, what: BaseException | timedelta) -> None:
+        if isinstance(what, timedelta):
+            self._tell(happenings.BackAgain(after=what))
+        else:
+            self._tell(happenings.Away(error=what))
+
+    @property
+    def is_consuming(self) -> bool:
+        """Whether values that are ready are received, or would be when a slot is free."""
+        fetchers = list(self._fetchers.values())
+        return (
+            not self._stops
+            and not self._client._runtime.connections.outage.is_going_on
+            and all(fetcher.is_well for fetcher in fetchers)
+        )
+
+    @property
+    def running(self) -> int:
+        """How many handlings go on."""
+        with self._mutex:
+            return len(self._handlings)
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is handled just now."""
+        with self._mutex:
+            return not self._handlings and not self._gathering
+
+    async def aclose(self, grace: float, hurries: Callable[[], bool], changed: AsyncSwitch) -> None:
+        """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
+        self._changed = changed
+        deadline = time.monotonic() + grace
+        with self._mutex:
+            self._stops = True
+            fetchers = list(self._fetchers.values())
+            lines = list(self._lines.values())
+        for fetcher in fetchers:
+            fetcher.end()
+        for fetcher in fetchers:
+            await fetcher.has_ended()
+        for line in lines:
+            self._return_gathered(line)
+        while not hurries():
+            changed.off()
+            with self._mutex:
+                left = len(self._handlings)
+            wait = deadline - time.monotonic()
+            if not left or wait <= 0 or hurries():
+                break
+            await changed.wait(wait)
+        with self._mutex:
+            rest = list(self._handlings)
+        if rest:
+            logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
+        for handling in rest:
+            handling.hand_back()
+        await self._settler.aclose(_LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - time.monotonic()))
+        await self._watch.aclose()
+        await self._pool.aclose(_LAST_STEPS)
+        for closing in self._ending:
+            await closing.join(_LAST_STEPS)
+        for line in lines:
+            for part in line.parts:
+                await part.destroy()
+        self._client._runtime.connections.outage.listeners.remove(self._outage)
+
+
+def _nothing(outcome: SettleOutcome) -> None:
+    """Nobody is told."""

@@ -1,0 +1,141 @@
+"""What a handler is told beside the value."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from collections.abc import MutableMapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._handler_concurrency import AsyncSettled, AsyncSide
+from redisson_dq._times import Delay
+
+if TYPE_CHECKING:
+    LoggerAdapter = logging.LoggerAdapter[logging.Logger]
+else:
+    LoggerAdapter = logging.LoggerAdapter
+
+__all__ = ["Event", "EventLogger", "current_event", "current"]
+
+current: contextvars.ContextVar[Event | None] = contextvars.ContextVar("redisson_dq_event", default=None)
+
+
+class Event:
+    """One delivery as its handler sees it."""
+
+    def __init__(self, delivery: Delivery[Any], queue: str) -> None:
+        self._delivery = delivery
+        self._queue = queue
+        self._cancelled = False
+        self._side = AsyncSide()
+
+    def __repr__(self) -> str:
+        return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
+
+    @property
+    def delivery(self) -> Delivery[Any]:
+        """The delivery itself. A handler may end it, for example in a transaction with its effects."""
+        return self._delivery
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        return self._delivery.value
+
+    @property
+    def queue(self) -> str:
+        """The name of the queue."""
+        return self._queue
+
+    @property
+    def id(self) -> str:
+        """What names this delivery. The next attempt has another id."""
+        return self._delivery.id
+
+    @property
+    def attempt(self) -> int:
+        """Which delivery of the value this is, from 1 on."""
+        return self._delivery.attempt
+
+    @property
+    def failures(self) -> int:
+        """How many deliveries before ended with a failure of the handler."""
+        return self._delivery.failures
+
+    @property
+    def crashes(self) -> int:
+        """How many deliveries before ended by their deadline, as the process had died or stood still."""
+        return self._delivery.crashes
+
+    @property
+    def reason(self) -> str:
+        """What the last failure was, or an empty str."""
+        return self._delivery.reason
+
+    @property
+    def due(self) -> datetime | None:
+        """When the value was due, where the offer had a ``context=``."""
+        return self._delivery.due
+
+    @property
+    def lateness(self) -> timedelta | None:
+        """How long after that it was received for the first time."""
+        due = self._delivery.due
+        return None if due is None else self._delivery.first_received - due
+
+    @property
+    def context(self) -> dict[str, str]:
+        """What the offer gave as ``context=``, else empty."""
+        return self._delivery.context
+
+    @property
+    def deadline(self) -> datetime:
+        """Until when the value is this worker's. It moves on while the handler runs."""
+        return self._delivery.deadline
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the outcome counts no more: the time is over, the lease is lost, or the worker stops.
+
+        A handler that runs long looks at it, and returns.
+        """
+        return self._cancelled
+
+    def extend(self, visibility_timeout: Delay) -> AsyncSettled:
+        """Moves the deadline to so many seconds (or a timedelta) from now.
+
+        The worker does that by itself. It is for work that keeps the whole process busy for long. With asyncio it is
+        awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
+        """
+        return self._side.call(lambda: self._delivery.extend(visibility_timeout))
+
+    def _cancel(self) -> None:
+        self._cancelled = True
+
+
+def current_event() -> Event | None:
+    """The event of the handler that calls, also from functions that it calls; None outside of a handler."""
+    return current.get()
+
+
+class EventLogger(LoggerAdapter):
+    """A logger whose records tell of the value that is handled: ``queue``, ``delivery`` and ``attempt``.
+
+    >>> import logging
+    >>> log = EventLogger(logging.getLogger("shop"))
+    >>> log.info("no event here, so nothing is added")
+    """
+
+    def __init__(self, logger: logging.Logger) -> None:
+        super().__init__(logger, {})
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """Adds the three to ``extra``, and to the message."""
+        event = current.get()
+        if event is None:
+            return msg, kwargs
+        known = {"queue": event.queue, "delivery": event.id, "attempt": event.attempt}
+        kwargs["extra"] = {**known, **(kwargs.get("extra") or {})}
+        return f"[{event.queue} {event.id} attempt {event.attempt}] {msg}", kwargs

@@ -1,0 +1,313 @@
+"""Receives values for a worker: as many as it has free slots, and no more."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.receiving.receivers import Receivers
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call
+from redisson_dq._times import Delay
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.wire.blocking import RoundRobin, Waitable
+from redisson_dq.wire.calls import LimitWords, Seen
+from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.peek_source import PeekSource
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.limits import BadKey, digest_of
+from redisson_dq.working.order import Order
+from redisson_dq.working.routing import Unroutable, choose
+
+__all__ = ["Fetcher", "Line"]
+
+logger = logging.getLogger("redisson_dq")
+
+# Between two tries, when Redis refuses to give anything.
+_PAUSE = 1.0
+
+
+class Line:
+    """One queue as the worker has it: where its values come from, and who takes them."""
+
+    def __init__(
+        self, name: str, parts: Sequence[BlockingQueue[Any]], visibility_timeout: Delay, owner: bytes = b""
+    ) -> None:
+        """``parts`` is the queue alone, or its partitions. Leases are the ``owner``'s."""
+        self.name = name
+        self.parts = parts
+        self.visibility_timeout = visibility_timeout
+        self.owner = owner
+        self.handlers: list[Handler] = []
+        #: Values of each batch handler that wait for more.
+        self.gathered: dict[Handler, list[Delivery[Any]]] = {}
+
+    def room(self, free: int) -> int:
+        """For how many values every handler has room, as nobody knows whose the next one is.
+
+        ``free`` is how many handlings more the worker may begin.
+        """
+        return min((self._room_of(handler, free) for handler in self.handlers), default=0)
+
+    def _room_of(self, handler: Handler, free: int) -> int:
+        slots = min(handler.concurrency - handler.running, free)
+        if handler.batch is None:
+            return max(0, slots)
+        gathered = len(self.gathered.get(handler, ()))
+        # What is gathered has its slot already.
+        begun = handler.batch - gathered if gathered else 0
+        return max(0, begun + (slots - (1 if gathered else 0)) * handler.batch) if slots > 0 or gathered else 0
+
+    def sources(self) -> dict[str, tuple[BlockingQueue[Any], LeaseSource]]:
+        """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
+        limited = any(handler.admission is not None for handler in self.handlers)
+        found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
+        for part in self.parts:
+            source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
+            found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
+        return found
+
+    def admission_of(self, data: Sequence[bytes], part: BlockingQueue[Any]) -> tuple[list[LimitWords], list[Seen]]:
+        """What the script that admits is told of the values that were seen. Each is told of once."""
+        limits: dict[str, LimitWords] = {}
+        seen: list[Seen] = []
+        for each in dict.fromkeys(data):
+            seen.append(self._seen(each, part, limits))
+        return list(limits.values()), seen
+
+    def _seen(self, data: bytes, part: BlockingQueue[Any], limits: dict[str, LimitWords]) -> Seen:
+        # What cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
+        plain = Seen(digest=digest_of(data))
+        values, error = part._side.decoded([data])
+        if error is not None:
+            return plain
+        try:
+            handler = choose(self.handlers, values[0])
+            admission = None if handler is None else handler.admission
+            if admission is None:
+                return plain
+            if admission.name not in limits:
+                limits[admission.name] = admission.words
+            return admission.seen(values[0], data, list(limits).index(admission.name) + 1)
+        except (Unroutable, BadKey):
+            return plain
+
+
+class Fetcher:
+    """Receives from some queues, one of them in most workers, and hands over what came."""
+
+    def __init__(
+        self,
+        *,
+        room: Callable[[Line], int],
+        order: Order,
+        take: AsyncCallback[tuple[Line, list[Delivery[Any]]]],
+        unreadable: Callable[[Line, DecodeError], object],
+        duplicate: Callable[[Line, bytes], object],
+        on_lost: AsyncCallback[Delivery[Any]],
+    ) -> None:
+        """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
+        self._lines: list[Line] = []
+        self._room = room
+        self._order = order
+        self._take = take
+        self._unreadable = unreadable
+        self._duplicate = duplicate
+        self._on_lost = on_lost
+        self._changed = AsyncSwitch()
+        self._ends = False
+        self._is_refused = False
+        self._waits_since = 0.0
+        # Whether what the next wait is for may have changed.
+        self._stale = False
+        self._wait: tuple[Receiver, Lifeline] | None = None
+        #: All that it has waited at.
+        self._receivers: dict[Receiver, Receivers] = {}
+        self._waits_for: frozenset[str] = frozenset()
+        self._worker: AsyncWorker | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it receives, and Redis does not refuse that."""
+        # A wait that goes on for that long was not refused.
+        waits = self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
+        return self._worker is not None and not self._ends and (waits or not self._is_refused)
+
+    def start(self) -> None:
+        self._worker = AsyncWorker(self._run, "redisson_dq-fetching")
+
+    def set_lines(self, lines: Iterable[Line]) -> None:
+        """Is told which queues it receives from, from now on."""
+        self._lines = list(lines)
+        self._wake()
+
+    def recount(self) -> None:
+        """Is told that there may be less room than the wait was begun for."""
+        self._wake()
+
+    def freed(self, line: Line) -> None:
+        """Is told that there is room again for values of a queue."""
+        self._stale = self._stale or len(self._lines) > 1
+        self._changed.on()
+        if self._wait is not None and line.name not in self._waits_for:
+            self._wake()
+
+    def end(self) -> None:
+        """Receives nothing any more."""
+        self._ends = True
+        self._wake()
+
+    async def has_ended(self) -> None:
+        """Waits until nothing more comes."""
+        if self._worker is not None:
+            await self._worker.join()
+        # What a wait that was ended has received yet goes back before the process may exit.
+        for receiver, receivers in self._receivers.items():
+            await receivers.quiet([receiver])
+
+    def _wake(self) -> None:
+        self._stale = True
+        self._changed.on()
+        wait = self._wait
+        if wait is not None:
+            receiver, lifeline = wait
+            receiver.withdraw(lifeline)
+
+    # -- the worker --------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while not self._ends:
+            # Whatever changes from here on is seen before the wait begins, or ends it.
+            self._stale = False
+            self._changed.off()
+            lines = [line for line in self._lines if self._room(line) > 0]
+            try:
+                if self._ends:
+                    break
+                if not lines:
+                    await self._changed.wait(None)
+                elif len(lines) == 1:
+                    await self._wait_for(lines, min(self._room(lines[0]), MOST_AT_ONCE))
+                elif not await self._look(lines):
+                    # One value: the next look goes by the queues' order again.
+                    await self._wait_for(lines, 1)
+            except ClosedError:
+                # Woken; or the client was closed by somebody else.
+                if not self._stale:
+                    self._is_refused = True
+                    await self._changed.wait(_PAUSE)
+            except RedissonDQError as error:
+                if not self._is_refused:
+                    logger.error("worker: cannot receive from %s: %s", [line.name for line in lines], error)
+                self._is_refused = True
+                await self._changed.wait(_PAUSE)
+            except Exception:
+                # A defect. What it had received comes again at its deadline.
+                logger.exception("worker: receiving from %s failed", [line.name for line in lines])
+                self._is_refused = True
+                await self._changed.wait(_PAUSE)
+            else:
+                self._is_refused = False
+
+    async def _look(self, lines: list[Line]) -> bool:
+        """Takes what is ready of the first queue in order that has something."""
+        by_name = {line.name: line for line in lines}
+        idle: list[str] = []
+        for name in self._order.sorted(list(by_name)):
+            line = by_name[name]
+            room = min(self._room(line), MOST_AT_ONCE)
+            if self._ends or room < 1:
+                return True
+            found: list[Leased] = []
+            lifelines: list[Lifeline] = []
+            for part, source in line.sources().values():
+                if len(found) < room and isinstance(source, PeekSource):
+                    seen = await part._runtime.connections.run(source.peek(_page(room - len(found))))
+                    found += await self._admit(line, part, source, seen, room - len(found))
+                elif len(found) < room:
+                    lifelines.append(Lifeline())
+                    found += await part._lease(source, room - len(found), 0.0, lifelines[-1])
+            if await self._hand_over([line], found, lifelines):
+                self._order.took(name, len(found), idle)
+                return True
+            idle.append(name)
+        return False
+
+    async def _wait_for(self, lines: Sequence[Line], wanted: int) -> None:
+        """Waits until one of the queues has something."""
+        sources = [source for line in lines for _, source in line.sources().values()]
+        waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
+        receivers = lines[0].parts[0]._runtime.receivers
+        receiver, lifeline = receivers.of(waitable), Lifeline()
+        self._receivers[receiver] = receivers
+        # The place first: who wakes either finds it, or is seen here.
+        self._waits_for = frozenset(line.name for line in lines)
+        self._waits_since = time.monotonic()
+        self._wait = receiver, lifeline
+        try:
+            if self._stale:
+                return
+            sees = any(isinstance(source, PeekSource) for source in sources)
+            taken = await receiver.receive(None, _page(wanted) if sees else wanted, lifeline)
+        finally:
+            self._wait = None
+        found = [each for each in taken if isinstance(each, Leased)]
+        for line in lines:
+            for key, (part, source) in line.sources().items():
+                seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
+                if seen and isinstance(source, PeekSource):
+                    found += await self._admit(line, part, source, seen, wanted)
+        count = await self._hand_over(lines, found, [lifeline])
+        if len(lines) > 1 and count:
+            key = found[0].key
+            self._order.took(next(line.name for line in lines if key in line.sources()), count)
+
+    async def _admit(
+        self, line: Line, part: BlockingQueue[Any], source: PeekSource, seen: Sequence[bytes], wanted: int
+    ) -> list[Leased]:
+        """Leases those of the values that were seen whose turn it is, at most so many."""
+        if not seen or self._ends:
+            return []
+        request = source.admit(wanted, *line.admission_of(seen, part))
+        admitted = await part._run_again(request, source.visible_ms / 1000, None)
+        for data in admitted.dropped:
+            self._duplicate(line, data)
+        return admitted.leased
+
+    async def _hand_over(self, lines: Sequence[Line], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:
+        """Gives the deliveries to the worker. Tells how many values came."""
+        came: list[tuple[Line, list[Delivery[Any]], DecodeError | None]] = []
+        try:
+            for line in lines:
+                for key, (part, source) in line.sources().items():
+                    mine = [each for each in leased if each.key == key]
+                    if mine:
+                        came.append((line, *await part._sorted(source, mine)))
+        except BaseException:
+            for lifeline in lifelines:
+                lifeline.let_go()
+            raise
+        for lifeline in lifelines:
+            lifeline.keep()
+        for line, deliveries, error in came:
+            for delivery in deliveries:
+                delivery._on_lost = self._on_lost
+            if deliveries:
+                line.parts[0]._runtime.renewal.keep(deliveries)
+            if error is not None:
+                self._unreadable(line, error)
+            await async_call(self._take, (line, deliveries))
+        return len(leased)
+
+
+def _page(room: int) -> int:
+    """How many values are looked at where so many may be leased: some may have to wait, and others come behind them."""
+    return min(MOST_AT_ONCE, 4 * room + 28)

@@ -1,0 +1,325 @@
+"""One handling, from the receipt of its values to what came of them."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.worker.event import Event, current
+from redisson_dq._async.worker.fetching import Line
+from redisson_dq._async.worker.settling import Ack, Back, Dead, How, Settler
+from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
+from redisson_dq._handler_concurrency import AsyncHandlerPool, AsyncRunning, Layer, async_perform
+from redisson_dq._texts import described
+from redisson_dq.items import SettleOutcome
+from redisson_dq.working import happenings
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
+
+__all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
+
+logger = logging.getLogger("redisson_dq")
+
+#: An error of each value, None for those that are done.
+Outcomes = Sequence["BaseException | None"]
+
+
+class Crashed(Exception):
+    """A value was delivered too often to receivers that died, or stood still, with it."""
+
+
+class Setting:
+    """What all handlings of a worker share."""
+
+    def __init__(
+        self,
+        *,
+        pool: AsyncHandlerPool,
+        settler: Settler,
+        layers: Callable[[Handler], Sequence[Layer]],
+        given: dict[str, Any],
+        tell: Callable[[happenings.Happening], object],
+        chance: random.Random,
+        ended: Callable[[Handling], object],
+    ) -> None:
+        """``tell`` passes a happening to the hooks; ``ended`` frees a handling's slot."""
+        self.pool = pool
+        self.settler = settler
+        self.layers = layers
+        self.given = given
+        self.tell = tell
+        self.chance = chance
+        self.ended = ended
+
+
+class Handling:
+    """A handler at work on one value, or on a batch.
+
+    Whoever decides first what came of it (the handler's end, its timeout, the loss of its lease, the end of the
+    worker) decides alone.
+    """
+
+    def __init__(self, setting: Setting, line: Line, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
+        self._setting = setting
+        self.line = line
+        self.handler = handler
+        self.events = [Event(delivery, line.name) for delivery in deliveries]
+        self._mutex = AsyncMutex()
+        self._decided = False
+        self._free = False
+        self._running: AsyncRunning | None = None
+        self._began = time.monotonic()
+        #: When its time is over, on the monotonic clock.
+        self.deadline: float | None = None
+
+    def start(self, error: BaseException | None = None) -> None:
+        """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
+        self._began = time.monotonic()
+        if self.handler.timeout is not None and error is None:
+            self.deadline = self._began + self.handler.timeout
+        work = self._perform if error is None else lambda: self._fail(error)
+        self._running = self._setting.pool.start(work)
+
+    # -- who decides -------------------------------------------------------------------------------------------------
+
+    def expire(self) -> None:
+        """Its time is over."""
+        if not self._decide():
+            return
+        timeout = timedelta(seconds=self.handler.timeout or 0)
+        self._cancel()
+        for event in self.events:
+            logger.error(
+                "queue %r: %s has not handled %s within %s", self.line.name, self.handler.name, event.id, timeout
+            )
+            self._tell(happenings.TimedOut, event, timeout=timeout)
+        error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
+        # Not in the handler's thread, which may never come back.
+        self._setting.pool.start(lambda: self._conclude([error] * len(self.events)))
+        self._release()
+
+    def lose(self, delivery: Delivery[Any]) -> None:
+        """A lease of it is lost."""
+        with self._mutex:
+            for event in self.events:
+                if event.delivery is delivery and not self._decided:
+                    event._cancel()
+            if not all(event.cancelled for event in self.events):
+                return
+        if self._decide():
+            self._cancel()
+            for event in self.events:
+                self._tell(happenings.Lost, event)
+            self._release()
+
+    def hand_back(self) -> None:
+        """The worker stops, and waits no more."""
+        if not self._decide():
+            return
+        self._cancel()
+        for event in self.events:
+            self._settle(event, Back(0, counted=False), happenings.HandedBack, {})
+        self._release()
+
+    def _decide(self) -> bool:
+        """Whether the caller is the first."""
+        with self._mutex:
+            first, self._decided = not self._decided, True
+        return first
+
+    def _cancel(self) -> None:
+        for event in self.events:
+            event._cancel()
+        if self._running is not None:
+            self._running.cancel()
+
+    def _release(self) -> None:
+        with self._mutex:
+            first, self._free = not self._free, True
+        if first:
+            self._setting.ended(self)
+
+    # -- the handler -------------------------------------------------------------------------------------------------
+
+    async def _perform(self) -> None:
+        try:
+            outcomes = await self._called()
+        except AsyncCancelled:
+            # Told to: whoever did it has decided. Otherwise the loop ends, and the leases by their deadlines.
+            self._decide()
+            self._release()
+            raise
+        if self._decide():
+            try:
+                await self._conclude(outcomes)
+            finally:
+                self._release()
+
+    async def _called(self) -> Outcomes:
+        """Calls the handler; gives what it raised."""
+        handler, setting = self.handler, self._setting
+        single = handler.batch is None
+        event: Any = self.events[0] if single else self.events
+        placed: list[Any] = [self.events[0].value] if single else [[each.value for each in self.events]]
+        if handler.shape.takes_event:
+            placed.append(event)
+        current.set(self.events[0])
+        try:
+            result = await async_perform(
+                setting.pool,
+                handler.function,
+                placed,
+                event,
+                handler.shape.needs,
+                setting.layers(handler),
+                setting.given,
+            )
+            return [None] if single else _outcomes(result, len(self.events))
+        except AsyncCancelled:
+            raise
+        except BaseException as error:
+            return [error] * len(self.events)
+
+    async def _fail(self, error: BaseException) -> None:
+        if self._decide():
+            try:
+                await self._conclude([error])
+            finally:
+                self._release()
+
+    # -- what comes of it --------------------------------------------------------------------------------------------
+
+    async def _conclude(self, outcomes: Outcomes) -> None:
+        duration = timedelta(seconds=time.monotonic() - self._began)
+        for event, error in zip(self.events, outcomes, strict=True):
+            outcome = event.delivery.outcome
+            if event.delivery.lost:
+                self._tell(happenings.Lost, event)
+                continue
+            if outcome not in (None, SettleOutcome.EXTENDED):
+                # The handler has ended the lease itself, and what it did stands.
+                if error is not None:
+                    logger.error(
+                        "queue %r: %s failed after the end of the lease",
+                        self.line.name,
+                        self.handler.name,
+                        exc_info=error,
+                    )
+                elif outcome is SettleOutcome.ACKED:
+                    self._tell(happenings.Succeeded, event, duration=duration)
+                continue
+            if error is None:
+                self._settle(event, Ack(), happenings.Succeeded, {"duration": duration})
+            else:
+                await self._failed(event, error, duration)
+
+    async def _failed(self, event: Event, error: BaseException, duration: timedelta) -> None:
+        self._tell(happenings.Failed, event, error=error, duration=duration)
+        chosen = self._verdict(event, error)
+        reason = described(error)
+        if isinstance(chosen, Again):
+            how = Back(chosen.delay, chosen.counted, reason)
+            told = {"delay": timedelta(seconds=chosen.delay), "error": error}
+            logger.warning(
+                "queue %r: %s failed, and %s comes again in %.1f s: %s",
+                self.line.name,
+                self.handler.name,
+                event.id,
+                chosen.delay,
+                reason,
+            )
+            self._settle(event, how, happenings.Retried, told)
+            return
+        logger.error("queue %r: %s is given up: %s: %s", self.line.name, event.id, chosen.why, reason, exc_info=error)
+        if not await self._persisted(event, error):
+            return
+        reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
+        self._settle(
+            event,
+            Dead(reason),
+            happenings.DeadLettered,
+            {"reason": reason, "data": event.delivery.data},
+            before=lambda: self._tell(happenings.GivenUp, event, why=chosen.why, error=error),
+        )
+
+    def _verdict(self, event: Event, error: BaseException) -> Verdict:
+        if isinstance(error, Crashed):
+            return GiveUp(str(error))
+        delivery = event.delivery
+        age = delivery.deadline - delivery.remaining - delivery.first_received
+        try:
+            return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
+        except Exception:
+            logger.exception("queue %r: the backoff of %s failed", self.line.name, self.handler.name)
+            return Again(60.0)
+
+    async def _persisted(self, event: Event, error: BaseException) -> bool:
+        """Calls ``on_failed``. When that fails the value stays leased, and comes again at its deadline."""
+        if self.handler.on_failed is None:
+            return True
+        try:
+            placed = (event.value, event, error)
+            await async_perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
+        except AsyncCancelled:
+            raise
+        except BaseException:
+            logger.exception(
+                "queue %r: on_failed of %s failed; %s stays leased and comes again",
+                self.line.name,
+                self.handler.name,
+                event.id,
+            )
+            # Renewed no more.
+            event.delivery._is_ending = True
+            return False
+        return True
+
+    def _settle(
+        self,
+        event: Event,
+        how: How,
+        kind: type[happenings.OfValue],
+        told: dict[str, Any],
+        before: Callable[[], object] | None = None,
+    ) -> None:
+        def then(outcome: SettleOutcome) -> None:
+            if outcome is SettleOutcome.LOST:
+                self._tell(happenings.Lost, event)
+                return
+            if before is not None:
+                before()
+            self._tell(kind, event, **told)
+
+        self._setting.settler.put(event.delivery, how, then)
+
+    def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
+        self._setting.tell(
+            kind(
+                queue=self.line.name,
+                id=event.id,
+                attempt=event.attempt,
+                handler=self.handler.name,
+                event=event,
+                **more,
+            )
+        )
+
+
+def _outcomes(result: Any, count: int) -> Outcomes:
+    """What a batch handler gave for each value: nothing for all done, or a sequence of None and exceptions."""
+    if result is None:
+        return [None] * count
+    if not isinstance(result, (list, tuple)) or len(result) != count:
+        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {result!r}")
+        return [error] * count
+    return [
+        each
+        if each is None or isinstance(each, BaseException)
+        else TypeError(f"an outcome of a batch is None or an exception, not {each!r}")
+        for each in result
+    ]

@@ -1,0 +1,204 @@
+"""Ends leases in batches: all that ended while the last batch was under way go in one round trip."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Union
+
+import attrs
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._concurrency import AsyncInbox, AsyncWorker
+from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.request import Request
+
+__all__ = ["Ack", "Back", "Dead", "How", "Settler"]
+
+logger = logging.getLogger("redisson_dq")
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+# One script call ends so many.
+_AT_ONCE = 1000
+# By what it is known where Redis is away.
+_PLACE = "settling"
+# How long the end waits for an answer that is under way.
+_LAST_ANSWER = 2.0
+# Between two looks whether the last outcomes are sent.
+_LOOK = 0.05
+
+
+@attrs.frozen
+class Ack:
+    """The value is done."""
+
+    done = SettleOutcome.ACKED
+
+    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
+        return settling.ack(ids)
+
+
+@attrs.frozen
+class Back:
+    """The value comes again, after ``delay`` seconds."""
+
+    delay: float
+    counted: bool
+    reason: str | None = None
+
+    @property
+    def done(self) -> SettleOutcome:
+        return SettleOutcome.DELAYED if self.delay else SettleOutcome.RETURNED
+
+    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
+        return settling.nack(ids, self.delay, self.counted, self.reason)
+
+
+@attrs.frozen
+class Dead:
+    """The value goes to the dead-letter list."""
+
+    reason: str
+
+    done = SettleOutcome.DEAD_LETTERED
+
+    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
+        return settling.reject(ids, self.reason)
+
+
+How = Union[Ack, Back, Dead]
+#: Is called with what came of it.
+_Then = Callable[[SettleOutcome], object]
+
+
+@attrs.define(eq=False)
+class _Order:
+    delivery: Delivery[Any]
+    how: How
+    then: _Then
+
+
+# Nothing more comes.
+_END: Any = object()
+
+
+class Settler:
+    """Sends acks and nacks of all queues of a worker. What Redis does not take is tried again until the lease ends."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._orders: AsyncInbox[_Order] = AsyncInbox()
+        self._gives_up = False
+        self._is_refused = False
+        self._worker = AsyncWorker(self._run, "redisson_dq-settling")
+
+    def put(self, delivery: Delivery[Any], how: How, then: _Then) -> None:
+        """Ends a lease soon. From here on it is renewed no more."""
+        delivery._is_ending = True
+        self._orders.put(_Order(delivery, how, then))
+
+    async def aclose(self, timeout: float, timeout_away: float) -> None:
+        """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
+        self._orders.put(_END)
+        began = time.monotonic()
+        while not await self._worker.join(_LOOK):
+            passed = time.monotonic() - began
+            if passed > (min(timeout, timeout_away) if self._connections.outage.is_going_on else timeout):
+                self._gives_up = True
+                # Wakes it from its pause.
+                self._orders.put(_END)
+                await self._worker.stop(_LAST_ANSWER)
+                return
+
+    async def _run(self) -> None:
+        pending: list[_Order] = []
+        ends = False
+        pause = 0.0
+        while pending or not ends:
+            first = await self._orders.next(pause if pending else None)
+            while first is not None:
+                if first is _END:
+                    ends = True
+                else:
+                    pending.append(first)
+                first = self._orders.take()
+            if pending:
+                try:
+                    pending = await self._send(pending)
+                except Exception:
+                    # A defect. These values come again at their deadlines.
+                    logger.exception("worker: %d leases cannot be ended", len(pending))
+                    pending = []
+                pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
+        self._connections.outage.ended(_PLACE)
+
+    async def _send(self, orders: list[_Order]) -> list[_Order]:
+        """One round trip. Gives the orders that Redis did not take, and whose leases still run."""
+        groups: dict[tuple[Settling, How], list[_Order]] = {}
+        for order in orders:
+            groups.setdefault((order.delivery._settling, order.how), []).append(order)
+        batches = [
+            (settling, how, some[start : start + _AT_ONCE])
+            for (settling, how), some in groups.items()
+            for start in range(0, len(some), _AT_ONCE)
+        ]
+        requests = []
+        for settling, how, batch in batches:
+            request = how.request(settling, [order.delivery._leased.id for order in batch])
+            requests.append(settling.durably(request, None))
+        results: list[Any]
+        try:
+            if len(requests) == 1:
+                results = [await self._connections.run(requests[0])]
+            else:
+                results = await self._connections.run_many(requests, transaction=False)
+        except RedissonDQError as error:
+            results = [error] * len(requests)
+        left: list[_Order] = []
+        trouble: RedissonDQError | None = None
+        for (_, how, batch), result in zip(batches, results, strict=True):
+            if isinstance(result, DurabilityError):
+                logger.warning(
+                    "queue %r: done, but not confirmed in time: %s", batch[0].delivery._settling.name, result
+                )
+                result = [how.done] * len(batch)
+            if isinstance(result, RedissonDQError):
+                trouble = result
+                left += batch
+                continue
+            for order, outcome in zip(batch, result, strict=True):
+                self._tell(order, outcome)
+        if isinstance(trouble, RedisConnectionError):
+            self._connections.outage.began(_PLACE, trouble)
+        else:
+            if trouble is not None and not self._is_refused:
+                logger.error("worker: Redis refuses to end leases, and is asked again: %s", trouble)
+            self._is_refused = trouble is not None
+            self._connections.outage.ended(_PLACE)
+        return [order for order in left if self._still(order, trouble)]
+
+    def _still(self, order: _Order, trouble: RedissonDQError | None) -> bool:
+        """Whether the order is worth another try. One whose lease has ended is told that it is lost."""
+        ends = self._gives_up or isinstance(trouble, ClosedError)
+        if order.delivery.remaining.total_seconds() > 0 and not ends:
+            return True
+        logger.warning(
+            "queue %r: what came of %s was not noted, and it comes again: %s",
+            order.delivery._settling.name,
+            order.delivery.id,
+            trouble,
+        )
+        self._tell(order, SettleOutcome.LOST)
+        return False
+
+    def _tell(self, order: _Order, outcome: SettleOutcome) -> None:
+        order.delivery._settled(outcome)
+        try:
+            order.then(outcome)
+        except Exception:
+            logger.exception("queue %r: what follows the end of a lease failed", order.delivery._settling.name)

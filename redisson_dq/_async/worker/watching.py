@@ -1,0 +1,52 @@
+"""What happens at a time: a handling's timeout, and the end of the wait for a batch. One worker for all of them."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable
+
+from redisson_dq._concurrency import AsyncSwitch, AsyncWorker
+
+__all__ = ["Watch"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class Watch:
+    """Calls ``due(now)`` at the next moment that ``moments`` gives, and whenever an earlier one was added."""
+
+    def __init__(self, moments: Callable[[], Iterable[float]], due: Callable[[float], object]) -> None:
+        """Moments are on the monotonic clock."""
+        self._moments = moments
+        self._due = due
+        self._changed = AsyncSwitch()
+        self._next = math.inf
+        self._ends = False
+        self._worker = AsyncWorker(self._run, "redisson_dq-watch")
+
+    def added(self, moment: float) -> None:
+        """Is told of a moment. Most are later than the next one, and cost nothing."""
+        if moment < self._next:
+            self._changed.on()
+
+    async def aclose(self) -> None:
+        self._ends = True
+        self._changed.on()
+        await self._worker.join()
+
+    async def _run(self) -> None:
+        while not self._ends:
+            self._changed.off()
+            # Until it is known, whatever is added turns the switch.
+            self._next = math.inf
+            self._next = min(self._moments(), default=math.inf)
+            now = time.monotonic()
+            if self._next <= now:
+                try:
+                    self._due(now)
+                except Exception:
+                    logger.exception("worker: what is due at a time failed")
+            elif not self._ends:
+                await self._changed.wait(None if self._next == math.inf else self._next - now)

@@ -1,0 +1,511 @@
+"""Everything that is not the same in the asyncio and the threaded flavour, written by hand side by side.
+
+``_async/`` is written by hand and ``_sync/`` is generated from it by renaming: ``AsyncThing`` becomes ``Thing``,
+``await`` goes. A pair here has the same methods with the same meaning, so the code above it reads the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import inspect
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from redisson_dq._clock import now_us
+from redisson_dq.errors import ArgumentError
+
+__all__ = [
+    "AsyncCallback",
+    "AsyncCancelled",
+    "AsyncHome",
+    "AsyncInbox",
+    "AsyncMutex",
+    "AsyncSemaphore",
+    "AsyncSendLock",
+    "AsyncSlot",
+    "AsyncSwitch",
+    "AsyncWork",
+    "AsyncWorker",
+    "async_call",
+    "async_finish",
+    "async_finish_or_undo",
+    "async_sleep",
+    "async_sleep_until",
+]
+__all__ += ["Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Work"]
+__all__ += ["Worker"]
+__all__ += ["call", "finish", "finish_or_undo", "sleep", "sleep_until"]
+
+T = TypeVar("T")
+
+# How long the end of a loop waits for a worker that was asked to end.
+_LAST_STEPS = 5.0
+
+#: What a worker does.
+AsyncWork = Callable[[], Coroutine[Any, Any, None]]
+Work = Callable[[], None]
+
+#: Guards fields for a few lines that neither block nor await. One event loop needs no guard. A signal handler that
+#: closes the client may find its own thread inside.
+AsyncMutex = contextlib.nullcontext
+Mutex = threading.RLock
+
+#: Lets so many callers in at once; the others wait for their turn.
+AsyncSemaphore = asyncio.Semaphore
+
+
+class Semaphore:
+    """So many may be inside at a time.
+
+    Going in and going out is one call of C code each, so a signal handler that raises leaves no lock held and no permit
+    lost. ``threading.Semaphore`` is Python code, and may be left locked for ever.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._permits: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(count):
+            self._permits.put(None)
+
+    @property
+    def __enter__(self) -> Callable[[], None]:
+        return self._permits.get
+
+    def __exit__(self, *_: object) -> None:
+        self._permits.put(None)
+
+
+async_sleep = asyncio.sleep
+sleep = time.sleep
+
+# A selector rounds up to whole milliseconds, and a thread that sleeps wakes up 0.1 ms late. So a busy
+# wait ends a sleep.
+_SELECTOR_US = 1_300
+_BUSY_US = 300
+
+
+async def async_sleep_until(moment_us: int, *, busy: bool) -> None:
+    """Returns at a moment of the monotonic clock: with ``busy`` without sleeping at the end, so within some 0.02 ms.
+
+    The loop goes on meanwhile.
+    """
+    while (left_us := moment_us - now_us()) > 0:
+        if not busy:
+            await asyncio.sleep(left_us / 1_000_000)
+        else:
+            await asyncio.sleep(max(0, left_us - _SELECTOR_US) / 1_000_000)
+
+
+def sleep_until(moment_us: int, *, busy: bool) -> None:
+    """Returns at a moment of the monotonic clock: with ``busy`` without sleeping for the last 0.3 ms."""
+    while (left_us := moment_us - now_us()) > 0:
+        if not busy:
+            time.sleep(left_us / 1_000_000)
+        elif left_us > _BUSY_US:
+            time.sleep((left_us - _BUSY_US) / 1_000_000)
+
+
+#: Awaits something that goes on to its end when the caller is cancelled meanwhile.
+async_finish = asyncio.shield
+
+
+def finish(result: T) -> T:
+    """Nothing cancels a thread."""
+    return result
+
+
+async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, None]]) -> T:
+    """Awaits something that goes on to its end when the caller is cancelled meanwhile, and is undone then.
+
+    The cancelled caller does not wait for that; the end of the loop does.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+    is_kept: asyncio.Future[bool] = loop.create_future()
+
+    async def finish() -> None:
+        try:
+            result = await work
+        except BaseException as error:
+            # What failed leaves nothing to undo.
+            if not outcome.done():
+                outcome.set_exception(error)
+            return
+        if not outcome.done():
+            outcome.set_result(result)
+        # The caller may be cancelled in the same turn of the loop. A worker that it made then for the undoing would be
+        # one that the end of the loop does not know of.
+        if not await is_kept:
+            await undo(result)
+
+    AsyncWorker(finish, "redisson_dq-take", shielded=True, on_end=_nothing_to_ask)
+    try:
+        result = await outcome
+    except BaseException:
+        is_kept.set_result(False)
+        raise
+    is_kept.set_result(True)
+    return result
+
+
+def _nothing_to_ask() -> None:
+    """For a worker that ends soon by itself."""
+
+
+def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
+    """Nothing cancels a thread."""
+    return result
+
+
+#: What ends an await from outside. Nothing cancels a thread.
+AsyncCancelled = asyncio.CancelledError
+
+
+class Cancelled(BaseException):
+    """Is never raised."""
+
+
+#: What the user gives to be called with a value; with asyncio it may be a coroutine function.
+AsyncCallback = Callable[[T], object]
+Callback = Callable[[T], object]
+
+
+async def async_call(callback: Callable[[T], object], value: T) -> None:
+    """Calls it, and awaits what it gives if that can be awaited."""
+    result = callback(value)
+    if not inspect.isawaitable(result):
+        return
+    try:
+        await result
+    except asyncio.CancelledError as error:
+        # Something it awaited was cancelled, and not this task: a failure like any other. (3.10 cannot tell.)
+        if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
+            raise
+        raise RuntimeError("what it awaited was cancelled") from error
+
+
+def call(callback: Callable[[T], object], value: T) -> None:
+    """Calls it."""
+    callback(value)
+
+
+#: Held while bytes are written to a connection that several callers write to.
+AsyncSendLock = asyncio.Lock
+SendLock = threading.Lock
+
+
+class AsyncHome:
+    """The event loop that a client belongs to: the one that is running when it is first used."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def check(self, what: str) -> None:
+        """Raises ArgumentError outside a running loop, and in another loop than the client's."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise ArgumentError(
+                f"{what}: an asyncio queue that moves its items is opened inside a running event loop: open it "
+                "in a coroutine, or with transfer=False"
+            ) from None
+        if self._loop is None:
+            self._loop = loop
+        elif self._loop is not loop:
+            raise ArgumentError(
+                f"{what}: the client belongs to another event loop, where its connections are: make one client for "
+                "each loop, inside it"
+            )
+
+
+class Home:
+    """A client whose calls may come from any thread."""
+
+    def check(self, what: str) -> None:
+        """Nothing to check."""
+
+
+class AsyncInbox(Generic[T]):
+    """A queue of events with one reader. ``put`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._events: collections.deque[T] = collections.deque()
+        self._reader: asyncio.Future[None] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._events
+
+    def put(self, event: T) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if self._loop is None:
+            self._loop = here
+        if here is self._loop:
+            self._put(event)
+        elif self._loop is not None:
+            # A loop that is closed already has no reader any more.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._put, event)
+
+    def _put(self, event: T) -> None:
+        self._events.append(event)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    async def get(self) -> T:
+        while True:
+            event = await self.next(None)
+            if event is not None:
+                return event
+
+    async def next(self, timeout: float | None) -> T | None:
+        """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
+        if not self._events and timeout != 0:
+            self._loop = asyncio.get_running_loop()
+            self._reader = self._loop.create_future()
+            # asyncio.wait makes no task of a future: nothing here is cancelled but the reader itself.
+            await asyncio.wait((self._reader,), timeout=timeout)
+        return self._events.popleft() if self._events else None
+
+    def take(self) -> T | None:
+        """The next event, or None when there is none."""
+        return self._events.popleft() if self._events else None
+
+
+class Inbox(Generic[T]):
+    """A queue of events. ``put`` may be called from any thread, and is one step that no signal handler can split."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[T] = queue.SimpleQueue()
+        # The C function itself: a weak reference may call it, and no bytecode runs in between.
+        self.put: Callable[[T], None] = self._queue.put
+
+    @property
+    def is_empty(self) -> bool:
+        return self._queue.empty()
+
+    def get(self) -> T:
+        return self._queue.get()
+
+    def next(self, timeout: float | None) -> T | None:
+        """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
+        try:
+            return self._queue.get(timeout=timeout) if timeout != 0 else self._queue.get_nowait()
+        except queue.Empty:
+            return None
+
+    def take(self) -> T | None:
+        """The next event, or None when there is none."""
+        return self.next(0)
+
+
+class AsyncSlot(Generic[T]):
+    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        self._future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    @property
+    def filled(self) -> bool:
+        return self._future.done()
+
+    @property
+    def value(self) -> T:
+        return self._future.result()
+
+    def fill(self, value: T) -> None:
+        self._future.set_result(value)
+
+    async def wait(self, timeout: float | None) -> bool:
+        # asyncio.wait neither cancels the future nor raises at the end of the time.
+        await asyncio.wait((self._future,), timeout=timeout)
+        return self._future.done()
+
+
+class Slot(Generic[T]):
+    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        # A bare lock, as a signal handler may fill the slot that its own thread is about to wait for.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+        self._filled = False
+        self._value: T
+
+    @property
+    def filled(self) -> bool:
+        return self._filled
+
+    @property
+    def value(self) -> T:
+        return self._value
+
+    def fill(self, value: T) -> None:
+        self._value = value
+        self._filled = True
+        self._gate.release()
+
+    def wait(self, timeout: float | None) -> bool:
+        self._gate.acquire(timeout=-1 if timeout is None else min(timeout, threading.TIMEOUT_MAX))
+        return self._filled
+
+
+class AsyncSwitch:
+    """On or off; can be waited for until it is on. Turned from the loop's thread."""
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def on(self) -> None:
+        self._is_on = True
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def off(self) -> None:
+        self._is_on = False
+
+    async def wait(self, timeout: float | None) -> bool:
+        if not self._is_on:
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            try:
+                await asyncio.wait((future,), timeout=timeout)
+            finally:
+                self._waiting.remove(future)
+        return self._is_on
+
+
+class Switch:
+    """On or off; can be waited for until it is on."""
+
+    def __init__(self) -> None:
+        # Unlike an Event's, its lock may be taken again by a signal handler of the thread that holds it.
+        self._changed = threading.Condition(threading.RLock())
+        self._is_on = False
+
+    def on(self) -> None:
+        with self._changed:
+            self._is_on = True
+            self._changed.notify_all()
+
+    def off(self) -> None:
+        with self._changed:
+            self._is_on = False
+
+    def wait(self, timeout: float | None) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self._is_on, timeout)
+
+
+class AsyncWorker:
+    """Runs ``work`` beside its owner until it returns.
+
+    A ``shielded`` worker holds values that exist nowhere else. The end of the loop cancels all tasks, but does not find
+    this one. So the worker is not torn away in the middle of a reply. Instead ``on_end`` is called when the loop ends,
+    and the loop waits for the worker, for ``_LAST_STEPS`` seconds at most.
+    """
+
+    def __init__(
+        self,
+        work: AsyncWork,
+        name: str,
+        *,
+        shielded: bool = False,
+        on_end: Callable[[], None] | None = None,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._task = loop.create_task(work(), name=name)
+        self._guard: asyncio.Task[None] | None = None
+        if shielded:
+            asyncio._unregister_task(self._task)
+        if on_end is not None:
+            self._guard = _Guard(self._task, on_end, f"{name}-guard")
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the caller itself."""
+        return self._task is asyncio.current_task()
+
+    async def join(self, timeout: float | None = None) -> bool:
+        """Waits for the end; false when it has not come within ``timeout`` seconds."""
+        if self.is_current:
+            return True
+        done, _ = await asyncio.wait((self._task,), timeout=timeout)
+        return bool(done)
+
+    async def stop(self, timeout: float) -> None:
+        """Waits for the end that was asked for; after ``timeout`` seconds the task is cancelled."""
+        if not await self.join(timeout):
+            self._task.cancel()
+            await self.join()
+
+
+class _Guard(asyncio.Task[None]):
+    """Ends with a worker's task. The end of the loop cancels it, and waits for it: it asks for the task's end then, and
+    gives it time.
+
+    That is no matter of its coroutine, which cannot catch anything when it is cancelled before its first step.
+    """
+
+    def __init__(self, task: asyncio.Task[None], on_end: Callable[[], None], name: str) -> None:
+        super().__init__(_end_of(task), loop=asyncio.get_running_loop(), name=name)
+        self._guarded = task
+        self._on_end = on_end
+        self._is_asked = False
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self.done():
+            return False
+        if not self._is_asked:
+            self._is_asked = True
+            self.get_loop().call_later(_LAST_STEPS, self._guarded.cancel)
+            self._on_end()
+        return True
+
+
+async def _end_of(task: asyncio.Task[None]) -> None:
+    await asyncio.wait((task,))
+
+
+class Worker:
+    """Runs ``work`` beside its owner until it returns. Nothing cancels a thread."""
+
+    def __init__(
+        self,
+        work: Work,
+        name: str,
+        *,
+        shielded: bool = False,
+        on_end: Callable[[], None] | None = None,
+    ) -> None:
+        self._thread = threading.Thread(target=work, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the caller itself."""
+        return self._thread is threading.current_thread()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits for the end; false when it has not come within ``timeout`` seconds."""
+        if self.is_current:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def stop(self, timeout: float) -> None:
+        """Waits for the end that was asked for; after ``timeout`` seconds the thread is left to end on its own.
+
+        It may wait for something that only the caller can give: a lock, when the caller is a signal handler.
+        """
+        self.join(timeout)

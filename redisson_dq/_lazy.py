@@ -1,0 +1,34 @@
+"""Imports parts of a package when somebody asks for them, so that a program waits for what it uses alone."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+__all__ = ["lazily"]
+
+
+def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a package whose names come from these modules below it.
+
+    A module that is named with no names is a name itself.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names}
+    modules = {module for module, names in homes.items() if not names}
+
+    def __getattr__(name: str) -> Any:
+        if name in modules:
+            return importlib.import_module(f"{package}.{name}")
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        # From now on it is an attribute like any other.
+        setattr(sys.modules[package], name, found)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of, *modules})
+
+    return __getattr__, __dir__

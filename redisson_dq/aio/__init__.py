@@ -1,0 +1,34 @@
+"""The asyncio flavour: the same names as in :mod:`redisson_dq`, with ``await``.
+
+async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
+    queue = client.blocking_queue("orders")
+    await client.delayed_queue(queue).offer("order-42", delay=2.5)
+    value = await queue.take()
+"""
+
+from redisson_dq._async.client import Client, connect
+from redisson_dq._async.leases.delivery import Delivery, DeliveryRequests
+from redisson_dq._async.pipeline import Pipeline, Reply
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.queues.bounded import BoundedBlockingQueue
+from redisson_dq._async.queues.delayed import DelayedQueue
+from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.deque import BlockingDeque
+from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
+from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
+
+__all__ = [
+    "BlockingDeque",
+    "BlockingQueue",
+    "BoundedBlockingQueue",
+    "Client",
+    "DelayedItem",
+    "DelayedQueue",
+    "Delivery",
+    "DeliveryRequests",
+    "PartitionedBlockingQueue",
+    "PartitionedDelayedQueue",
+    "Pipeline",
+    "Reply",
+    "connect",
+]

@@ -1,0 +1,42 @@
+"""Which Python files changed, for ``--reload``. Development only: it looks at every file again and again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+__all__ = ["Changes"]
+
+_NOT_OURS = {"__pycache__", "node_modules", "site-packages"}
+
+
+class Changes:
+    """Compares the .py files under a directory with those that stood there at first."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._seen = dict(self._files())
+
+    def changed(self) -> list[str]:
+        """Files that were written, made or removed since."""
+        now = dict(self._files())
+        return sorted(path for path in self._seen.keys() | now.keys() if self._seen.get(path) != now.get(path))
+
+    def _files(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        for folder, folders, files in os.walk(self._root):
+            # A hidden folder is a tool's, and one with this file is a virtual environment.
+            folders[:] = [
+                each
+                for each in folders
+                if not each.startswith(".")
+                and each not in _NOT_OURS
+                and not os.path.exists(os.path.join(folder, each, "pyvenv.cfg"))
+            ]
+            for name in files:
+                if name.endswith(".py"):
+                    path = os.path.join(folder, name)
+                    try:
+                        found = os.stat(path)
+                    except OSError:
+                        continue
+                    yield path, (found.st_mtime_ns, found.st_size)

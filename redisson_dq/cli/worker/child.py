@@ -1,0 +1,178 @@
+"""The program of one process: runs the user's worker, and tells the supervisor how it is.
+
+``python -m redisson_dq.cli.worker.child JSON``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
+from redisson_dq.cli.worker.logs import set_up
+from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retried, Succeeded, TimedOut
+
+__all__ = ["Reporter", "main", "memory"]
+
+# How often the supervisor is told; until the worker runs, more often.
+_EVERY, _AT_FIRST = 1.0, 0.05
+# A handler that was told of its timeout has so long to return.
+_TO_RETURN = 2.0
+
+
+class Reporter:
+    """Tells the supervisor every second how the worker is, and stops the worker when the supervisor is gone."""
+
+    def __init__(
+        self, worker: AnyWorker, supervisor: socket.socket, max_jobs: int | None, max_memory: int | None
+    ) -> None:
+        self._worker = worker
+        self._supervisor = supervisor
+        self._max_jobs, self._max_memory = max_jobs, max_memory
+        self._jobs = 0
+        self._leaves: str | None = None
+        #: That the worker runs in, if it needs one.
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._changed = threading.Event()
+        #: The events of handlers that run, where there are timeouts.
+        self._inside: set[Any] = set()
+        #: Events whose time is over, and until when their handlers have to return.
+        self._overdue: dict[Any, float] = {}
+        self._watch()
+        for run in (self._tell, self._listen):
+            threading.Thread(target=run, name="redisson_dq-report", daemon=True).start()
+
+    def _watch(self) -> None:
+        self._worker.on(Away, BackAgain)(lambda happening: self._changed.set())
+        if self._max_jobs is not None:
+            self._worker.on(Succeeded, Retried, DeadLettered)(self._count)
+        if any(handler.timeout is not None for handler in self._worker.handlers):
+            self._worker.middleware(self._around)
+            self._worker.on(TimedOut)(self._timed_out)
+
+    def _count(self, happening: object) -> None:
+        self._jobs += 1
+        if self._jobs == self._max_jobs:
+            self._changed.set()
+
+    def _around(self, event: Any) -> Iterator[None]:
+        # A batch has a list of events.
+        name = id(event[0] if isinstance(event, list) else event)
+        self._inside.add(name)
+        try:
+            yield
+        finally:
+            self._inside.discard(name)
+
+    def _timed_out(self, happening: TimedOut) -> None:
+        self._overdue[id(happening.event)] = time.monotonic() + _TO_RETURN
+
+    # -- what is told ------------------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        while True:
+            self._changed.clear()
+            told = {
+                "running": self._worker.is_running,
+                "consuming": self._worker.is_consuming,
+                "queues": self._worker.queues,
+                "leaves": self._why_to_leave(),
+            }
+            try:
+                self._supervisor.sendall(json.dumps(told).encode() + b"\n")
+            except OSError:
+                return
+            self._changed.wait(_EVERY if told["running"] else _AT_FIRST)
+
+    def _why_to_leave(self) -> str | None:
+        if self._leaves is None:
+            self._leaves = self._reason()
+        return self._leaves
+
+    def _reason(self) -> str | None:
+        if self._max_jobs is not None and self._jobs >= self._max_jobs:
+            return f"it has handled {self._jobs} values"
+        if self._max_memory is not None and (used := memory()) > self._max_memory:
+            return f"it has {used >> 20} MB of memory"
+        now = time.monotonic()
+        for event, deadline in list(self._overdue.items()):
+            if event not in self._inside:
+                del self._overdue[event]
+            elif deadline <= now:
+                return "a handler has not returned after its timeout"
+        return None
+
+    # -- what is heard -----------------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        try:
+            while self._supervisor.recv(4096):
+                self._ask_to_stop(2)
+        except OSError:
+            pass
+        # The end of the connection is the supervisor's end.
+        self._ask_to_stop(1)
+
+    def _ask_to_stop(self, times: int) -> None:
+        """The second time is for the end of the grace."""
+        if not self._worker.is_running:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        for _ in range(times):
+            if self.loop is None:
+                self._worker.request_stop()
+            else:
+                # A loop that has ended needs no telling.
+                with contextlib.suppress(RuntimeError):
+                    self.loop.call_soon_threadsafe(self._worker.request_stop)
+
+
+def memory() -> int:
+    """How many bytes of memory this process has; where the system tells only the largest number so far, that one."""
+    try:
+        with open("/proc/self/statm") as found:
+            return int(found.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return used if sys.platform == "darwin" else used * 1024
+
+
+def main(told: dict[str, Any]) -> int:
+    """Runs the worker until it is told to stop; the exit code."""
+    set_up(told["log_level"])
+    supervisor = socket.socket(fileno=told["socket"])
+    # Programs that the handlers start must not keep it open.
+    supervisor.set_inheritable(False)
+    try:
+        worker = load(told["target"], told["url"])
+    except LoadError as error:
+        print(f"redisson-dq: error: {error}", file=sys.stderr)
+        return 1
+    worker.owner = bytes.fromhex(told["owner"])
+    reporter = Reporter(worker, supervisor, told["max_jobs"], told["max_memory"])
+    if inspect.iscoroutinefunction(worker.run):
+        asyncio.run(_run_in_loop(worker, reporter, told["grace"]))
+    else:
+        worker.run(told["grace"])
+    return 0
+
+
+async def _run_in_loop(worker: Any, reporter: Reporter, grace: float) -> None:
+    reporter.loop = asyncio.get_running_loop()
+    await worker.run(grace)
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

@@ -1,0 +1,148 @@
+"""The supervisor's end of one process: how it is started, what it tells, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+import attrs
+
+__all__ = ["HURRY", "Child", "Plan"]
+
+#: Tells a process that stops to wait for its handlers no longer.
+HURRY = b"!"
+
+# How long a process may take to end beyond the grace of its handlers.
+_LAST_STEPS = 15.0
+# So much time counts at most between two looks at a silent process: the supervisor may have stood still too.
+_LONGEST_STEP = 2.0
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """What every process is started with."""
+
+    target: str
+    url: str | None
+    grace: float
+    max_jobs: int | None
+    max_memory: int | None
+    log_level: str
+
+
+class Child:
+    """One process with a worker. It runs from the making on."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        #: What its leases begin with.
+        self.owner = secrets.token_bytes(4)
+        self.began = time.monotonic()
+        self.is_running = False
+        self.is_consuming = False
+        self.queues: tuple[str, ...] = ()
+        #: Why it wants to be replaced.
+        self.leaves: str | None = None
+        self.was_killed = False
+        self._is_stopping = False
+        self._kill_at: float | None = None
+        self._silent = 0.0
+        self._text = b""
+        self.socket, theirs = socket.socketpair()
+        told = {**attrs.asdict(plan), "owner": self.owner.hex(), "socket": theirs.fileno()}
+        with theirs:
+            # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "redisson_dq.cli.worker.child", json.dumps(told)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                env={name: value for name, value in os.environ.items() if name not in _SUPERVISORS},
+            )
+        self.socket.setblocking(False)
+
+    def __repr__(self) -> str:
+        return f"process {self.process.pid}"
+
+    # -- what it tells -----------------------------------------------------------------------------------------------
+
+    def read(self) -> bool:
+        """Takes in what it has told; False when it tells nothing more."""
+        while True:
+            try:
+                data = self.socket.recv(65536)
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+            if not data:
+                return False
+            self._silent = 0.0
+            *lines, self._text = (self._text + data).split(b"\n")
+            for line in lines:
+                self._told(json.loads(line))
+
+    def _told(self, told: dict[str, Any]) -> None:
+        self.is_running = bool(told["running"])
+        self.is_consuming = bool(told["consuming"])
+        self.queues = tuple(told["queues"])
+        self.leaves = told["leaves"]
+
+    def waited(self, seconds: float) -> float:
+        """Notes that so much time has passed; tells for how long the process has been silent."""
+        if self.is_running:
+            self._silent += min(seconds, _LONGEST_STEP)
+        return self._silent
+
+    # -- its end -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._is_stopping
+
+    def stop(self) -> None:
+        """Tells it to stop. The second time its handlers have no grace any more."""
+        if self._is_stopping:
+            self._kill_at = time.monotonic() + _LAST_STEPS
+            # Two signals that come together may be one.
+            with contextlib.suppress(OSError):
+                self.socket.send(HURRY)
+        else:
+            self._is_stopping = True
+            self._kill_at = time.monotonic() + self._plan.grace + _LAST_STEPS
+            self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self.was_killed = True
+        self._send(signal.SIGKILL)
+
+    def kill_if_overdue(self, now: float) -> bool:
+        """Kills it when it has not stopped in time."""
+        if self._kill_at is None or now < self._kill_at:
+            return False
+        self._kill_at = None
+        self.kill()
+        return True
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, below zero the signal that it died of; None while it runs."""
+        return self.process.poll()
+
+    def _send(self, number: signal.Signals) -> None:
+        # Popen looks first whether it is there: its id may be another's by now.
+        self.process.send_signal(number)
+
+
+# What service managers tell the supervisor alone.
+_SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")

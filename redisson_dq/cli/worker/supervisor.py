@@ -1,0 +1,278 @@
+"""Starts processes, replaces those that died or want to leave, and ends all of them when it is told to."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import NoReturn
+
+from redisson_dq.cli.worker.backoff import Backoff
+from redisson_dq.cli.worker.changes import Changes
+from redisson_dq.cli.worker.children import Child, Plan
+from redisson_dq.cli.worker.health import Health, State
+from redisson_dq.cli.worker.keeper import Keeper
+from redisson_dq.cli.worker.loading import LoadError, load
+from redisson_dq.cli.worker.service_manager import ServiceManager
+
+__all__ = ["Supervisor", "supervise"]
+
+logger = logging.getLogger("redisson_dq")
+
+# How often it looks round when nothing happens; it wakes for every death, report and signal.
+_EVERY = 1.0
+_LOOK_AT_FILES = 0.5
+# How long the end waits for Redis to take back what killed processes had in hand.
+_LAST_HAND_BACK = 5.0
+_STOPPED, _KILLED = 0, 3
+
+
+class Supervisor:
+    """Keeps ``wanted`` processes running from :meth:`run` on."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        wanted: int,
+        keeper: Keeper,
+        service_manager: ServiceManager,
+        *,
+        silence: float = 60.0,
+        changes: Changes | None = None,
+    ) -> None:
+        """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`."""
+        self._plan, self._wanted = plan, wanted
+        self._keeper, self._service_manager = keeper, service_manager
+        self._silence, self._changes = silence, changes
+        self._children: list[Child] = []
+        self._backoff = Backoff()
+        self._asked = self._served = 0
+        self._stops = False
+        self._was_ready = False
+        self._was_killed = False
+        self._next_look = 0.0
+        self._next_sign = 0.0
+        #: Whether it ended as a file had changed, and nobody told it to stop.
+        self.has_changed = False
+
+    @property
+    def state(self) -> State:
+        """For probes, which ask in other threads."""
+        children = list(self._children)
+        return State(
+            wanted=self._wanted,
+            running=sum(child.is_running for child in children),
+            consuming=sum(child.is_consuming and not child.is_stopping for child in children),
+            stopping=self._stops,
+        )
+
+    def run(self) -> int:
+        """Until SIGTERM or SIGINT, and the end of every process after it; the exit code."""
+        with _woken_by_signals(self._signalled) as bell, selectors.DefaultSelector() as selector:
+            self._selector = selector
+            selector.register(bell, selectors.EVENT_READ)
+            before = time.monotonic()
+            try:
+                while True:
+                    now = time.monotonic()
+                    while self._served < self._asked:
+                        self._served += 1
+                        self.has_changed = False
+                        self._stop()
+                    self._bury_the_dead(now)
+                    if self._stops and not self._children:
+                        break
+                    self._kill_the_stuck(now, now - before)
+                    if not self._stops:
+                        self._replace(now)
+                        self._start_missing(now)
+                        self._look_at_files(now)
+                    self._give_signs(now)
+                    before = now
+                    self._wait(bell, self._pause(now))
+            finally:
+                for child in self._children:
+                    child.kill()
+        return _KILLED if self._was_killed else _STOPPED
+
+    # -- processes ---------------------------------------------------------------------------------------------------
+
+    def _start_missing(self, now: float) -> None:
+        # One at a time is replaced, and its successor starts before it ends.
+        wanted = self._wanted + any(child.leaves and not child.is_stopping for child in self._children)
+        while sum(not child.is_stopping for child in self._children) < wanted:
+            if self._backoff.wait(now):
+                return
+            child = Child(self._plan)
+            self._children.append(child)
+            self._selector.register(child.socket, selectors.EVENT_READ, child)
+            logger.info("supervisor: %s starts", child)
+
+    def _bury_the_dead(self, now: float) -> None:
+        for child in list(self._children):
+            code = child.exit_code
+            if code is None:
+                continue
+            # What it told last names its queues.
+            child.read()
+            self._children.remove(child)
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(child.socket)
+            child.socket.close()
+            if code:
+                self._keeper.hand_back(child.owner, child.queues)
+            if child.is_stopping:
+                logger.info("supervisor: %s has ended", child)
+                continue
+            pause = self._backoff.died(now, now - child.began)
+            died_of = f"died of signal {-code}" if code < 0 else f"ended with exit code {code}"
+            logger.error("supervisor: %s %s; the next one starts in %.1f s", child, died_of, pause)
+
+    def _replace(self, now: float) -> None:
+        """Stops a process that wants to leave once another one receives in its place."""
+        current = [child for child in self._children if not child.is_stopping]
+        leaving = next((child for child in current if child.leaves), None)
+        if leaving is None or len(current) <= self._wanted:
+            return
+        if all(child.is_running for child in current):
+            logger.info("supervisor: %s is replaced: %s", leaving, leaving.leaves)
+            leaving.stop()
+
+    def _kill_the_stuck(self, now: float, passed: float) -> None:
+        for child in self._children:
+            if child.kill_if_overdue(now):
+                logger.error("supervisor: %s has not stopped in time, and is killed", child)
+                self._was_killed = self._was_killed or self._stops
+            elif self._silence and not child.was_killed and child.waited(passed) > self._silence:
+                logger.error("supervisor: %s stands still for %.0f s, and is killed", child, self._silence)
+                child.kill()
+
+    def _signalled(self) -> None:
+        # A signal comes between any two steps of the loop, which goes on from here when it is ready to.
+        self._asked += 1
+
+    def _stop(self) -> None:
+        if not self._stops:
+            self._stops = True
+            self._service_manager.tell("STOPPING=1")
+            logger.info("supervisor: stops")
+        for child in self._children:
+            child.stop()
+
+    def _look_at_files(self, now: float) -> None:
+        if self._changes is None or now < self._next_look:
+            return
+        self._next_look = now + _LOOK_AT_FILES
+        changed = self._changes.changed()
+        if changed:
+            logger.info("supervisor: starts anew, as %s changed", ", ".join(changed))
+            self.has_changed = True
+            self._stop()
+
+    # -- the outside -------------------------------------------------------------------------------------------------
+
+    def _give_signs(self, now: float) -> None:
+        if not self._was_ready and sum(child.is_running for child in self._children) >= self._wanted:
+            self._was_ready = True
+            self._service_manager.tell("READY=1")
+            logger.info("supervisor: all processes run")
+        if self._service_manager.every is not None and now >= self._next_sign:
+            self._next_sign = now + self._service_manager.every
+            self._service_manager.tell("WATCHDOG=1")
+
+    def _pause(self, now: float) -> float:
+        pauses = [_EVERY]
+        if self._changes is not None:
+            pauses.append(_LOOK_AT_FILES)
+        if self._service_manager.every is not None:
+            pauses.append(max(0.0, self._next_sign - now))
+        if wait := self._backoff.wait(now):
+            pauses.append(wait)
+        return min(pauses)
+
+    def _wait(self, bell: socket.socket, seconds: float) -> None:
+        for key, _ in self._selector.select(seconds):
+            if key.fileobj is bell:
+                with contextlib.suppress(BlockingIOError):
+                    while bell.recv(4096):
+                        pass
+            elif not key.data.read():
+                # Its end is near, or it was told to close everything; its exit code says more.
+                self._selector.unregister(key.fileobj)
+
+
+@contextlib.contextmanager
+def _woken_by_signals(asked: Callable[[], None]) -> Iterator[socket.socket]:
+    """Calls ``asked`` for SIGTERM and SIGINT, and gives a socket that can be read after them and after SIGCHLD."""
+    bell, rings = socket.socketpair()
+    for end in (bell, rings):
+        end.setblocking(False)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGCHLD:
+            asked()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)}
+    before_fd = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
+    try:
+        yield bell
+    finally:
+        signal.set_wakeup_fd(before_fd)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        bell.close()
+        rings.close()
+
+
+def supervise(arguments: argparse.Namespace) -> int:
+    """What ``redisson-dq worker`` does; the exit code."""
+    changes = Changes(os.getcwd()) if arguments.reload else None
+    try:
+        worker = load(arguments.target, arguments.url)
+    except LoadError as error:
+        if changes is None:
+            raise
+        print(f"redisson-dq: error: {error}; waits for a change", file=sys.stderr)
+        while not changes.changed():
+            time.sleep(_LOOK_AT_FILES)
+        _start_anew()
+    plan = Plan(
+        target=arguments.target,
+        url=arguments.url,
+        grace=worker.grace if arguments.grace is None else arguments.grace,
+        max_jobs=arguments.max_jobs,
+        max_memory=arguments.max_memory,
+        log_level=arguments.log_level,
+    )
+    keeper = Keeper(worker)
+    supervisor = Supervisor(
+        plan, arguments.processes, keeper, ServiceManager(), silence=arguments.silence, changes=changes
+    )
+    health = None
+    try:
+        if arguments.health_port is not None:
+            health = Health(arguments.health_host, arguments.health_port, lambda: supervisor.state)
+            logger.info("supervisor: health at port %d", health.port)
+        code = supervisor.run()
+    finally:
+        if health is not None:
+            health.close()
+        keeper.close(_LAST_HAND_BACK)
+    if supervisor.has_changed:
+        _start_anew()
+    return code
+
+
+def _start_anew() -> NoReturn:
+    """Puts the same command in the place of this process."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, sys.orig_argv)

@@ -1,0 +1,55 @@
+"""Redisson's JSON codec: every value as Jackson writes it, with the Java types that JSON does not show."""
+
+from __future__ import annotations
+
+from redisson_dq.codecs.jackson import json
+from redisson_dq.codecs.jackson.codecs import JacksonCodec
+from redisson_dq.codecs.jackson.dialect import with_java_time
+
+__all__ = ["JsonJacksonCodec"]
+
+
+class JsonJacksonCodec(JacksonCodec):
+    """JSON with Java types: ``org.redisson.codec.JsonJacksonCodec``.
+
+    ==================  ==============================================================================
+    Python              JSON
+    ==================  ==============================================================================
+    None, bool          ``null``, ``true``, ``false``
+    int                 ``5``; beyond 32 bits ``["java.lang.Long",..]``, then ``["java.math.BigInteger",..]``
+    float               ``1.5``, as Double.toString writes it
+    str                 ``"text"``
+    bytes               ``["[B","base64"]``
+    decimal.Decimal     ``["java.math.BigDecimal",1.50]``
+    uuid.UUID           ``["java.util.UUID","123e4567-..."]``
+    list, tuple         ``["java.util.ArrayList",[..]]``
+    set, frozenset      ``["java.util.HashSet",[..]]``
+    dict, keys str      ``{"@class":"java.util.LinkedHashMap",..}``
+    declared class      ``{"@class":"com.acme.Order",..}``: its fields by name, those that are None left out
+    declared enum       ``["com.acme.Color","RED"]``
+    ==================  ==============================================================================
+
+    The types of redisson_dq.java become the Java type of the same name. Inside a declared class the fields'
+    types say where class names stand.
+
+    The bytes are those that Redisson writes for the same value, except where Redisson's own bytes lose the value or its
+    type. There this codec writes what every Redisson reads right. A value of a final class (bytes, arrays, enums,
+    records) carries its type also as the whole value, and so does a non-finite float. A None in a dict is written, not
+    dropped.
+
+    ``java_time``: ``"numbers"`` writes java.time's classes and Optional as a mapper with JavaTimeModule and Jdk8Module
+    does, ``new JsonJacksonCodec(mapper)``; ``"text"`` as one on which WRITE_DATES_AS_TIMESTAMPS is disabled, too.
+    Read they are in either form, and always. An Optional is written only where a field is declared so.
+
+    Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
+    Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested
+    more than 200 deep. Raises DecodeError for bytes that are not one JSON value. Also for a Java class that is not
+    declared (named in the message). O(size of the value or of the bytes).
+    """
+
+    _dumps = staticmethod(json.dumps)
+    _loads = staticmethod(json.loads)
+
+    def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True, java_time: str = "refuse") -> None:
+        super().__init__(unknown=unknown, typed_uuid=typed_uuid)
+        self._dialect = with_java_time(self._dialect, java_time)

@@ -1,0 +1,71 @@
+"""Redisson's JSON codecs on Jackson 3."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+from redisson_dq.codecs.base import T
+from redisson_dq.codecs.jackson import json
+from redisson_dq.codecs.jackson.codecs import JacksonCodec
+from redisson_dq.codecs.jackson.dialect import JACKSON_3, JACKSON_3_PLAIN
+from redisson_dq.codecs.jackson.types import without_wildcards
+from redisson_dq.java.declare import signature_of
+
+__all__ = ["JsonJackson3Codec", "TypedJsonJackson3Codec"]
+
+
+class JsonJackson3Codec(JacksonCodec):
+    """JSON with Java types: ``org.redisson.codec.JsonJackson3Codec``, of Redisson 4.
+
+    As JsonJacksonCodec, with these differences:
+
+    ==================================  ========================================================================
+    Python                              JSON
+    ==================================  ========================================================================
+    datetime, date, time, timedelta     ``["java.time.Instant","2024-02-29T12:30:15Z"]`` ..
+    java.JavaDate, its kin              ``["java.util.Date","2024-02-29T12:30:15.123Z"]``
+    java.Long as the whole value        ``5``, which comes back as an int
+    java.Long where a field says so     ``5``
+    java.OptionalInt, its kin           ``["java.util.OptionalInt",5]``
+    java.Locale                         ``["java.util.Locale","en-US"]``
+    java.Month                          ``["java.time.Month",2]``
+    decimal.Decimal                     ``["java.math.BigDecimal",1E+3]``
+    str beyond U+FFFF                   as it is
+    a record                            its fields in the order in which they are declared
+    ==================================  ========================================================================
+
+    Of a declared class the fields that the declaration has are written. Java itself knows those that are public, or
+    have a public getter or setter: Jackson 3 has no others, so declare no others.
+
+    Raises EncodeError and DecodeError as JsonJacksonCodec.
+    """
+
+    _set_up = JACKSON_3
+    _dumps = staticmethod(json.dumps_3)
+    _loads = staticmethod(json.loads)
+
+
+class TypedJsonJackson3Codec(JacksonCodec[T]):
+    """Plain JSON of one type: ``org.redisson.codec.TypedJsonJackson3Codec``.
+
+    As TypedJsonJacksonCodec, in JsonJackson3Codec's forms. A field that is None is written as ``null``, and no UUID
+    carries its name.
+    """
+
+    _set_up = JACKSON_3_PLAIN
+    _dumps = staticmethod(json.dumps_3)
+    _loads = staticmethod(json.loads)
+
+    @overload
+    def __init__(self, type: type[T]) -> None: ...
+
+    @overload
+    def __init__(self: TypedJsonJackson3Codec[Any], type: Any) -> None: ...
+
+    def __init__(self, type: Any) -> None:
+        super().__init__(typed_uuid=False)
+        self._type = type
+        self._slot = without_wildcards(signature_of(type, where="TypedJsonJackson3Codec", null=True))
+
+    def __repr__(self) -> str:
+        return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

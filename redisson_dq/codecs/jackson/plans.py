@@ -1,0 +1,158 @@
+"""What the reader asks of a type that a field declares, asked once for each field instead of once for each value.
+
+A plan has a function of the reader, a node and its depth. It knows the ordinary nodes of the type: a text where a
+String is declared, an object that names its class first. Of all others, and of whatever is wrong, it reads nothing, and
+the reader's ``read`` has them. So without plans the values and the errors are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from redisson_dq.codecs.faults import MAX_DEPTH
+from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.node import CLASS, Number, Object
+from redisson_dq.codecs.jackson.scalar_values import SCALARS
+from redisson_dq.codecs.jackson.types import REFERENCES, element_of, properties
+from redisson_dq.java.collections import COLLECTIONS
+from redisson_dq.java.declare import Declaration, Signature, declaration_of, generation
+from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_long
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.jackson.reading import Reader
+
+__all__ = ["UNREAD", "ClassPlan", "Plan", "Plans", "nothing"]
+
+ReadNode = Callable[["Reader", Any, int], Any]
+
+#: Stands for the value of a node that a plan does not read.
+UNREAD: Any = object()
+
+_ARRAY_LIST = "java.util.ArrayList"
+_LONG = "java.lang.Long"
+
+
+@attrs.frozen
+class Plan:
+    """How the nodes of one declared type are read. A node of the type ``plain`` is the value itself. ``read`` gives
+    UNREAD for a node that is not ordinary."""
+
+    slot: Signature
+    read: ReadNode
+    plain: type | None = None
+
+
+@attrs.frozen
+class ClassPlan:
+    """How the objects of a declared class are read whose type arguments are known.
+
+    ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` is what attributes get that must
+    have a value.
+    """
+
+    declaration: Declaration
+    fields: dict[str, tuple[str, type | None, ReadNode, Signature]]
+    missing: dict[str, Any]
+
+
+class Plans:
+    """The plans of one codec. They hold as long as no class is declared, which may be another one of a known name."""
+
+    def __init__(self, dialect: Dialect, slot: Signature) -> None:
+        self.dialect = dialect
+        self.generation = generation()
+        self._classes: dict[tuple[Declaration, tuple[Signature, ...]], ClassPlan] = {}
+        self.whole = self.of(slot)
+
+    def of_class(self, declaration: Declaration, arguments: tuple[Signature, ...]) -> ClassPlan:
+        """The plan of a declared class. O(1) when it is known."""
+        found = self._classes.get((declaration, arguments))
+        if found is None:
+            known = properties(declaration, arguments, sorted_record=self.dialect.sorted_records)
+            plans = {key: self.of(field.type) for key, field in known.items()}
+            found = ClassPlan(
+                declaration,
+                {key: (known[key].attribute, plan.plain, plan.read, plan.slot) for key, plan in plans.items()},
+                {field.attribute: field.missing for field in known.values() if field.required},
+            )
+            self._classes[declaration, arguments] = found
+        return found
+
+    def of(self, slot: Signature) -> Plan:
+        """The plan of a declared type."""
+        if slot.name in REFERENCES or slot.name[0] == "[":
+            return Plan(slot, nothing)
+        if not self.dialect.names(slot):
+            return Plan(slot, _BARE.get(slot.name, nothing), _PLAIN.get(slot.name))
+        return Plan(slot, _long if slot.name == _LONG else self._named(slot))
+
+    def _named(self, slot: Signature) -> ReadNode:
+        """Of a type whose values stand with the names of their classes."""
+        classes: dict[str, ClassPlan] = {}
+        element: Plan | None = None
+
+        def read(reader: Reader, node: Any, depth: int) -> Any:
+            nonlocal element
+            kind = type(node)
+            if depth > MAX_DEPTH:
+                return UNREAD
+            if kind is Object:
+                name = node[0][1] if node and node[0][0] == CLASS else None
+                if type(name) is str and name not in COLLECTIONS:
+                    plan = classes.get(name) or self._class_named(name, slot, classes)
+                    if plan is not None:
+                        return reader.fields(plan, node, depth)
+            elif kind is list and len(node) == 2 and node[0] == _ARRAY_LIST and type(node[1]) is list:
+                element = element or self.of(element_of(slot))
+                return reader.elements(node[1], element, depth)
+            return UNREAD
+
+        return read
+
+    def _class_named(self, name: str, slot: Signature, classes: dict[str, ClassPlan]) -> ClassPlan | None:
+        """The plan of the class of that name where ``slot`` is declared, if it has fields only."""
+        declaration = declaration_of(name)
+        if declaration is None or declaration.extends or declaration.kind == "enum":
+            return None
+        arguments = arguments_in(declaration, slot)
+        if name in SCALARS or arguments is None:
+            return None
+        plan = self.of_class(declaration, arguments)
+        if CLASS in plan.fields:
+            return None
+        classes[name] = plan
+        return plan
+
+
+def nothing(_reader: Reader, _node: Any, _depth: int) -> Any:
+    """Of a type that has no ordinary nodes."""
+    return UNREAD
+
+
+def _whole(least: int, most: int) -> ReadNode:
+    return lambda _reader, node, _depth: node if type(node) is int and least <= node <= most else UNREAD
+
+
+def _double(_reader: Reader, node: Any, _depth: int) -> Any:
+    return float(node) if type(node) is Number else UNREAD
+
+
+def _long(_reader: Reader, node: Any, _depth: int) -> Any:
+    if type(node) is list and len(node) == 2 and node[0] == _LONG:
+        number = node[1]
+        if type(number) is int and LONG_MIN <= number <= LONG_MAX:
+            return decoded_long(number)
+    return UNREAD
+
+
+#: By Java type, of those whose values stand without a name.
+_BARE: dict[str, ReadNode] = {
+    **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX)),
+    "long": _whole(LONG_MIN, LONG_MAX),
+    **dict.fromkeys(("double", "java.lang.Double"), _double),
+}
+_PLAIN: dict[str, type] = {"java.lang.String": str, **dict.fromkeys(("boolean", "java.lang.Boolean"), bool)}

@@ -1,0 +1,52 @@
+"""JSON of one declared type, without the names of Java classes."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import attrs
+
+from redisson_dq.codecs.base import T
+from redisson_dq.codecs.jackson import json
+from redisson_dq.codecs.jackson.codecs import JacksonCodec
+from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
+from redisson_dq.codecs.jackson.types import without_wildcards
+from redisson_dq.java.declare import signature_of
+
+__all__ = ["TypedJsonJacksonCodec"]
+
+
+class TypedJsonJacksonCodec(JacksonCodec[T]):
+    """Plain JSON of one type: ``org.redisson.codec.TypedJsonJacksonCodec``.
+
+    ``type`` is a Python annotation: a declared class, ``str``, ``java.Long``, ``list[Order]``, ``dict[str, Order]``;
+    it decides what the JSON is read as, as the ``Class`` or ``TypeReference`` does in Java. ``object`` reads
+    plain lists and dicts.
+
+    No class is named in the bytes: a value of a subclass comes back as what is declared, without the subclass's
+    fields. Only a UUID in a field, an array or as the whole value carries its name, as Redisson 4.3 writes it
+    (``typed_uuid=False`` for Redisson 3). ``java_time`` as in JsonJacksonCodec.
+
+    Raises ArgumentError for a type that stands for no Java type; EncodeError and DecodeError as JsonJacksonCodec.
+    """
+
+    _set_up = attrs.evolve(JACKSON_2, typed=False)
+    _dumps = staticmethod(json.dumps)
+    _loads = staticmethod(json.loads)
+
+    @overload
+    def __init__(self, type: type[T], *, typed_uuid: bool = True, java_time: str = "refuse") -> None: ...
+
+    @overload
+    def __init__(
+        self: TypedJsonJacksonCodec[Any], type: Any, *, typed_uuid: bool = True, java_time: str = "refuse"
+    ) -> None: ...
+
+    def __init__(self, type: Any, *, typed_uuid: bool = True, java_time: str = "refuse") -> None:
+        super().__init__(typed_uuid=typed_uuid)
+        self._dialect = with_java_time(self._dialect, java_time)
+        self._type = type
+        self._slot = without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
+
+    def __repr__(self) -> str:
+        return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

@@ -1,0 +1,338 @@
+"""Straight-line code for the objects of one declared class, as attrs makes an ``__init__`` for one class.
+
+A loop over fields asks the same for each object: which field, which type, how its values are written. Here that is
+asked once, when the first object of a class is read or written. The answers become the text of a function, which is
+compiled. The text is made of the lines below, and of the names of attributes that are plain identifiers; nothing that
+was read from bytes goes into it.
+
+Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can stand there. Before
+the step there may be a shortcut: lines for the ordinary values of a type, such as a text that is ASCII. Whatever else
+stands there, and whatever is wrong, goes to the step. So a shortcut raises nothing of its own, and without all
+shortcuts the values, the bytes and the errors are the same.
+"""
+
+from __future__ import annotations
+
+import keyword
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
+from redisson_dq.codecs.kryo5.scalars import pack_double, unpack_double
+from redisson_dq.codecs.kryo5.wire import string_bytes, varint
+from redisson_dq.java.numbers import Long
+
+__all__ = ["MOSTLY", "READ_SHORTCUTS", "WRITE_SHORTCUTS", "Step", "reading_function", "writing_function"]
+
+#: By Java type of the field: how an ordinary value is read. ``{value}`` is the variable that gets it. ``else`` follows.
+READ_SHORTCUTS: dict[str, str] = {
+    "boolean": """
+        byte = data[pos]
+        if byte < 2:
+            {value} = byte == 1
+            pos += 1
+    """,
+    "int": """
+        byte = data[pos]
+        if byte < 128:
+            {value} = byte >> 1 ^ -(byte & 1)
+            pos += 1
+        elif data[pos + 1] < 128:
+            {value} = (byte & 127 | data[pos + 1] << 7) >> 1 ^ -(byte & 1)
+            pos += 2
+        elif data[pos + 2] < 128:
+            {value} = (byte & 127 | (data[pos + 1] & 127) << 7 | data[pos + 2] << 14) >> 1 ^ -(byte & 1)
+            pos += 3
+    """,
+    "double": """
+        if True:
+            {value} = unpack_double(data, pos)[0]
+            pos += 8
+    """,
+    "java.lang.Boolean": """
+        if data[pos] == 1 and (byte := data[pos + 1]) < 2:
+            {value} = byte == 1
+            pos += 2
+    """,
+    "java.lang.Integer": """
+        if data[pos] == 1 and (byte := data[pos + 1]) < 128:
+            {value} = byte >> 1 ^ -(byte & 1)
+            pos += 2
+    """,
+    "java.lang.Long": """
+        if data[pos] == 1 and (byte := data[pos + 1]) < 128:
+            {value} = new_int(Long, byte >> 1 ^ -(byte & 1))
+            pos += 2
+    """,
+    "java.lang.Double": """
+        if data[pos] == 1:
+            {value} = unpack_double(data, pos + 1)[0]
+            pos += 9
+    """,
+    "java.lang.String": """
+        end = data[pos] < 128 and find(1, pos) + 1
+        if end:
+            {value} = text[pos:end]
+            pos = end
+    """,
+}
+READ_SHORTCUTS["long"] = READ_SHORTCUTS["int"]
+
+#: The class of most values of a field of this type. Of a declared class it is that class.
+MOSTLY: dict[str, str] = {
+    **dict.fromkeys(("java.lang.Iterable", "java.util.Collection", "java.util.List"), "java.util.ArrayList"),
+    "java.util.Set": "java.util.HashSet",
+    "java.util.Map": "java.util.LinkedHashMap",
+}
+#: How a value of that class is read where its name stands for the first time. ``else`` follows.
+_MOSTLY_READ = """
+        if (
+            data.startswith(name_{number}, pos + 2)
+            and data[pos] == 1
+            and data[pos + 1] == len(reader.names) < 128
+            and (found := reader.spelled.get(name_{number})) is not None
+        ):
+            reader.names.append(found)
+            {value}, end = found.read(data, pos + {length}, reader{arguments})
+"""
+
+_WHOLE = "type(item) is int and {least} <= item <= {most}"
+_INT = _WHOLE.format(least=-(1 << 31), most=(1 << 31) - 1)
+_LONG = _WHOLE.format(least=-(1 << 63), most=(1 << 63) - 1)
+_PLAIN_WHOLE = """
+        if {range}:
+            number = item << 1 ^ item >> {sign}
+            if number < 128:
+                out.append(number)
+            else:
+                out += varint(number)
+"""
+_BOXED_WHOLE = """
+        if {range}:
+            number = item << 1 ^ item >> {sign}
+            out.append(1)
+            if number < 128:
+                out.append(number)
+            else:
+                out += varint(number)
+        elif item is None:
+            out.append(0)
+"""
+#: By Java type of the field: how an ordinary ``item`` is written. ``else`` follows.
+WRITE_SHORTCUTS: dict[str, str] = {
+    "int": _PLAIN_WHOLE.format(range=_INT, sign=31),
+    "long": _PLAIN_WHOLE.format(range=_LONG, sign=63),
+    "java.lang.Integer": _BOXED_WHOLE.format(range=_INT, sign=31),
+    "java.lang.Long": _BOXED_WHOLE.format(range=f"type(item) is Long or {_LONG}", sign=63),
+    "boolean": """
+        if item is True:
+            out.append(1)
+        elif item is False:
+            out.append(0)
+    """,
+    "java.lang.Boolean": """
+        if type(item) is bool:
+            out += b"\\1\\1" if item else b"\\1\\0"
+        elif item is None:
+            out.append(0)
+    """,
+    "double": """
+        if type(item) is float and item == item:
+            out += pack_double(item)
+    """,
+    "java.lang.Double": """
+        if type(item) is float and item == item:
+            out.append(1)
+            out += pack_double(item)
+        elif item is None:
+            out.append(0)
+    """,
+    "java.lang.String": """
+        if type(item) is str:
+            if 1 < len(item) < 33 and item.isascii():
+                out += item.encode()
+                out[-1] |= 128
+            else:
+                out += string_bytes(item)
+        elif item is None:
+            out.append(128)
+    """,
+}
+_KNOWN: dict[str, Any] = {
+    "Long": Long,
+    "new_int": int.__new__,
+    "new_object": object.__new__,
+    "pack_double": pack_double,
+    "string_bytes": string_bytes,
+    "unpack_double": unpack_double,
+    "varint": varint,
+}
+
+
+@attrs.frozen
+class Step:
+    """One field: its attribute, the step, and the Java type whose shortcut stands before it, if there is one.
+
+    With ``is_open`` the value stands with its class, and there is no step: the reader or the writer itself does it,
+    with the ``arguments`` of the field's type. ``mostly`` is how Kryo spells the class that most such values have.
+    ``check`` makes sure that a value that was read may be there; the types in ``fits`` always may. ``place`` makes a
+    value that is written one of the field's type, unless its type is in ``fits``.
+    """
+
+    attribute: str
+    step: Callable[..., Any] | None = None
+    shortcut: str = ""
+    is_open: bool = False
+    arguments: Any = ()
+    check: Callable[[Any, int], None] | None = None
+    fits: Any = frozenset()
+    place: Any = None
+    mostly: bytes = b""
+
+
+def reading_function(
+    steps: Sequence[Step],
+    *,
+    class_name: str,
+    new: Callable[[], Any] | None,
+    complete: Callable[..., Any],
+    by_keyword: bool,
+    is_made_by_init: bool,
+    raise_in_field: Callable[..., Any],
+    raise_unmakable: Callable[..., Any],
+) -> Callable[..., tuple[Any, int]]:
+    """The function that reads an object's fields and makes it.
+
+    ``new`` makes the object before its fields are read. Then ``complete`` fills it, or else makes it. It takes the
+    values as a dict, or each by its name. With ``is_made_by_init`` it is a class of which a call makes an object and
+    calls ``__init__``, and nothing else. The last two functions raise what goes wrong in a field, and afterwards.
+    """
+    names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "TOO_DEEP": TOO_DEEP, "Malformed": Malformed, **_KNOWN}
+    names.update(class_name=class_name, new=new, complete=complete)
+    names.update(raise_in_field=raise_in_field, raise_unmakable=raise_unmakable)
+    lines = [
+        "def read(data, pos, reader):",
+        "    start = pos",
+        "    find, text = reader.find, reader.text",
+        "    reader.depth += 1",
+        "    if reader.depth > MAX_DEPTH:",
+        "        raise Malformed(TOO_DEEP, pos)",
+    ]
+    if new is not None:
+        lines += ["    instance = new()", "    reader.register(instance)"]
+    lines += ["    at = 0", "    try:", "        pass"]
+    for number, step in enumerate(steps):
+        names.update({f"step_{number}": step.step, f"arguments_{number}": step.arguments})
+        names.update({f"check_{number}": step.check, f"fits_{number}": step.fits})
+        names[f"name_{number}"] = step.mostly
+        lines += [f"        at = {number}", *_reading_lines(step, number)]
+    lines += [
+        "    except RecursionError:",
+        "        raise",
+        "    except Exception as exc:",
+        "        raise_in_field(exc, at, data, reader)",
+        "    reader.depth -= 1",
+        "    reader.seen[class_name] = None",
+        "    try:",
+    ]
+    if by_keyword and all(map(_is_plain, steps)):
+        values = ", ".join(f"{step.attribute}=value_{number}" for number, step in enumerate(steps))
+    else:
+        pairs = ", ".join(f"{step.attribute!r}: value_{number}" for number, step in enumerate(steps))
+        values = f"**{{{pairs}}}" if by_keyword else f"{{{pairs}}}"
+    if is_made_by_init:
+        # What the call of a class does, without its way through C.
+        lines += [
+            "        instance = new_object(complete)",
+            f"        if complete.__init__(instance, {values}) is not None:",
+            "            raise TypeError('__init__() should return None')",
+            "        return instance, pos",
+        ]
+    elif new is None:
+        lines += [f"        return complete({values}), pos"]
+    else:
+        lines += [f"        complete(instance, {values})", "        return instance, pos"]
+    lines += ["    except Exception as exc:", "        raise_unmakable(exc, start)"]
+    read: Callable[..., tuple[Any, int]] = _compiled(lines, names, "read", class_name)
+    return read
+
+
+def _reading_lines(step: Step, number: int) -> list[str]:
+    value, call = f"value_{number}", f"step_{number}(data, pos, reader)"
+    if step.is_open:
+        arguments = f", arguments_{number}" if step.arguments else ""
+        lines = [f"{value}, end = reader.read_any(data, pos{arguments})"]
+        if step.mostly:
+            named = _MOSTLY_READ.format(number=number, value=value, length=len(step.mostly) + 2, arguments=arguments)
+            lines = [*_lines_of(named), "else:", *("    " + line for line in lines)]
+        if step.check is not None:
+            lines += [f"if type({value}) not in fits_{number}:", f"    check_{number}({value}, pos)"]
+        lines += ["pos = end"]
+    elif step.shortcut in READ_SHORTCUTS:
+        shortcut = _lines_of(READ_SHORTCUTS[step.shortcut].replace("{value}", value))
+        lines = [*shortcut, "else:", f"    {value}, pos = {call}"]
+    else:
+        lines = [f"{value}, pos = {call}"]
+    return [" " * 8 + line for line in lines]
+
+
+def writing_function(
+    steps: Sequence[Step], *, class_name: str, raise_in_field: Callable[..., Any]
+) -> Callable[..., None]:
+    """The function that writes an object's fields. ``raise_in_field`` raises what goes wrong in one of them."""
+    names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "raise_in_field": raise_in_field, **_KNOWN}
+    lines = [
+        "def write(value, writer):",
+        "    if writer.depth >= MAX_DEPTH:",
+        "        writer.enter()",
+        "    writer.depth += 1",
+        "    out = writer.out",
+        "    at = 0",
+        "    try:",
+        "        pass",
+    ]
+    for number, step in enumerate(steps):
+        names.update({f"step_{number}": step.step, f"arguments_{number}": step.arguments})
+        names.update({f"place_{number}": step.place, f"fits_{number}": step.fits})
+        lines += [f"        at = {number}", *_writing_lines(step, number)]
+    lines += [
+        "    except Exception as exc:",
+        "        raise_in_field(exc, at, value)",
+        "    writer.depth -= 1",
+    ]
+    write: Callable[..., None] = _compiled(lines, names, "write", class_name)
+    return write
+
+
+def _writing_lines(step: Step, number: int) -> list[str]:
+    lines = [f"item = value.{step.attribute}" if _is_plain(step) else f"item = getattr(value, {step.attribute!r})"]
+    general = []
+    if step.place is not None:
+        general += [f"if type(item) not in fits_{number}:", f"    item = place_{number}(item, writer.notes)"]
+    if step.is_open:
+        general += [f"writer.write_any(item{f', arguments_{number}' if step.arguments else ''})"]
+    else:
+        general += [f"step_{number}(item, writer)"]
+    if step.shortcut in WRITE_SHORTCUTS:
+        lines += [*_lines_of(WRITE_SHORTCUTS[step.shortcut]), "else:", *("    " + line for line in general)]
+    else:
+        lines += general
+    return [" " * 8 + line for line in lines]
+
+
+def _lines_of(shortcut: str) -> list[str]:
+    return textwrap.dedent(shortcut).strip().splitlines()
+
+
+def _is_plain(step: Step) -> bool:
+    """Whether the attribute's name can stand in Python text, and is the same name there."""
+    name = step.attribute
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _compiled(lines: Sequence[str], names: dict[str, Any], function: str, class_name: str) -> Any:
+    exec(compile("\n".join(lines), f"<{function} {class_name}>", "exec"), names)
+    return names[function]

@@ -1,0 +1,180 @@
+"""What the handlers of lists, sets and maps have in common."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
+from redisson_dq.codecs.serialization.handler import Data, Handler, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import Content, EnumConstant, Instance
+from redisson_dq.java.collections import Comparator
+from redisson_dq.java.tables import in_order, pairs_in_order
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = [
+    "COMPARATOR_HANDLERS",
+    "CONCURRENT",
+    "HELPERS",
+    "LOAD_FACTOR",
+    "OBJECTS",
+    "UTIL",
+    "Contents",
+    "comparator_content",
+    "comparator_of",
+    "counted",
+    "items_and_null",
+    "list_handler",
+    "map_handler",
+    "null_ended",
+    "part",
+    "size_and_items",
+    "size_and_pairs",
+    "sorted_map_handler",
+    "two_ints",
+    "with_comparator",
+]
+
+UTIL = "java.util."
+
+CONCURRENT = "java.util.concurrent."
+
+HELPERS = "java.util.Collections$"
+
+OBJECTS = "[Ljava.lang.Object;"
+
+LOAD_FACTOR = 0.75
+
+two_ints = struct.Struct(">ii").pack
+
+Contents = Callable[[Instance], "list[Content]"]
+
+
+def counted(java_class: str) -> Contents:
+    """An int and so many elements."""
+
+    def contents(node: Instance) -> list[Content]:
+        data = Data(node, java_class)
+        return data.contents(data.integer())
+
+    return contents
+
+
+def null_ended(java_class: str) -> Contents:
+    """The elements and a null."""
+    return lambda node: Data(node, java_class).up_to_null()
+
+
+def part(node: Instance, name: str, java_class: str, decoder: Decoder) -> Instance:
+    """The collection inside another, of which the other takes the elements."""
+    found: Instance = field(node, name, Instance)
+    section = found.sections.get(java_class)
+    if section is None:
+        raise Malformed(f"class {shorten(node.desc.name, 200)} without its field {name}", node.offset)
+    decoder.spend(len(section.annotation), node)
+    return found
+
+
+def size_and_items(value: Any, encoder: Encoder) -> list[Content]:
+    return [int_bytes(len(value)), *encoder.contents(in_order(value))]
+
+
+def items_and_null(value: Any, encoder: Encoder) -> list[Content]:
+    return [*encoder.contents(value), None]
+
+
+def size_and_pairs(value: Any, encoder: Encoder) -> list[Content]:
+    return [int_bytes(len(value)), *encoder.pairs(pairs_in_order(value))]
+
+
+def list_handler(
+    name: str,
+    kind: type,
+    contents: Contents,
+    annotation: Callable[[Any, Encoder], list[Content]],
+    values: Callable[[Any, Encoder], dict[str, Content]] = lambda _value, _encoder: {},
+    make: Callable[[Instance], Any] | None = None,
+) -> Handler:
+    """The handler of a list class whose writeObject writes its elements. ``make`` gives the list without them."""
+
+    def read(node: Instance, decoder: Decoder) -> Any:
+        made = decoder.begin(node, kind() if make is None else make(node))
+        decoder.fill(made, contents(node))
+        return made
+
+    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+        put(node, values(value, encoder), annotation(value, encoder))
+
+    return Handler(name, read, kind, write, identity=True)
+
+
+def map_handler(
+    name: str,
+    kind: Any,
+    contents: Contents,
+    annotation: Callable[[Any, Encoder], list[Content]],
+    values: Callable[[Any], dict[str, Content]] = lambda _value: {},
+) -> Handler:
+    def read(node: Instance, decoder: Decoder) -> Any:
+        return decoder.map(node, name, kind, contents(node))
+
+    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+        put(node, values(value), annotation(value, encoder))
+
+    return Handler(name, read, kind, write, identity=True)
+
+
+def sorted_map_handler(
+    name: str, kind: Any, contents: Contents, write: Callable[[Any, Encoder], list[Content]]
+) -> Handler:
+    def read(node: Instance, decoder: Decoder) -> Any:
+        comparator = comparator_of(field(node, "comparator", object, None), node)
+        found = contents(node)
+        if len(found) % 2:
+            raise Malformed("a map with a key that has no value", node.offset)
+        return with_comparator(decoder.map(node, name, kind, found), comparator)
+
+    def write_map(node: Instance, value: Any, encoder: Encoder) -> None:
+        put(node, {"comparator": comparator_content(value, encoder)}, write(value, encoder))
+
+    return Handler(name, read, kind, write_map, identity=True)
+
+
+# Comparators
+
+_COMPARATORS = {comparator.value: comparator for comparator in Comparator}
+
+
+def comparator_of(content: Content, node: Instance) -> Comparator | None:
+    """The comparator of a sorted collection, one of those that Python knows."""
+    if content is None:
+        return None
+    name = content.desc.name if isinstance(content, (Instance, EnumConstant)) else "no object"
+    if name not in _COMPARATORS:
+        raise Malformed(f"a sorted collection with a comparator of its own, {shorten(name, 200)}", node.offset)
+    return _COMPARATORS[name]
+
+
+def comparator_content(value: Any, encoder: Encoder) -> Content:
+    """The same, to be written. What has none by its type is sorted by nature."""
+    comparator = getattr(value, "comparator", None)
+    if comparator is not None and not isinstance(comparator, Comparator):
+        raise Unencodable("the comparator of a sorted collection is a java.Comparator")
+    return encoder.content(comparator)
+
+
+def with_comparator(made: Any, comparator: Comparator | None) -> Any:
+    """The collection with its comparator."""
+    if comparator is not None:
+        made.comparator = comparator
+    return made
+
+
+COMPARATOR_HANDLERS: tuple[Handler, ...] = tuple(
+    Handler(comparator.value, lambda _node, _decoder, found=comparator: found)  # type: ignore[misc]
+    for comparator in (Comparator.REVERSE_ORDER, Comparator.CASE_INSENSITIVE_ORDER)
+)

@@ -1,0 +1,69 @@
+"""Kotlin's own collections: the empty ones, and those of buildList, buildSet and buildMap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.serialization.handler import Data, Handler, int_bytes, put
+from redisson_dq.codecs.serialization.stream import Instance
+from redisson_dq.java import kotlin
+from redisson_dq.java.tables import pairs_in_order
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.serialization.decoder import Decoder
+    from redisson_dq.codecs.serialization.encoder import Encoder
+
+__all__ = ["HANDLERS"]
+
+_BUILDERS = "kotlin.collections.builders."
+_LIST, _SET = 0, 1
+
+
+def _empty(kind: Any) -> Handler:
+    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+        if len(value):
+            raise Unencodable(f"a {kind.java_name} with {len(value)} elements")
+        put(node, {})
+
+    return Handler(kind.java_name, lambda _node, _decoder: kind(), kind, write)
+
+
+def _read_collection(node: Instance, decoder: Decoder) -> Any:
+    data = Data(node, _BUILDERS + "SerializedCollection")
+    flags, count = data.unpack(">bi")
+    contents = data.contents(count)
+    if flags == _LIST:
+        made = decoder.begin(node, kotlin.ListBuilder())
+        decoder.fill(made, contents)
+        return made
+    if flags == _SET:
+        return decoder.set(node, kotlin.SetBuilder.java_name, kotlin.SetBuilder, contents)
+    raise Malformed(f"a built collection of kind {flags}", node.offset)
+
+
+def _read_map(node: Instance, decoder: Decoder) -> Any:
+    data = Data(node, _BUILDERS + "SerializedMap")
+    flags, count = data.unpack(">bi")
+    if flags:
+        raise Malformed(f"a built map of kind {flags}", node.offset)
+    return decoder.map(node, kotlin.MapBuilder.java_name, kotlin.MapBuilder, data.contents(2 * count))
+
+
+def _writer(flags: int) -> Any:
+    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+        put(node, {}, [bytes((flags,)) + int_bytes(len(value)), *encoder.contents(value)])
+
+    return write
+
+
+def _write_map(node: Instance, value: Any, encoder: Encoder) -> None:
+    put(node, {}, [b"\0" + int_bytes(len(value)), *encoder.pairs(pairs_in_order(value))])
+
+
+HANDLERS: tuple[Handler, ...] = (
+    *map(_empty, (kotlin.EmptyList, kotlin.EmptySet, kotlin.EmptyMap)),
+    Handler(_BUILDERS + "SerializedCollection", _read_collection, kotlin.ListBuilder, _writer(_LIST), identity=True),
+    Handler(_BUILDERS + "SerializedCollection", _read_collection, kotlin.SetBuilder, _writer(_SET), identity=True),
+    Handler(_BUILDERS + "SerializedMap", _read_map, kotlin.MapBuilder, _write_map, identity=True),
+)

@@ -1,0 +1,365 @@
+"""The plain Python values that become another Java class where it is declared.
+
+A row of the table says: where this Java type is declared, plain values of these Python types become such a value.
+``int`` in the table is any int but a bool. An int with a Java type of its own is included: ``Long(5)`` where a Short is
+declared is a Short. Nothing is lost on the way, except by two types that round: a Float has 32 bits, a Date
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import reprlib
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java import numbers, times, values
+from redisson_dq.java.arrays import Array, array_of, component_of
+from redisson_dq.java.collections import COLLECTIONS, INTERFACES, EnumMap, EnumSet, OrderedSet
+from redisson_dq.java.declare import Signature, declaration_for, declaration_of
+
+__all__ = ["TABLE", "Misfit", "convert"]
+
+Make = Callable[[Any, Signature], Any]
+Row = dict[type, Make]
+
+
+class Misfit(ArgumentError):
+    """A value that its place cannot hold. ``steps`` lead out from it to the place, the innermost first."""
+
+    def __init__(self, value: Any, declared: str, reason: str = "", *, steps: Iterable[Any] = ()) -> None:
+        text = f"{shown(value)} of type {_type_name(value)} cannot be a {declared}"
+        super().__init__(f"{text}: {reason}" if reason else text)
+        self.steps = [*steps]
+
+
+class _Repr(reprlib.Repr):
+    """Shows what is Python's own; the repr of another class runs its code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = 60
+
+    def repr1(self, x: Any, level: int) -> str:
+        kind = type(x)
+        if x is None or kind in _SHOWN:
+            return super().repr1(x, level)
+        return f"<{kind.__qualname__[:60]}>"
+
+
+_SHOWN = frozenset(
+    (bool, int, float, str, bytes, Decimal, UUID, date, datetime, time, timedelta, list, tuple, set, frozenset, dict)
+)
+_repr = _Repr()
+
+
+def shown(value: Any) -> str:
+    """The value, shortened, for messages."""
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name}"[:80]
+    try:
+        return _repr.repr(value)
+    except Exception:  # an int of more digits than Python writes
+        return "a value"
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+# Makers
+
+
+def _exactly(kind: Callable[[float], Any]) -> Make:
+    """An int as a number of floating point, if that is the same number."""
+
+    def make(value: Any, _: Signature) -> Any:
+        made = kind(int(value))
+        if made != value:
+            raise ArgumentError("that type does not hold this int exactly; call float()")
+        return made
+
+    return make
+
+
+_MAX_DECIMAL_BITS = 1 << 17  # turning an int into a Decimal takes quadratic time
+
+
+def _decimal(value: Any, _: Signature) -> Decimal:
+    if value.bit_length() > _MAX_DECIMAL_BITS:
+        raise ArgumentError("a BigDecimal of so many digits would take too long to write")
+    return Decimal(int(value))
+
+
+def _simply(kind: Callable[[Any], Any]) -> Make:
+    return lambda value, _: kind(value)
+
+
+def _unwrapped(kind: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Make:
+    """A primitive value: what the class of its box takes, as a plain one."""
+    return lambda value, _: plain(kind(value))
+
+
+def _text(kind: type[str], pattern: str = "", what: str = "") -> Make:
+    matches = re.compile(pattern, re.DOTALL).fullmatch if pattern else bool
+
+    def make(value: str, _: Signature) -> Any:
+        text = str.__str__(value)
+        if pattern and not matches(text):
+            raise ArgumentError(f"it is no {what}")
+        return kind(text)
+
+    return make
+
+
+_CHARSETS = {
+    "utf-8": "UTF-8",
+    "ascii": "US-ASCII",
+    "iso8859-1": "ISO-8859-1",
+    "utf-16": "UTF-16",
+    "utf-16-be": "UTF-16BE",
+    "utf-16-le": "UTF-16LE",
+    **{f"cp{number}": f"windows-{number}" for number in range(1250, 1259)},
+}
+
+
+def _charset(value: str, _: Signature) -> values.Charset:
+    try:
+        return values.Charset(_CHARSETS[codecs.lookup(value).name])
+    except (LookupError, ValueError) as exc:
+        raise ArgumentError("it is no charset that is known here; make it a java.Charset") from exc
+
+
+_OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d\d?)(?::?([0-5]\d))?")
+_UNKNOWN_ZONE = "it is no time zone that this machine knows; make it a java."
+
+
+def _zone(value: str, _: Signature) -> Any:
+    text = str.__str__(value)
+    offset = _OFFSET.fullmatch(text)
+    if offset is not None:
+        seconds = int(offset[3]) * 3600 + int(offset[4] or 0) * 60
+        made = times.ZoneOffset(-seconds if offset[2] == "-" else seconds)
+        if offset[1] is None:
+            return made
+        return times.ZoneId(offset[1] + (str(made) if seconds else ""))
+    if text == "Z":
+        return times.ZoneOffset(0)
+    if text in ("UTC", "GMT", "UT") or times.zone_info(text) is not None:
+        return times.ZoneId(text)
+    raise ArgumentError(_UNKNOWN_ZONE + "ZoneId")
+
+
+_CUSTOM_ZONE = re.compile(r"GMT[+-](?:[01]?\d|2[0-3])(?::?[0-5]\d)?")
+
+
+def _time_zone(value: str, _: Signature) -> values.TimeZone:
+    text = str.__str__(value)
+    if text in ("UTC", "GMT") or _CUSTOM_ZONE.fullmatch(text) or times.zone_info(text) is not None:
+        return values.TimeZone(text)
+    raise ArgumentError(_UNKNOWN_ZONE + "TimeZone")
+
+
+def _year(value: Any, _: Signature) -> times.Year:
+    if abs(value) > 999_999_999:
+        raise ArgumentError("it is no year of java.time")
+    return times.Year(int(value))
+
+
+def _atomic(kind: Callable[[Any], Any], check: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Make:
+    return lambda value, _: kind(plain(check(value)))
+
+
+def _bits(value: Iterable[Any], _: Signature) -> values.BitSet:
+    if not all(type(bit) is int and 0 <= bit < 1 << 31 for bit in value):
+        raise ArgumentError("a BitSet holds the numbers of bits: 0 to 2147483647")
+    return values.BitSet(value)
+
+
+def _enum_of(items: Iterable[Any], signature: Signature) -> tuple[Any, list[Any]]:
+    """The enum of an EnumSet's elements or an EnumMap's keys, and these in its order."""
+    items = list(items)
+    declaration = declaration_of(signature.arguments[0].name) if signature.arguments else None
+    if declaration is None and items:
+        declaration = declaration_for(type(items[0]))
+    if declaration is None or declaration.kind != "enum":
+        raise ArgumentError("the enum is not known; declare java.EnumSet[Color] or java.EnumMap[Color, int]")
+    for item in items:
+        if type(item) is not declaration.python:
+            raise Misfit(item, declaration.name)
+    return declaration.python, sorted(items, key=declaration.members.index)
+
+
+def _enum_set(value: Iterable[Any], signature: Signature) -> EnumSet[Any]:
+    return EnumSet(*_enum_of(value, signature))
+
+
+def _enum_map(value: dict[Any, Any], signature: Signature) -> EnumMap[Any, Any]:
+    enum, keys = _enum_of(value, signature)
+    return EnumMap(enum, [(key, value[key]) for key in keys])
+
+
+_CONCURRENT = "java.util.concurrent."
+#: The collections that hold no null, as elements and keys; and the maps that hold none as values.
+_NO_NULL = frozenset(
+    (
+        *("java.util.ArrayDeque", "java.util.PriorityQueue", "java.util.TreeSet", "java.util.TreeMap"),
+        *("java.util.Hashtable", "java.util.Properties", _CONCURRENT + "ConcurrentHashMap"),
+        *(_CONCURRENT + "ConcurrentLinkedQueue", _CONCURRENT + "ConcurrentLinkedDeque"),
+        *(_CONCURRENT + "LinkedBlockingQueue", _CONCURRENT + "LinkedBlockingDeque"),
+        *(_CONCURRENT + "PriorityBlockingQueue", _CONCURRENT + "ConcurrentHashMap$KeySetView"),
+        *(_CONCURRENT + "ConcurrentSkipListSet", _CONCURRENT + "ConcurrentSkipListMap"),
+    )
+)
+_NO_NULL_VALUES = _NO_NULL - {"java.util.TreeMap"}
+
+
+def _collection(kind: Any) -> Make:
+    name: str = kind.java_name
+
+    def make(value: Any, _: Signature) -> Any:
+        has_null = name in _NO_NULL and None in value
+        if has_null or (
+            name in _NO_NULL_VALUES and isinstance(value, dict) and any(item is None for item in value.values())
+        ):
+            raise ArgumentError(f"a {name} holds no null")
+        return kind(value)
+
+    return make
+
+
+def _array(value: Any, signature: Signature) -> Any:
+    component = component_of(signature.name)
+    if component != "byte":
+        return array_of(component, value)
+    for index, item in enumerate(value):
+        if not isinstance(item, int) or isinstance(item, bool) or not -128 <= item <= 255:
+            raise Misfit(item, "byte", steps=(index,))
+    return bytes(item & 0xFF for item in value)
+
+
+# The table
+
+#: What a plain value of a Python type counts as here. Types with a Java type of their own are not plain, but numbers.
+PLAIN: dict[type, type] = {
+    **{kind: kind for kind in (bool, int, float, str, dict, datetime, time)},
+    **dict.fromkeys((numbers.Byte, numbers.Short, numbers.Integer, numbers.Long, numbers.BigInteger), int),
+    **dict.fromkeys((numbers.Float, numbers.Double), float),
+    **dict.fromkeys((list, tuple), list),
+    **dict.fromkeys((set, frozenset, OrderedSet), set),
+}
+
+_LANG, _TIME, _ATOMIC = "java.lang.", "java.time.", _CONCURRENT + "atomic."
+_URI = r"(?:[^\x00-\x20\x7f\"<>\\^`{|}%]|%[0-9A-Fa-f]{2})*"
+_WRAPPED: tuple[Any, ...] = (
+    *(times.Instant, times.OffsetDateTime, times.ZonedDateTime),
+    *(times.JavaDate, times.SqlDate, times.SqlTime, times.Timestamp),
+)
+_AS_COLLECTION: dict[str, Any] = {
+    **{name: kind for name, kind in COLLECTIONS.items() if isinstance(kind.__dict__.get("java_name"), str)},
+    **{name: COLLECTIONS[found] for name, found in INTERFACES.items()},
+}
+
+#: By declared type: what plain values of which Python types become there.
+TABLE: dict[str, Row] = {
+    "boolean": {},
+    "byte": {int: _unwrapped(numbers.Byte, int)},
+    "short": {int: _unwrapped(numbers.Short, int)},
+    "int": {int: _unwrapped(numbers.Integer, int)},
+    "long": {int: _unwrapped(numbers.Long, int)},
+    "float": {float: _simply(numbers.Float), int: _exactly(numbers.Float)},
+    "double": {float: _simply(float), int: _exactly(float)},
+    "char": dict.fromkeys((str, numbers.Character), _unwrapped(numbers.Character, str.__str__)),
+    **{
+        f"{_LANG}{kind.__name__}": {int: _simply(kind)}
+        for kind in (numbers.Byte, numbers.Short, numbers.Integer, numbers.Long)
+    },
+    _LANG + "Float": {float: _simply(numbers.Float), int: _exactly(numbers.Float)},
+    _LANG + "Double": {float: _simply(float), int: _exactly(numbers.Double)},
+    _LANG + "Character": {str: _simply(numbers.Character)},
+    _LANG + "String": {str: _simply(str.__str__)},
+    "java.math.BigInteger": {int: _simply(numbers.BigInteger)},
+    "java.math.BigDecimal": {int: _decimal},
+    _ATOMIC + "AtomicInteger": {int: _atomic(values.AtomicInteger, numbers.Integer, int)},
+    _ATOMIC + "AtomicLong": {int: _atomic(values.AtomicLong, numbers.Long, int)},
+    _ATOMIC + "AtomicBoolean": {bool: _simply(values.AtomicBoolean)},
+    _ATOMIC + "AtomicReference": {object: _simply(values.AtomicReference)},
+    "java.util.Optional": {object: _simply(values.Optional)},
+    "java.util.OptionalInt": {int: _atomic(values.OptionalInt, numbers.Integer, int)},
+    "java.util.OptionalLong": {int: _atomic(values.OptionalLong, numbers.Long, int)},
+    "java.util.OptionalDouble": {
+        float: _simply(values.OptionalDouble),
+        int: lambda value, signature: values.OptionalDouble(_exactly(float)(value, signature)),
+    },
+    **{kind.java_name: {str: _text(kind)} for kind in (values.StringBuilder, values.StringBuffer)},
+    values.Uri.java_name: {str: _text(values.Uri, _URI, "URI")},
+    values.Url.java_name: {str: _text(values.Url, r"[A-Za-z][A-Za-z0-9+.-]*:.*", "URL, which begins with a protocol")},
+    values.Currency.java_name: {str: _text(values.Currency, "[A-Z]{3}", "code of a currency, as EUR")},
+    values.JavaClass.java_name: {str: _text(values.JavaClass, r"\[*[\w$.]+;?", "name of a class")},
+    values.Charset.java_name: {str: _charset},
+    values.TimeZone.java_name: {str: _time_zone},
+    values.Pattern.java_name: {str: lambda value, _: values.Pattern(str.__str__(value))},
+    _TIME + "ZoneId": {str: _zone},
+    **{kind.java_name: {datetime: _simply(kind)} for kind in _WRAPPED},
+    times.LocalDateTime.java_name: {datetime: _simply(times.LocalDateTime)},
+    times.LocalTime.java_name: {time: _simply(times.LocalTime)},
+    times.OffsetTime.java_name: {time: _simply(times.OffsetTime)},
+    times.Year.java_name: {int: _year},
+    values.BitSet.java_name: {set: _bits},
+    EnumSet.java_name: {set: _enum_set},
+    EnumMap.java_name: {dict: _enum_map},
+    **{
+        name: {dict if issubclass(kind, dict) else list if issubclass(kind, list) else set: _collection(kind)}
+        for name, kind in _AS_COLLECTION.items()
+    },
+}
+
+
+_ARRAYS: Row = {list: _array}
+
+
+def plain_type(value: Any) -> type | None:
+    """The Python type that a plain value counts as in the table, None for a value that is not plain."""
+    kind = type(value)
+    found = PLAIN.get(kind)
+    if found is not None:
+        return found
+    if hasattr(kind, "java_name") or isinstance(value, Array) or declaration_for(kind) is not None:
+        return None
+    for base in kind.__mro__:
+        if base is numbers.Character or declaration_for(base) is not None:
+            return None
+        if base in PLAIN:
+            return PLAIN[base]
+    return None
+
+
+def convert(value: Any, signature: Signature) -> Any:
+    """A plain value as one of the declared type. Raises Misfit for any other."""
+    name = signature.name
+    try:
+        plain = plain_type(value)
+        row: Row | None = TABLE.get(name) if name[0] != "[" else _ARRAYS
+        make = None
+        if row is not None:
+            make = row.get(object) or row.get(type(value) if plain is None else plain)
+        if make is not None:
+            return make(value, signature)
+        declaration = declaration_of(name)
+        if declaration is not None and plain is not None and declaration.extends:
+            base = COLLECTIONS[declaration.extends]
+            like = dict if issubclass(base, dict) else list if issubclass(base, list) else set
+            if plain is like:
+                return declaration.python(value)
+    except Misfit:
+        raise
+    except (ArgumentError, OverflowError) as exc:
+        raise Misfit(value, name, str(exc)) from exc
+    raise Misfit(value, name)

@@ -1,0 +1,79 @@
+"""Which type arguments an object's class has where a supertype of it is declared: ``Ok<Geo>`` for ``Result<Geo>``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of, with_arguments
+
+__all__ = ["arguments_in", "not_related"]
+
+
+def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
+    """The type arguments of an object of this class that stands where ``slot`` is declared.
+
+    They are none for a raw type and for a class that is not generic. A parameter of which the declared type says
+    nothing is an Object. The result is None where the declaration does not say how the class is related to the declared
+    type. It is None for another type too, such as ``Ok<String>`` where ``Result<Geo>`` is declared.
+    """
+    if slot.name == declaration.name or not slot.arguments:
+        return slot.arguments
+    return _deduced(declaration, slot)
+
+
+def not_related(declaration: Declaration, slot: Signature) -> str:
+    """What to say where there are no such arguments."""
+    return (
+        f"a {declaration.name} where {slot.source} is declared: Java takes it for another type, or java_class does not "
+        "say what the class implements; redisson-dq generate-classes prints that"
+    )
+
+
+@lru_cache(maxsize=4096)
+def _deduced(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
+    if not declaration.parameters:
+        return ()
+    found: dict[str, Signature] = {}
+    seen = _supertype(declaration, slot.name)
+    if seen is None:
+        return () if all(argument == OBJECT for argument in slot.arguments) else None
+    if not all(_match(given, argument, found) for given, argument in zip(slot.arguments, seen, strict=False)):
+        return None
+    return tuple(found.get(name, OBJECT) for name in declaration.parameters)
+
+
+def _supertype(declaration: Declaration, name: str) -> tuple[Signature, ...] | None:
+    """The arguments of the superclass or interface ``name``, in terms of the class's own parameters."""
+    current: Declaration | None = declaration
+    bindings: Mapping[str, Signature] | None = None
+    while current is not None:
+        above, above_type = current.superclass, current.superclass_type
+        for supertype in (*current.interfaces, *((above_type,) if above_type is not None else ())):
+            if supertype.name == name:
+                arguments = supertype.arguments
+                return arguments if bindings is None else tuple(with_arguments(part, bindings) for part in arguments)
+        if above is not None and above_type is not None:
+            arguments = above_type.arguments
+            if bindings is not None:
+                arguments = tuple(with_arguments(part, bindings) for part in arguments)
+            # The parameters of a raw superclass are Objects.
+            bindings = {
+                **dict.fromkeys(above.parameters, OBJECT),
+                **dict(zip(above.parameters, arguments, strict=False)),
+            }
+        current = above
+    return None
+
+
+def _match(given: Signature, seen: Signature, found: dict[str, Signature]) -> bool:
+    """Whether both may be the same type. Notes what the variables in ``seen`` stand for then."""
+    if seen.variable is not None:
+        found[seen.variable] = given
+    elif given.name == seen.name:
+        for inner_given, inner_seen in zip(given.arguments, seen.arguments, strict=False):
+            _match(inner_given, inner_seen, found)
+    else:
+        # Jackson lets Object and interfaces pass. Only of a declared class it is known here that it is neither.
+        return declaration_of(given.name) is None
+    return True

@@ -1,0 +1,70 @@
+"""Java's order of the values that sorted collections hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from redisson_dq.java import numbers, times
+from redisson_dq.java.declare import declaration_for
+
+__all__ = ["sorted_naturally"]
+
+Key = Callable[[Any], Any]
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _text_key(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _uuid_key(value: UUID) -> tuple[int, int]:
+    return _signed(value.int >> 64), _signed(value.int & (1 << 64) - 1)
+
+
+def _float_key(number: float) -> tuple[bool, float, bool]:
+    """NaN is the largest, and -0.0 is less than 0.0."""
+    is_nan = number != number
+    return is_nan, 0.0 if is_nan else number, str(number)[0] != "-"
+
+
+#: By Python type: what to sort its values by, None for themselves.
+_KEYS: dict[type, Key | None] = {
+    str: _text_key,
+    numbers.Character: _text_key,
+    UUID: _uuid_key,
+    **dict.fromkeys((float, numbers.Float, numbers.Double), _float_key),
+    **dict.fromkeys((numbers.Byte, numbers.Short, numbers.Integer, numbers.Long, numbers.BigInteger)),
+    **dict.fromkeys((bool, int, Decimal, date, datetime, time, timedelta)),
+    **dict.fromkeys((times.Instant, times.LocalDateTime, times.JavaDate, times.Timestamp, times.Year)),
+}
+
+
+def sorted_naturally(items: list[Any], key: Key, *, reverse: bool) -> list[Any]:
+    """The elements of a sorted collection, or the entries of a sorted map, in the natural order of Java.
+
+    They stay as they are where that order is not known. ``key`` gives what is compared. O(n log n)
+    """
+    kinds = {type(key(item)) for item in items}
+    if len({_KEYS.get(kind, kind) for kind in kinds}) != 1:
+        return items
+    kind = next(iter(kinds))
+    by = _KEYS.get(kind)
+    if issubclass(kind, Enum):
+        declaration = declaration_for(kind)
+        if declaration is None:
+            return items
+        by = declaration.members.index
+    elif kind not in _KEYS:
+        return items
+    try:
+        return sorted(items, key=key if by is None else lambda item: by(key(item)), reverse=reverse)
+    except (TypeError, ArithmeticError):  # naive and aware times, a Decimal that is no number
+        return items

@@ -1,0 +1,73 @@
+"""What arguments of several calls have to be. Each check raises ArgumentError and names the queue."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.wire.commands import End
+
+__all__ = ["check_count", "check_end", "check_function", "check_index", "check_page", "limit_of", "nothing"]
+
+U = TypeVar("U")
+
+
+def check_count(value: object, name: str, what: str = "a limit") -> int:
+    """Raises ArgumentError for anything but a positive int."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ArgumentError(f"queue {name!r}: {what} is a positive int, not {value!r}")
+    return value
+
+
+def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: str) -> int | None:
+    """The limit of a call that may also wait. Raises ArgumentError for a number alone, which says neither."""
+    if not number:
+        return limit
+    first, *others = number
+    if others or limit is not None:
+        raise ArgumentError(f"queue {name!r}: one limit is wanted, not {(*number, limit)!r}")
+    if timeout is None:
+        raise ArgumentError(
+            f"queue {name!r}: {first!r} alone may be a limit or a time to wait; write limit={first!r} for at most so "
+            f"many values, or timeout={first!r} to wait so many seconds for one"
+        )
+    return first
+
+
+def check_function(value: U, name: str) -> U:
+    """Raises ArgumentError for what cannot be called."""
+    if not callable(value):
+        raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {value!r}")
+    return value
+
+
+def check_index(value: object, name: str) -> int:
+    """Raises ArgumentError for anything but an int."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArgumentError(f"queue {name!r}: an index is an int, not {value!r}")
+    return value
+
+
+def nothing(result: object) -> None:
+    """Leaves out a result that tells nothing."""
+
+
+def check_end(end: object, name: str) -> End:
+    """Raises ArgumentError for anything but "first" and "last"."""
+    if end == "first":
+        return "first"
+    if end == "last":
+        return "last"
+    raise ArgumentError(f"queue {name!r}: an end is 'first' or 'last', not {end!r}")
+
+
+def check_page(
+    start: int, stop: int, largest: int, name: str, what: str = "a page", of: str = "elements"
+) -> tuple[int, int]:
+    """The indexes of a page. Raises ArgumentError below zero, and for more than ``largest`` of them."""
+    start, stop = check_index(start, name), check_index(stop, name)
+    if start < 0 or stop < start - 1 or stop - start >= largest:
+        raise ArgumentError(
+            f"queue {name!r}: {what} has indexes from 0 on and at most {largest} {of}, not {start} to {stop}"
+        )
+    return start, stop

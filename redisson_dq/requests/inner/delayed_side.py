@@ -1,0 +1,295 @@
+"""The delayed side of a queue: how offers are put into words, and what replies tell of waiting items."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TypeVar
+
+from redisson_dq._options import Options
+from redisson_dq._times import Delay, down_to_ms, due_word, from_ms, span_ms, to_ms
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError, DuplicateItemError, EnvelopeError, QueueFullError
+from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
+from redisson_dq.requests.checks import check_count, check_index
+from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.waiting_item import WaitingItem
+from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
+from redisson_dq.wire.envelope import Envelope, unwrap
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request, Word
+
+__all__ = ["DelayedSide", "warn_of_expired", "warn_of_quarantine"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+# One script call takes at most so many values and, beyond its first value, so many bytes.
+_BATCH_VALUES = 1000
+_BATCH_BYTES = 1_000_000
+
+# One call takes no more of what is due.
+_MOST_DUE = 1000
+
+_LONGEST_ID = 512
+_LARGEST_CONTEXT = 16_384
+
+
+class DelayedSide(LeasedSide[T]):
+    """What waits for its time."""
+
+    # What take_due leases goes back to what waits.
+    back_after_ms = 1
+
+    def __init__(
+        self,
+        name: str,
+        codec: Codec | None,
+        options: Options,
+        *,
+        lean: bool,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> None:
+        super().__init__(name, codec, options, delivery_limit, dead_letter)
+        if lean and options.envelope is Envelope.LEGACY:
+            raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
+        self.lean = lean
+
+    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        # In the order of Redisson, which is that of a dump as well.
+        return (keys.envelopes, keys.timeout)
+
+    def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        return (
+            *(keys.records, keys.forget, keys.settings, keys.recurring, keys.recurring_due),
+            *(keys.leases, keys.deliveries, keys.histories, keys.history_ends),
+        )
+
+    def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        return (keys.lines, keys.turns, keys.handled)
+
+    def woken(self, keys: QueueKeys) -> str:
+        return keys.channel
+
+    # -- words of an offer -------------------------------------------------------------------------------------------
+
+    def offer_batches(self, values_and_delays: Iterable[tuple[T, Delay]]) -> Iterator[list[Word]]:
+        """The words of many offers, in parts of what one call takes. Everything is checked and encoded on the way."""
+        return _batches(self._words_of(pair) for pair in values_and_delays)
+
+    def _words_of(self, pair: tuple[T, Delay]) -> tuple[str, bytes]:
+        try:
+            value, delay = pair
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"queue {self.name!r}: offer_all takes pairs of value and delay, not {pair!r}"
+            ) from None
+        return due_word(self.name, delay, None), self.encode(value)
+
+    def offer_key(self, id: str | None, data: bytes, deduplicate_for: Delay | None) -> Word:
+        if id is None:
+            return "" if deduplicate_for is None else f"h{hashlib.sha256(data).hexdigest()}"
+        if deduplicate_for is not None:
+            raise ArgumentError(
+                f"queue {self.name!r}: an offer is known by id= or by its payload (deduplicate_for=), not by both"
+            )
+        if entry_id(self.checked_id(id)) is not None:
+            raise ArgumentError(f"queue {self.name!r}: {id!r} has the form of an id that is made here; choose another")
+        return f"i{id}"
+
+    def context_word(self, context: Mapping[str, str] | None) -> bytes:
+        if not context:
+            return b""
+        if not isinstance(context, Mapping) or not all(
+            isinstance(word, str) for pair in context.items() for word in pair
+        ):
+            raise ArgumentError(f"queue {self.name!r}: context= is a mapping from str to str, not {context!r}")
+        try:
+            text = json.dumps(dict(context), ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"queue {self.name!r}: context= is text that UTF-8 can hold: {error}") from error
+        if len(text) > _LARGEST_CONTEXT:
+            raise ArgumentError(f"queue {self.name!r}: context= takes {len(text)} bytes, more than {_LARGEST_CONTEXT}")
+        return text
+
+    def interval_ms(self, deduplicate_for: Delay) -> int:
+        ms = span_ms(deduplicate_for, self.name, "deduplicate_for=")
+        if not ms:
+            raise ArgumentError(f"queue {self.name!r}: deduplicate_for= is above zero; without it, any value is added")
+        return ms
+
+    # -- replies -----------------------------------------------------------------------------------------------------
+
+    def offered(self, added: Added, data: bytes, id: str | None) -> WaitingItem[T]:
+        self.not_full(added)
+        made = item_id(added.due_ms, added.entry) if id is None else id
+        if added.outcome == "duplicate":
+            raise DuplicateItemError(
+                f"queue {self.name!r}: an item {made!r} already stands, it is {added.fate}; "
+                "on_duplicate='keep' or 'replace' says what to do instead of this error",
+                id=made,
+                due=from_ms(added.due_ms),
+                state=added.fate,
+            )
+        return WaitingItem(
+            id=made,
+            due_ms=added.due_ms,
+            data=data if added.value is None else added.value,
+            target=Target(entry=added.entry, due_ms=added.due_ms),
+            outcome=OfferOutcome(added.outcome),
+            now_us=added.now_us,
+            decode=self._waits,
+        )
+
+    def not_full(self, added: Added) -> Added:
+        if added.outcome == "full":
+            raise QueueFullError(f"queue {self.name!r}: as many items wait as set_max_size() allows; nothing was added")
+        return added
+
+    def _waits(self, data: bytes) -> T:
+        return self.in_place([data], self.keys.timeout)[0]
+
+    def polled(self, reply: tuple[list[bytes], int]) -> list[T]:
+        found, set_aside = reply
+        warn_of_quarantine(self.keys, set_aside)
+        return self.popped(found)
+
+    def take_due(self, wanted: DueRange, told: Callable[[Due], None]) -> Request[list[T]]:
+        """``told`` is called with the reply before the values are decoded."""
+
+        def popped(due: Due) -> list[T]:
+            told(due)
+            self.warn_of_due(due)
+            return self.popped(list(due.values))
+
+        request = calls.take_due(self.keys, wanted, self.options.remember_ms)
+        return request.then(popped, keep_in=self.keys.undecodable)
+
+    def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
+        """Raises ArgumentError."""
+        if check_index(offset, self.name) < 0:
+            raise ArgumentError(f"queue {self.name!r}: offset= is an int from 0 on, not {offset!r}")
+        return DueRange(
+            since_ms=None if since is None else to_ms(since, self.name, "since="),
+            until_ms=None if until is None else down_to_ms(until, self.name, "until="),
+            offset=offset,
+            limit=min(check_count(limit, self.name), _MOST_DUE),
+        )
+
+    def warn_of_due(self, due: Due) -> None:
+        """Says what did not come to the caller."""
+        warn_of_quarantine(self.keys, due.set_aside)
+        warn_of_expired(self.keys, due.expired)
+
+    def waiting(self, page: Page) -> list[WaitingItem[T]]:
+        read_ns = time.monotonic_ns()
+        return [self._waiting_item(found, page.now_us, read_ns) for found in page.found]
+
+    def _waiting_item(self, found: Found, now_us: int, read_ns: int) -> WaitingItem[T]:
+        try:
+            entry, data = unwrap(found.member)
+        except EnvelopeError:
+            # It stands in the way of nothing yet: the transfer that meets it sets it aside.
+            entry, data = b"", found.member
+        return WaitingItem(
+            id=found.given_id or item_id(found.due_ms or 0, entry),
+            due_ms=found.due_ms,
+            data=data,
+            target=Target(entry=entry, due_ms=found.due_ms),
+            now_us=now_us,
+            read_ns=read_ns,
+            decode=self._waits,
+        )
+
+    # -- parts of requests -------------------------------------------------------------------------------------------
+
+    def bytes_of(self, start: int, stop: int) -> Request[list[bytes]]:
+        """The same as bytes. Raises EnvelopeError for an entry of no known format."""
+        request = calls.read_waiting(self.keys, start, stop)
+        return request.then(lambda members: [unwrap(member)[1] for member in members])
+
+    def remove_bytes(self, values: list[bytes]) -> Request[int]:
+        """Removes all that equal one of them; gives how many there were."""
+        return calls.remove(self.keys, "all", values, self.options.remember_ms)
+
+    def reschedule(
+        self, id: str | WaitingItem[T], delay: Delay | None = None, at: datetime | None = None
+    ) -> Request[tuple[Outcome, int, int]]:
+        """The outcome, the due time in ms, the server's time in us."""
+        request = calls.reschedule(self.keys, self.target(id), due_word(self.name, delay, at), self.options.remember_ms)
+        return request.then(lambda reply: (Outcome(reply[0]), reply[1], reply[2]))
+
+    def offer_recurring(self, value: T, id: str, recurrence: Recurrence, first_ms: int | None) -> Request[OfferOutcome]:
+        if first_ms is None:
+            raise ArgumentError(f"queue {self.name!r}: the recurring offer {id!r} would never come")
+        request = calls.recur(
+            self.keys,
+            self.options.envelope,
+            self.checked_id(id),
+            recurrence.to_json(),
+            self.encode(value),
+            first_ms,
+            lean=self.lean,
+        )
+        return self.durably(request).then(lambda reply: OfferOutcome(reply[0]))
+
+    def target(self, id: str | WaitingItem[T]) -> Target:
+        if isinstance(id, WaitingItem):
+            return id.target
+        made = entry_id(self.checked_id(id))
+        return Target(given_id=id) if made is None else Target(due_ms=made[0], entry=made[1])
+
+    def checked_id(self, id: object) -> str:
+        """Raises ArgumentError for what cannot be an id."""
+        try:
+            if isinstance(id, str) and 0 < len(id.encode()) <= _LONGEST_ID:
+                return id
+        except UnicodeEncodeError:
+            pass
+        raise ArgumentError(
+            f"queue {self.name!r}: an id is a str of 1 to {_LONGEST_ID} bytes in UTF-8, not {id!a:.100}"
+        )
+
+
+def _batches(dues_and_values: Iterable[tuple[str, bytes]]) -> Iterator[list[Word]]:
+    batch: list[Word] = []
+    size = 0
+    for due, value in dues_and_values:
+        if len(batch) == 2 * _BATCH_VALUES or (batch and size + len(value) > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(due)
+        batch.append(value)
+        size += len(value)
+    if batch:
+        yield batch
+
+
+def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
+    """Says once what was set aside, by whoever did it."""
+    if count:
+        logger.warning(
+            "queue %r: %d members that are in no envelope format were moved to the list %r",
+            keys.ready,
+            count,
+            keys.quarantine,
+        )
+
+
+def warn_of_expired(keys: QueueKeys, count: int) -> None:
+    """Says once what was too late to be delivered, by whoever found out."""
+    if count:
+        logger.warning(
+            "queue %r: %d items were too late to be delivered; they are in the list %r",
+            keys.ready,
+            count,
+            keys.expired,
+        )

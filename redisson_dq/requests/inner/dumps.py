@@ -1,0 +1,42 @@
+"""How the dumps of an object with several keys are one text of bytes."""
+
+from __future__ import annotations
+
+import struct
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["framed", "unframed"]
+
+# What stands before the dumps of an object with several keys: a mark of ours, then the length of each dump.
+_DUMP_MARK = b"redisson_dq 1\n"
+
+
+def framed(dumps: list[bytes]) -> bytes | None:
+    """One for all keys; that of a single key as it is, and None where no key has one."""
+    if not any(dumps):
+        return None
+    if len(dumps) == 1:
+        return dumps[0]
+    lengths = struct.pack(f"<{len(dumps)}Q", *map(len, dumps))
+    return b"".join((_DUMP_MARK, lengths, *dumps))
+
+
+def unframed(state: bytes, count: int, name: str) -> list[bytes]:
+    """One for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
+    if not isinstance(state, (bytes, bytearray, memoryview)):
+        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() gave, not {state!r}")
+    state = bytes(state)
+    if count == 1:
+        return [state]
+    head = struct.Struct(f"<{count}Q")
+    start = len(_DUMP_MARK) + head.size
+    if state.startswith(_DUMP_MARK) and len(state) >= start:
+        lengths = head.unpack_from(state, len(_DUMP_MARK))
+        if start + sum(lengths) == len(state):
+            dumps = []
+            for length in lengths:
+                dumps.append(state[start : start + length])
+                start += length
+            return dumps
+    raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() of such a queue gave")

@@ -1,0 +1,79 @@
+"""A side of a queue whose values can be leased: the terms of its leases."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from redisson_dq._options import Options
+from redisson_dq._times import Delay
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError
+from redisson_dq.requests.checks import check_count
+from redisson_dq.requests.inner.open_queue import OpenQueue
+from redisson_dq.requests.inner.settling import visible_ms
+from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.peek_source import PeekSource
+
+__all__ = ["LeasedSide"]
+
+T = TypeVar("T")
+
+
+class LeasedSide(OpenQueue[T]):
+    """Says for how long its values are leased, how often, and where they go then."""
+
+    #: Whether what leaves the queue makes room in it.
+    bounded = False
+    #: For how many ms at least a value waits that is given back.
+    back_after_ms = 0
+
+    def __init__(
+        self,
+        name: str,
+        codec: Codec | None,
+        options: Options,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> None:
+        """After ``delivery_limit`` deliveries (None: never) a value is a dead letter. The queue ``dead_letter`` takes
+        it, by its name before the name mapper; None stands for a list of this queue's own. Raises ArgumentError.
+        """
+        super().__init__(name, codec, options)
+        if delivery_limit is not None:
+            check_count(delivery_limit, name, "a delivery limit")
+        if dead_letter is not None and self.keys_of(dead_letter).ready == self.keys.ready:
+            raise ArgumentError(f"queue {name!r}: dead_letter= is the queue itself")
+        self.delivery_limit = delivery_limit or 0
+        self.dead_letter = dead_letter
+        self._last_source: LeaseSource | None = None
+
+    def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
+        """What a call waits on that leases values."""
+        visible = visible_ms(visibility_timeout, self.name)
+        # Nearly every call has the same one.
+        last = self._last_source
+        if last is None or last.visible_ms != visible or last.lease_keys.queue is not self.keys:
+            last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_ms)
+            self._last_source = last
+        return last
+
+    def peek_source(self, visibility_timeout: Delay) -> PeekSource:
+        """What a call waits on that sees values, before it leases some of them."""
+        source = self.lease_source(visibility_timeout)
+        return PeekSource(source.lease_keys, source.envelope, source.visible_ms, source.limit, source.back_after_ms)
+
+    # -- leases ------------------------------------------------------------------------------------------------------
+
+    @property
+    def lease_keys(self) -> LeaseKeys:
+        """The keys of its leases and dead letters."""
+        return LeaseKeys(queue=self.keys, dead=self.dead_keys, bounded=self.bounded)
+
+    @property
+    def dead_keys(self) -> DeadKeys:
+        """The keys of its dead letters."""
+        if self.dead_letter is None:
+            return DeadKeys.belonging_to(self.keys.ready)
+        return DeadKeys.of(self.keys_of(self.dead_letter).ready)

@@ -1,0 +1,138 @@
+"""One queue as a handle has it open: its name, its keys, and its codec with errors that name the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from redisson_dq._options import Options, check_durable
+from redisson_dq.codecs.base import Codec
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
+from redisson_dq.wire.keys import QueueKeys, map_name
+from redisson_dq.wire.request import Request
+
+__all__ = ["OpenQueue"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class OpenQueue(Generic[T]):
+    """What a handle and its requests know of their queue. A handle that is renamed takes another name."""
+
+    def __init__(self, name: str, codec: Codec | None, options: Options) -> None:
+        self.options = options
+        self.codec = options.codec if codec is None else codec
+        self.name = name
+        self.keys = QueueKeys.of(map_name(name, options.name_mapper))
+
+    # -- its keys ----------------------------------------------------------------------------------------------------
+
+    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        """The keys that Redisson's object of this kind has."""
+        raise NotImplementedError
+
+    def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        """The keys of ours that go where the object goes."""
+        return ()
+
+    def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        """Keys of ours that go where the object goes, and are in no dump: what is in them is there for a moment."""
+        return ()
+
+    def woken(self, keys: QueueKeys) -> str:
+        """The channel on which clients learn that there is something new, or nothing."""
+        return ""
+
+    def keys_of(self, name: str) -> QueueKeys:
+        """The keys of another queue, by its name before the name mapper."""
+        try:
+            return QueueKeys.of(map_name(name, self.options.name_mapper))
+        except ArgumentError as error:
+            raise ArgumentError(f"queue {self.name!r}: {error}") from None
+
+    def rename(self, new_name: str) -> None:
+        """Takes another name, and its keys."""
+        self.keys, self.name = self.keys_of(new_name), new_name
+
+    # -- its values --------------------------------------------------------------------------------------------------
+
+    def encode(self, value: T) -> bytes:
+        """Raises EncodeError."""
+        try:
+            return self.codec.encode(value)
+        except EncodeError as error:
+            error.args = (f"queue {self.name!r}: {error}",)
+            raise
+        except Exception as error:
+            message = f"queue {self.name!r}: {self.codec.name}: {error!r}"
+            raise EncodeError(message, codec=self.codec.name) from error
+
+    def encode_all(self, values: Iterable[T]) -> list[bytes]:
+        """Raises EncodeError, and ArgumentError for what is no collection of values."""
+        return [self.encode(value) for value in self.collected(values)]
+
+    def collected(self, values: Iterable[U]) -> list[U]:
+        """Raises ArgumentError for what is no collection: a text would be one of its letters."""
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise ArgumentError(f"queue {self.name!r}: a collection of values is wanted, not {values!r}")
+        return list(values)
+
+    def popped(self, found: list[bytes]) -> list[T]:
+        """Decodes values that exist nowhere else any more. Raises one DecodeError with all that could not be read."""
+        values, error = self.decoded(found)
+        if error is not None:
+            raise error
+        return values
+
+    def popped_one(self, data: bytes | None) -> T | None:
+        return None if data is None else self.popped([data])[0]
+
+    def in_place(self, found: list[bytes], kept_in: str) -> list[T]:
+        """Decodes values that stay in Redis, under the key ``kept_in``. Raises DecodeError like :meth:`popped`."""
+        values, error = self.decoded(found)
+        if error is not None:
+            error.kept_in = kept_in
+            raise error
+        return values
+
+    def chosen(self, found: list[bytes], kept_in: str, condition: Callable[[T], bool]) -> list[bytes]:
+        """The distinct bytes of the values that the condition is true for. Raises like :meth:`in_place`."""
+        values = self.in_place(found, kept_in)
+        return list(dict.fromkeys(data for data, value in zip(found, values, strict=True) if condition(value)))
+
+    def decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
+        """The values that could be read, and the error that stands for all the others."""
+        values: list[T] = []
+        first: DecodeError | None = None
+        undecodable: list[bytes] = []
+        for data in found:
+            try:
+                values.append(self.codec.decode(data))
+            except Exception as error:
+                undecodable.append(data)
+                if first is None:
+                    first = self._decode_error(error, data)
+        if first is not None:
+            first.data = undecodable[0]
+            first.decoded, first.undecodable = list(values), undecodable
+        return values, first
+
+    def _decode_error(self, error: Exception, data: bytes) -> DecodeError:
+        if isinstance(error, DecodeError):
+            return error
+        made = DecodeError(f"{self.codec.name}: {error!r}", codec=self.codec.name, data=data)
+        made.__cause__ = error
+        return made
+
+    def there(self, found: U | None) -> U:
+        """Raises QueueEmptyError when there is nothing."""
+        if found is None:
+            raise QueueEmptyError(f"queue {self.name!r}: it is empty")
+        return found
+
+    def durably(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
+        """A change that is confirmed as the call asks for, else as the client does."""
+        check_durable(durable)
+        return request.durably(self.options.durable if durable is None else durable)

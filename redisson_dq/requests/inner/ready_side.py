@@ -1,0 +1,74 @@
+"""The ready side of a queue: how values leave its list, and the terms of its leases."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from redisson_dq.requests.checks import check_count, check_index
+from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.commands import End
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["BoundedSide", "ReadySide"]
+
+T = TypeVar("T")
+
+
+class ReadySide(LeasedSide[T]):
+    """A list of ready values, which is taken from, waited on, and received from under a lease."""
+
+    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        return (keys.ready,)
+
+    def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        return (keys.arrivals,)
+
+    # -- its list ----------------------------------------------------------------------------------------------------
+
+    def pop_one(self, end: End) -> Request[T | None]:
+        return commands.pop(self.keys.ready, end).then(self.popped_one, keep_in=self.keys.undecodable)
+
+    def pop_many(self, end: End, limit: int) -> Request[list[T]]:
+        request = commands.pop_many(self.keys.ready, end, check_count(limit, self.name))
+        return request.then(self.popped, keep_in=self.keys.undecodable)
+
+    def pop_from(self, key: str, end: End, limit: int) -> Request[list[T]]:
+        """Takes from this queue's list or from another, whose values are read in the same way."""
+        if key == self.keys.ready:
+            return self.pop_many(end, limit)
+        return commands.pop_many(key, end, limit).then(self.popped, keep_in=self.keys.undecodable)
+
+    def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
+        """Moves one value to the list with the key ``destination``, and gives its bytes."""
+        return commands.move(self.keys.ready, destination, from_end, to_end)
+
+    def remove_bytes(self, values: list[bytes]) -> Request[int]:
+        """Removes all that equal one of them; gives how many there were."""
+        return calls.remove_ready(self.keys, "all", values)
+
+    def bytes_at(self, index: int) -> Request[bytes | None]:
+        return commands.peek(self.keys.ready, check_index(index, self.name))
+
+
+class BoundedSide(ReadySide[T]):
+    """A list with a capacity. What is taken makes room, and wakes who waits for it."""
+
+    bounded = True
+
+    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
+        return (keys.ready, keys.capacity)
+
+    def pop_one(self, end: End) -> Request[T | None]:
+        return self.pop_many(end, 1).then(lambda values: values[0] if values else None)
+
+    def pop_many(self, end: End, limit: int) -> Request[list[T]]:
+        request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
+        return request.then(self.popped, keep_in=self.keys.undecodable)
+
+    def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
+        return calls.move_bounded(self.keys, destination, from_end, to_end)
+
+    def remove_bytes(self, values: list[bytes]) -> Request[int]:
+        return calls.take_bounded(self.keys, "remove", values, int)

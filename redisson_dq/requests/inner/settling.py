@@ -1,0 +1,102 @@
+"""What ends leases, or moves their deadlines."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import attrs
+
+from redisson_dq._options import check_durable
+from redisson_dq._times import Delay, span_ms
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.wire import calls
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.request import Fence, Request
+
+__all__ = ["Settling", "visible_ms"]
+
+U = TypeVar("U")
+
+_LONGEST_REASON = 1000
+_OUTCOMES = {outcome.value.encode(): outcome for outcome in SettleOutcome}
+
+
+@attrs.frozen(cache_hash=True)
+class Settling:
+    """What ends leases of one queue, or moves their deadlines."""
+
+    source: LeaseSource
+    name: str
+    #: What has to confirm that, unless a call says something else.
+    durable: Durability | None = None
+
+    def durably(self, request: Request[U], durable: Durability | None) -> Request[U]:
+        """A change that is confirmed as the call asks for, else as the client does."""
+        check_durable(durable)
+        return request.durably(self.durable if durable is None else durable)
+
+    def ack(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
+        return calls.ack(self.source.lease_keys, ids).then(_outcomes)
+
+    def nack(
+        self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None
+    ) -> Request[list[SettleOutcome]]:
+        if not isinstance(count, bool):
+            raise ArgumentError(f"queue {self.name!r}: count= is True or False, not {count!r}")
+        request = calls.give_back(
+            self.source.lease_keys,
+            self.source.envelope,
+            ids,
+            delay_ms=max(self.source.back_after_ms, 0 if delay is None else span_ms(delay, self.name, "a delay")),
+            counted=count,
+            reason=self._reason(reason),
+            limit=self.source.limit,
+        )
+        return request.then(_outcomes)
+
+    def crashed(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
+        """Ends leases whose receiver has died, as their deadline would."""
+        source = self.source
+        request = calls.give_back(
+            source.lease_keys, source.envelope, ids, delay_ms=source.back_after_ms, counted=False, crashed=True
+        )
+        return request.then(_outcomes)
+
+    def reject(self, ids: list[bytes], reason: str | None = None) -> Request[list[SettleOutcome]]:
+        return calls.reject(self.source.lease_keys, ids, self._reason(reason)).then(_outcomes)
+
+    def extend(self, ids: list[bytes], visibility_timeout: Delay) -> Request[tuple[int, int, list[SettleOutcome]]]:
+        """The server's time in us, the deadline in ms, the outcomes."""
+        request = calls.extend(self.source.lease_keys, ids, visible_ms(visibility_timeout, self.name))
+        return request.then(lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
+
+    def fence(self, id: bytes, lost: list[Any]) -> Fence:
+        """What makes a transaction depend on a lease. ``lost`` is what the request's script answers without it."""
+        keys = self.source.lease_keys
+        return Fence(
+            key=keys.queue.fence,
+            hold=lambda fence, first: calls.hold(keys, id, fence, first),
+            # Nothing was refused on any channel.
+            lost=[b"", b"", lost],
+        )
+
+    def _reason(self, reason: str | None) -> str:
+        if reason is None:
+            return ""
+        if not isinstance(reason, str):
+            raise ArgumentError(f"queue {self.name!r}: a reason is a str, not {reason!r}")
+        return reason[:_LONGEST_REASON].encode(errors="replace").decode()
+
+
+def _outcomes(words: list[bytes]) -> list[SettleOutcome]:
+    return [_OUTCOMES[word] for word in words]
+
+
+def visible_ms(visibility_timeout: Delay, name: str) -> int:
+    """A visibility timeout in ms. Raises ArgumentError unless it is above zero."""
+    ms = span_ms(visibility_timeout, name, "a visibility timeout")
+    if not ms:
+        raise ArgumentError(f"queue {name!r}: a visibility timeout is above zero")
+    return ms

@@ -1,0 +1,73 @@
+"""What callers wait on that is more than a plain list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, Union
+
+import attrs
+
+from redisson_dq.wire import calls
+from redisson_dq.wire.blocking import Move, Pop, PutBack, ReceiverKinds, Taken, put_back
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request, Word
+
+__all__ = ["BoundedSource"]
+
+S = TypeVar("S")
+
+
+@attrs.frozen
+class BoundedSource:
+    """A pop or a move from a bounded queue: what is taken makes room, and what goes back takes it again."""
+
+    of: Union[Pop, Move]
+    queue: QueueKeys
+
+    @property
+    def key(self) -> str:
+        return self.of.key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.of.keys
+
+    def ends_with(self, key: str) -> bool:
+        return self.of.ends_with(key)
+
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        return kinds.single(self)
+
+    def length(self) -> Request[int]:
+        return self.of.length()
+
+    @property
+    def sets_aside(self) -> bool:
+        return self.of.sets_aside
+
+    def look(self, count: int) -> Request[list[Taken]] | None:
+        return self.of.look(count)
+
+    def words(self, timeout: float) -> tuple[Word, ...]:
+        return self.of.words(timeout)
+
+    def taken(self, reply: Any) -> list[Taken]:
+        return self.of.taken(reply)
+
+    def more(self, count: int) -> Request[list[Taken]] | None:
+        return self.of.more(count)
+
+    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+        count = self._left(taken)
+        return calls.release(self.queue, count) if count else None
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        if isinstance(self.of, Move):
+            return self.of.put_back(surplus, known)
+        return put_back(self.of.end, surplus, known, bounded=self.queue.ready)
+
+    def _left(self, taken: Sequence[Taken]) -> int:
+        """How many of these values are in the bounded queue no more."""
+        if isinstance(self.of, Move) and self.of.destination == self.queue.ready:
+            return 0
+        return sum(each.key == self.queue.ready for each in taken)

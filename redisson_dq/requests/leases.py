@@ -1,0 +1,179 @@
+"""The calls on values that are received under a lease, and on dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import attrs
+
+from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Redriven
+from redisson_dq.requests.checks import check_count, check_page
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.leases import Leased, Letter, Record
+from redisson_dq.wire.request import Request
+
+__all__ = ["DeadLetter", "InFlight", "LeaseRequests"]
+
+T = TypeVar("T")
+
+_LARGEST_PAGE = 1000
+
+
+@attrs.frozen(kw_only=True)
+class InFlight(Generic[T]):
+    """One value that a receiver holds, as it was when the call was answered. ``id`` is that of its delivery."""
+
+    id: str
+    data: bytes
+    deadline: datetime
+    attempt: int
+    failures: int
+    crashes: int
+    first_received: datetime | None
+    received: datetime | None
+    reason: str
+    context: dict[str, str]
+    _decode: Callable[[bytes], T] = attrs.field(alias="decode", repr=False, eq=False)
+
+    @property
+    def value(self) -> T:
+        """The value. Raises DecodeError when the codec cannot read it."""
+        return self._decode(self.data)
+
+
+@attrs.frozen(kw_only=True)
+class DeadLetter(Generic[T]):
+    """One value of a dead-letter list.
+
+    ``id`` is what ``redrive`` and ``purge_dead`` take. It is empty, and the times are None, for a value that something
+    else put into the list. ``attempts`` counts deliveries: ``failures`` those that ended with ``nack``, ``crashes``
+    those that ended by their deadline. ``source`` is the raw name of the queue it came from.
+    """
+
+    id: str
+    data: bytes
+    reason: str
+    source: str
+    attempts: int
+    failures: int
+    crashes: int
+    died: datetime | None
+    first_received: datetime | None
+    last_received: datetime | None
+    offered: datetime | None
+    due: datetime | None
+    context: dict[str, str]
+    _decode: Callable[[bytes], T] = attrs.field(alias="decode", repr=False, eq=False)
+
+    @property
+    def value(self) -> T:
+        """The value. Raises DecodeError when the codec cannot read it."""
+        return self._decode(self.data)
+
+
+class LeaseRequests(ObjectRequests[T]):
+    """Values that are received under a lease."""
+
+    def __init__(self, side: ReadySide[T]) -> None:
+        super().__init__(side)
+        self._side = side
+
+    # -- in flight ---------------------------------------------------------------------------------------------------
+
+    def in_flight(self, start: int = 0, stop: int = 99) -> Request[list[InFlight[T]]]:
+        return calls.in_flight(self._side.keys, *self._page(start, stop)).then(
+            lambda found: [self._held(each) for each in found]
+        )
+
+    def in_flight_size(self) -> Request[int]:
+        return calls.in_flight_size(self._side.keys)
+
+    def _held(self, leased: Leased) -> InFlight[T]:
+        record = Record.parse(leased.text)
+        return InFlight(
+            id=leased.id.hex(),
+            data=leased.data,
+            deadline=from_ms(leased.deadline_ms),
+            attempt=record.attempt,
+            failures=record.failures,
+            crashes=record.crashes,
+            first_received=from_optional_ms(record.first_ms),
+            received=from_optional_ms(record.received_ms),
+            reason=record.reason,
+            context=record.context,
+            decode=self._stays_in(self._side.keys.timeout),
+        )
+
+    # -- dead letters ------------------------------------------------------------------------------------------------
+
+    def dead_letters(self, start: int = 0, stop: int = 99) -> Request[list[DeadLetter[T]]]:
+        request = calls.dead_letters(self._side.lease_keys, *self._page(start, stop))
+        return request.then(lambda found: [self._letter(each) for each in found])
+
+    def redrive(
+        self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None, to: str | None = None
+    ) -> Request[Redriven]:
+        dead = self._side.dead_keys
+        target = self._side.keys if to is None else self._side.keys_of(to)
+        if target.ready == dead.dead:
+            raise ArgumentError(f"queue {self._side.name!r}: to= is the dead-letter list itself")
+        keys = LeaseKeys(queue=target, dead=dead)
+        return calls.redrive(keys, self._letter_ids(ids), self._most(limit)).then(_redriven)
+
+    def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Request[int]:
+        return calls.purge_dead(self._side.lease_keys, self._letter_ids(ids), self._most(limit))
+
+    def _letter(self, letter: Letter) -> DeadLetter[T]:
+        record = letter.record
+        return DeadLetter(
+            id=letter.id.hex(),
+            data=letter.data,
+            reason=record.reason,
+            source=letter.source,
+            attempts=record.attempt,
+            failures=record.failures,
+            crashes=record.crashes,
+            died=from_optional_ms(letter.at_ms),
+            first_received=from_optional_ms(record.first_ms),
+            last_received=from_optional_ms(record.received_ms),
+            offered=from_optional_ms(record.offered_ms),
+            due=from_optional_ms(record.due_ms),
+            context=record.context,
+            decode=self._stays_in(self._side.dead_keys.dead),
+        )
+
+    def _letter_ids(self, ids: Iterable[str | DeadLetter[T]] | None) -> list[bytes] | None:
+        if ids is None:
+            return None
+        named = [each.id if isinstance(each, DeadLetter) else each for each in self._side.collected(ids)]
+        if len(named) > _LARGEST_PAGE:
+            raise ArgumentError(f"queue {self._side.name!r}: at most {_LARGEST_PAGE} ids in one call, not {len(named)}")
+        try:
+            return [bytes.fromhex(each) for each in named]
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"queue {self._side.name!r}: an id of a dead letter is hexadecimal, not {named!r}"
+            ) from None
+
+    def _most(self, limit: int | None) -> int:
+        return _LARGEST_PAGE if limit is None else min(check_count(limit, self._side.name), _LARGEST_PAGE)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _page(self, start: int, stop: int) -> tuple[int, int]:
+        return check_page(start, stop, _LARGEST_PAGE, self._side.name)
+
+    def _stays_in(self, key: str) -> Callable[[bytes], T]:
+        return lambda data: self._side.in_place([data], key)[0]
+
+
+def _redriven(reply: tuple[int, int, int]) -> Redriven:
+    count, left, clients = reply
+    return Redriven(count=count, left=left, clients=None if clients < 0 else clients)

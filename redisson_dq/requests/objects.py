@@ -1,0 +1,116 @@
+"""The calls on a queue's keys as a whole, which every kind of queue has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from redisson_dq._times import Delay, from_ms, span_ms, to_ms
+from redisson_dq.errors import ArgumentError, RedisReplyError
+from redisson_dq.requests.inner.dumps import framed, unframed
+from redisson_dq.requests.inner.open_queue import OpenQueue
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.request import Request
+
+__all__ = ["ObjectRequests"]
+
+T = TypeVar("T")
+
+
+class ObjectRequests(Generic[T]):
+    """One queue's calls on its keys as a whole. Each method gives a request; nothing is sent."""
+
+    def __init__(self, side: OpenQueue[T]) -> None:
+        self._object = side
+
+    # -- the object --------------------------------------------------------------------------------------------------
+
+    def delete(self) -> Request[bool]:
+        return commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys)).then(bool)
+
+    def unlink(self) -> Request[bool]:
+        return commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys), lazily=True).then(bool)
+
+    def exists(self) -> Request[bool]:
+        return commands.count_keys(self._object.main_keys(self._object.keys)).then(bool)
+
+    def touch(self) -> Request[bool]:
+        return commands.count_keys(self._object.main_keys(self._object.keys), touch=True).then(bool)
+
+    def size_in_memory(self) -> Request[int]:
+        return calls.memory(self._main_types())
+
+    def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
+        channel = self._object.woken(self._object.keys_of(new_name))
+        request = calls.rename(self._pairs(new_name), "if_free" if if_free else "always", channel)
+        return request.then(self._renamed)
+
+    def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
+        channel = self._object.woken(self._object.keys_of(destination))
+        return calls.copy(self._pairs(destination), "replace" if replace else "if_free", channel)
+
+    def dump(self) -> Request[bytes | None]:
+        return calls.dump(self._types(self._all_keys())).then(framed)
+
+    def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
+        keys = self._all_keys()
+        dumps = unframed(state, len(keys), self._object.name)
+        ttl_ms = 0 if ttl is None else span_ms(ttl, self._object.name, "a time to live")
+        types = self._types(keys)
+        types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
+        return calls.restore(
+            types, "replace" if replace else "if_free", ttl_ms, self._object.woken(self._object.keys), dumps
+        )
+
+    # -- its time to live --------------------------------------------------------------------------------------------
+
+    def expire(self, ttl: Delay | datetime, when: str = "always") -> Request[bool]:
+        if isinstance(ttl, datetime):
+            return self.expire_at(ttl, when)
+        return calls.expire(self._main_types(), "in", span_ms(ttl, self._object.name, "a time to live"), when)
+
+    def expire_at(self, moment: datetime, when: str = "always") -> Request[bool]:
+        return calls.expire(self._main_types(), "at", to_ms(moment, self._object.name, "the end of its life"), when)
+
+    def clear_expire(self) -> Request[bool]:
+        return calls.persist(self._main_types())
+
+    def remain_time_to_live(self) -> Request[timedelta | None]:
+        return calls.time_to_live(self._main_types()).then(
+            lambda found: None if found[0] < 0 else timedelta(milliseconds=found[0])
+        )
+
+    def expire_time(self) -> Request[datetime | None]:
+        return calls.time_to_live(self._main_types()).then(lambda found: None if found[0] < 0 else from_ms(found[1]))
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _all_keys(self) -> tuple[str, ...]:
+        return self._object.main_keys(self._object.keys) + self._object.side_keys(self._object.keys)
+
+    def _types(self, keys: Iterable[str]) -> dict[str, str]:
+        return {key: self._object.keys.type_of(key) for key in keys}
+
+    def _main_types(self) -> dict[str, str]:
+        return self._types(self._object.main_keys(self._object.keys))
+
+    def _pairs(self, other_name: str) -> dict[str, str]:
+        """This object's keys, then those it would have under the other name."""
+        other = self._object.keys_of(other_name)
+        if other == self._object.keys:
+            raise ArgumentError(f"queue {self._object.name!r}: the other name is its own")
+        types = self._types(self._all_keys() + self._object.passing_keys(self._object.keys))
+        moved = self._object.main_keys(other) + self._object.side_keys(other) + self._object.passing_keys(other)
+        types.update((key, other.type_of(key)) for key in moved)
+        return types
+
+    def _renamed(self, outcome: int) -> bool:
+        if outcome < 0:
+            raise RedisReplyError(f"queue {self._object.name!r}: there is nothing to rename: no such key")
+        return bool(outcome)
+
+
+def _tagged(key: str) -> str:
+    # In the same slot as the key itself: a key without a hash tag becomes one.
+    return key if "{" in key else f"{{{key}}}"

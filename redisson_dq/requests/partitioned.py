@@ -1,0 +1,104 @@
+"""The calls of a queue in partitions, each as a request to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from redisson_dq._times import Delay
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Outcome, entry_id
+from redisson_dq.requests.delayed import DelayedRequests, OnDuplicate
+from redisson_dq.requests.inner.routing import DelayedRouting, Routing
+from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.requests.waiting_item import WaitingItem
+from redisson_dq.wire.request import Request
+
+__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests"]
+
+T = TypeVar("T")
+AnyRequests = TypeVar("AnyRequests", bound=ObjectRequests[Any])
+
+
+class _PartitionedRequests(Generic[AnyRequests]):
+    def __init__(self, partitions: Sequence[AnyRequests], routing: Routing) -> None:
+        self._partitions = partitions
+        self._routing = routing
+
+    def partition_for(self, key: str) -> AnyRequests:
+        """The requests of the partition that a key (or an id) goes to, for every other call."""
+        return self._partitions[self._routing.of_key(key)]
+
+
+class PartitionedQueueRequests(_PartitionedRequests[QueueRequests[T]], Generic[T]):
+    """The ready side of a queue in partitions. Each method gives a request to one partition; nothing is sent."""
+
+    def add(self, value: T, key: str | None = None) -> Request[bool]:
+        return self._partitions[self._routing.of_key_or_next(key)].add(value)
+
+    def offer(self, value: T, key: str | None = None) -> Request[bool]:
+        return self.add(value, key)
+
+
+class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Generic[T]):
+    """The delayed side of a queue in partitions. Each method gives a request to one partition; nothing is sent.
+
+    The partition is that of ``key``, without one that of the id: an item that was offered under a key needs that key.
+    """
+
+    _routing: DelayedRouting[T]
+
+    def __init__(self, partitions: Sequence[DelayedRequests[T]], routing: DelayedRouting[T], name: str) -> None:
+        super().__init__(partitions, routing)
+        self._name = name
+
+    def offer(
+        self,
+        value: T,
+        delay: Delay | None = None,
+        at: datetime | None = None,
+        *,
+        key: str | None = None,
+        id: str | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        deduplicate_for: Delay | None = None,
+        expires: Delay | None = None,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
+    ) -> Request[WaitingItem[T]]:
+        return self._partitions[self._routing.of_offer(value, key, id, by_payload=deduplicate_for is not None)].offer(
+            value,
+            delay,
+            at,
+            id=id,
+            on_duplicate=on_duplicate,
+            deduplicate_for=deduplicate_for,
+            expires=expires,
+            context=context,
+            durable=durable,
+        )
+
+    def cancel(self, id: str, key: str | None = None) -> Request[Outcome]:
+        return self._partition_with(id, key).cancel(id)
+
+    def reschedule(
+        self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
+    ) -> Request[Outcome]:
+        return self._partition_with(id, key).reschedule(id, delay, at)
+
+    def find(self, id: str, key: str | None = None) -> Request[WaitingItem[T] | None]:
+        return self._partition_with(id, key).find(id)
+
+    def _partition_with(self, id: str, key: str | None) -> DelayedRequests[T]:
+        if key is not None:
+            return self._partitions[self._routing.of_key(key)]
+        place = self._routing.of_id(id)
+        if entry_id(id) is not None:
+            raise ArgumentError(
+                f"queue {self._name!r}: the id {id!r} was made here and says nothing of its partition; give key=, or "
+                "call the queue itself, which asks all partitions"
+            )
+        return self._partitions[place]

@@ -1,0 +1,62 @@
+"""One item that waits, as a request tells of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+import attrs
+
+from redisson_dq._times import from_ms
+from redisson_dq.items import OfferOutcome
+from redisson_dq.wire.calls import Target
+
+__all__ = ["WaitingItem"]
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class WaitingItem(Generic[T]):
+    """One item that waits, as it was when the call that told of it was answered.
+
+    ``id`` is the caller's, or one that was made. ``due`` is on the server's clock, None for an entry that has lost
+    its due time. ``outcome`` says what an offer did; it is None for an item that was looked up.
+    """
+
+    id: str
+    due_ms: int | None
+    data: bytes
+    target: Target
+    outcome: OfferOutcome | None = None
+    _now_us: int = attrs.field(alias="now_us")
+    _read_ns: int = attrs.field(alias="read_ns", factory=time.monotonic_ns)
+    _decode: Callable[[bytes], T] = attrs.field(alias="decode")
+
+    @property
+    def due(self) -> datetime | None:
+        """When it is due, in UTC."""
+        return None if self.due_ms is None else from_ms(self.due_ms)
+
+    @property
+    def remaining(self) -> timedelta | None:
+        """How long from now until it is due, below zero when that has passed. No round trip: by the server's clock
+        as it was told with the item, and the time that has passed here since then."""
+        if self.due_ms is None:
+            return None
+        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
+        return timedelta(microseconds=self.due_ms * 1000 - self._now_us - passed_us)
+
+    @property
+    def value(self) -> T:
+        """The value. Raises DecodeError (with the bytes, which stay in Redis) when the codec cannot read it."""
+        return self._decode(self.data)
+
+    def moved(self, due_ms: int, now_us: int) -> WaitingItem[T]:
+        """The same item with another due time, told just now."""
+        read_ns = time.monotonic_ns()
+        return attrs.evolve(
+            self, due_ms=due_ms, now_us=now_us, read_ns=read_ns, target=attrs.evolve(self.target, due_ms=due_ms)
+        )

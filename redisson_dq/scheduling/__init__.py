@@ -1,0 +1,1 @@
+"""When to transfer, where due entries stand and when an item recurs: decisions without I/O, and the timer for them."""

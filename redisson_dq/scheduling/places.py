@@ -1,0 +1,137 @@
+"""Where due entries stand in the envelope list: what one client knows of that between its transfers.
+
+Theory of operation. A transfer has to take its entries out of a list that has no index. Most of them it finds by itself
+(``scripts/include/places.lua``). Entries of Java's that are due in another order than they were offered it finds only
+by reading the list. Reading a long list takes too long for one call. So the transfer answers "lost", and a pass begins:
+
+* The first calls ask for the keys of the next due entries, in due order. A key is the id of an entry, or most of it.
+* The next calls read the list from its end to its front, a slice each. Of few entries the script answers where they
+  stand. Of many the client finds that out itself, as the script answers with all keys of the slice.
+* Then the calls deliver again. Each is given hints: the keys of the next entries, and the place of each. A place is the
+  one that the pass saw, less what was taken out before it since.
+
+Nothing changes in Redis before entries are delivered. What others take out of the list meanwhile is not known here. So
+the script believes no hint, and looks whether the entry stands there. All that is known here may be wrong or forgotten
+at any time. It costs a new pass then.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from bisect import bisect_left, insort
+from itertools import accumulate
+from typing import Any
+
+__all__ = ["Places"]
+
+_KEY_BYTES = 8
+_HINT = struct.Struct(f"<{_KEY_BYTES}sI")
+# The place of an entry that a pass did not find.
+_ABSENT = 0xFFFFFFFF
+# Up to so many keys go to the script, which picks them out of a slice.
+_FEW = 4000
+# So many hints go with one call: somewhat more than the last one used.
+_MOST_HINTS, _LEAST_HINTS = 2000, 100
+# So many places are counted together.
+_BLOCK = 512
+
+
+class _Step(enum.Enum):
+    """What the next call is for."""
+
+    DELIVER = enum.auto()
+    ASK_FOR_KEYS = enum.auto()
+    READ_A_SLICE = enum.auto()
+
+
+class Places:
+    """What is known for one queue. Not thread-safe: its driver calls it from one place."""
+
+    def __init__(self) -> None:
+        self._step = _Step.DELIVER
+        #: The keys that the pass is for, in due order, and how many of them are delivered.
+        self._keys: list[bytes] = []
+        self._over = 0
+        #: Where the next slice ends: "end" or a place.
+        self._before = b"end"
+        #: Where the pass saw them.
+        self._seen: dict[bytes, int] = {}
+        #: Where it saw those that were taken out since: for each block of places those in it, in order.
+        self._gone: list[list[int]] = []
+        self._share = _MOST_HINTS
+
+    def words(self) -> tuple[bytes, bytes | int]:
+        """What the next transfer is told."""
+        if self._step is _Step.ASK_FOR_KEYS:
+            return b"keys", len(self._keys)
+        if self._step is _Step.READ_A_SLICE:
+            return self._before, b"".join(self._keys) if self._few else b""
+        return b"deliver", self._hints()
+
+    def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
+        """What the transfer answered about places."""
+        if state == b"lost":
+            self._begin()
+        elif state == b"found" and self._step is _Step.DELIVER:
+            self._use_up(found)
+        elif state == b"keys":
+            self._keys += (key for (key,) in struct.iter_unpack(f"{_KEY_BYTES}s", found))
+            if len(self._keys) >= total or not found:
+                self._step = _Step.READ_A_SLICE
+                self._seen = dict.fromkeys(self._keys, _ABSENT)
+        elif state.isdigit():
+            self._note(int(state), found)
+        else:
+            # Nothing more is due, or too little for a pass, or another client moves.
+            self.forget()
+
+    def forget(self) -> None:
+        """Nothing is known any more."""
+        self._step = _Step.DELIVER
+        self._keys, self._over, self._before, self._seen, self._gone = [], 0, b"end", {}, []
+
+    @property
+    def _few(self) -> bool:
+        return len(self._keys) <= _FEW
+
+    def _begin(self) -> None:
+        self.forget()
+        self._step = _Step.ASK_FOR_KEYS
+
+    def _hints(self) -> bytes:
+        words, before = [], list(accumulate(map(len, self._gone), initial=0))
+        for key in self._keys[self._over : self._over + self._share]:
+            place = self._seen[key]
+            if place != _ABSENT:
+                block = place // _BLOCK
+                place -= before[block] + bisect_left(self._gone[block], place)
+            words.append(_HINT.pack(key, place))
+        return b"".join(words)
+
+    def _note(self, first: int, found: bytes) -> None:
+        seen = self._seen
+        if self._few:
+            seen.update(_HINT.iter_unpack(found))
+        else:
+            for place, (key,) in enumerate(struct.iter_unpack(f"{_KEY_BYTES}s", found), first):
+                if key in seen:
+                    seen[key] = place
+        self._before = b"%d" % first
+        if first == 0:
+            self._step = _Step.DELIVER
+            last = max((place for place in seen.values() if place != _ABSENT), default=0)
+            self._gone = [[] for _ in range(last // _BLOCK + 1)]
+
+    def _use_up(self, over: int) -> None:
+        # Those that the script passed over, to others behind them, are gone as well: somebody else took them out.
+        for key in self._keys[self._over : self._over + over]:
+            place = self._seen[key]
+            if place != _ABSENT:
+                insort(self._gone[place // _BLOCK], place)
+        self._over += over
+        if over:
+            self._share = max(_LEAST_HINTS, min(_MOST_HINTS, over + over // 8))
+            if self._over == len(self._keys):
+                # More may be due.
+                self._begin()

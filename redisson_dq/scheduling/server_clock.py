@@ -1,0 +1,54 @@
+"""How the server's clock stands to this machine's, learned from answers. No I/O, and times are arguments.
+
+Each answer tells the server's time when the command ran. The command ran at some moment between sending and reading:
+
+    server's time - time of reading  <=  difference of the clocks  <=  server's time - time of sending
+
+The upper end is too high by the time that the command took to the server, and by nothing else. So the lowest of the
+last upper ends belongs to the fastest way, and a slow answer changes nothing. By that figure a command is sent for a
+due time. It runs at that time, or as much later as its own way is slower than the fastest one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+__all__ = ["ServerClock"]
+
+# Of so many answers the fastest counts. So about one of as many is faster yet, and its command runs too early.
+_ANSWERS: Final = 64
+# Clocks drift apart. So an answer counts as higher by 15 us for each second since, and no more after a minute.
+_OLDEST_US: Final = 60_000_000
+_DRIFT_SHARE: Final = 1 << 16
+
+# An answer whose way was slower than the fastest one by more than this tells nothing.
+_SLOW_US: Final = 20_000
+
+
+class ServerClock:
+    """Learns from answers when to send. Not thread-safe: the driver of the engines calls it from one place."""
+
+    def __init__(self) -> None:
+        #: The server's time when a command runs there, minus this machine's time when it is sent. None before the
+        #: first answer.
+        self.ahead_us: int | None = None
+        #: When this machine's clock was last compared with the server's.
+        self.learned_us = 0
+        # Upper ends, each with the time of its reading.
+        self._answers: deque[tuple[int, int]] = deque(maxlen=_ANSWERS)
+
+    def learn(self, server_us: int, sent_us: int, read_us: int) -> None:
+        """A command that was sent at ``sent_us`` ran at ``server_us``, and its answer was read at ``read_us``."""
+        highest_us, lowest_us = server_us - sent_us, server_us - read_us
+        answers = self._answers
+        while answers and read_us - answers[0][1] > _OLDEST_US:
+            answers.popleft()
+        known_us = min((highest + (read_us - at_us) // _DRIFT_SHARE for highest, at_us in answers), default=highest_us)
+        if lowest_us > known_us:
+            # A clock was set, or has drifted: what was known cannot be right any more.
+            answers.clear()
+            known_us = highest_us
+        if highest_us - known_us <= _SLOW_US:
+            answers.append((highest_us, read_us))
+            self.ahead_us, self.learned_us = min(highest_us, known_us), read_us

@@ -1,0 +1,228 @@
+-- Takes values from the head of the ready list whose turn it is and for which there is a slot and a token, and leases
+-- them. Parks the others: they wait, and are called up, or ready again, when that may have changed.
+-- Answers to: nothing in RBlockingQueue
+-- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms
+-- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
+-- COST: O(n log m), n taken, m waiting
+-- INCLUDE: clock, add, reap, delivery_record, lapse, history, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
+local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
+-- What nobody calls up waits as long as a lease, and so much longer for each value before it.
+local APART_MS = 20
+local envelope, nonce = ARGV[1], ARGV[2]
+local count, visible_ms, delivery_limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local bounded = ARGV[6] == 'bounded'
+local now_us, now_ms = server_time()
+
+-- Fails on a wrong type before anything is written.
+for _, key in ipairs({keys.ready, keys.arrivals, keys.envelopes, keys.dead}) do
+  redis.call('LLEN', key)
+end
+for _, key in ipairs({keys.timeout, keys.leases, keys.histories, keys.history_ends, keys.dead_index}) do
+  redis.call('ZCARD', key)
+end
+redis.call('ZCARD', keys.lines)
+redis.call('ZCARD', keys.handled)
+for _, key in ipairs({keys.deliveries, keys.turns, keys.dead_info}) do
+  redis.call('HLEN', key)
+end
+-- The same call again, whose reply was lost: the same leases.
+if granted_before(nonce, now_ms) then
+  return reply_with({now_us, 0, granted, {}, 0})
+end
+local written = envelope == 'legacy' and 'legacy' or 'lean'
+need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, rights_to_add(written))
+if bounded then
+  need({'GET', 'INCRBY'})
+end
+
+local limits, at = {}, 8
+for number = 1, tonumber(ARGV[7]) do
+  limits[number] = {
+    id = ARGV[at], slots = tonumber(ARGV[at + 1]), tokens = tonumber(ARGV[at + 2]), per_us = tonumber(ARGV[at + 3]),
+    size = tonumber(ARGV[at + 4]),
+  }
+  at = at + 5
+end
+local seen = {}
+for i = at, #ARGV, 5 do
+  seen[ARGV[i]] = {
+    key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_ms = ARGV[i + 4],
+  }
+end
+
+local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
+if known then
+  reap(now_ms, count + 20)
+end
+local deadline = due_of(visible_ms * 1000, now_us)
+local add, latest = adder(written, now_us), deadline
+local popped, buried, parked, dropped = 0, 0, 0, {}
+
+-- The value waits. Gives the id of its entry.
+local function park(value, d, turn, due)
+  d.turn = turn and text_of(turn) or ''
+  local entry = add(value, due)
+  leave(entry, d, due, now_ms)
+  follow(d, entry)
+  parked, latest = parked + 1, math.max(latest, due)
+  return entry
+end
+
+-- The turn of a value in the line of its key, and how many stand before it. The argument came is when a parked value
+-- was ready again. A value that was ready before that has left the list.
+local function turn_in(key, d, came)
+  local prefix, turn = 'k' .. key, turn_of(d)
+  if not (turn and string.sub(turn, 1, 17) == prefix and redis.call('ZSCORE', keys.lines, turn)) then
+    turn = new_turn(prefix)
+    came = 0
+  end
+  for _ = 1, 100 do
+    local first = line_of(prefix, 1)[1]
+    if first == turn then
+      return turn, 0
+    end
+    local state, other, id = state_of(first, now_ms)
+    if state == 'ready' and other.order < came then
+      -- Somebody else has taken it: the ready list is in order.
+      redis.call('HDEL', keys.deliveries, id)
+      state = nil
+    end
+    if state then
+      return turn, number_of(turn) - number_of(first)
+    end
+    drop_turn(first)
+  end
+  return turn, 100
+end
+
+-- How many slots of a limit are taken.
+local function slots_taken(limit)
+  local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
+  local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
+  if taken < limit.slots then
+    return taken
+  end
+  -- Those of leases that have ended by themselves are free.
+  for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
+    local id = string.sub(slot, 18)
+    local ends = redis.call('ZSCORE', keys.leases, id)
+    if not ends or tonumber(ends) <= now_ms then
+      redis.call('ZREM', keys.lines, slot)
+      redis.call('HDEL', keys.turns, 's' .. id)
+      taken = taken - 1
+    end
+  end
+  return taken
+end
+
+local function admit(value, digest, asked)
+  local d = known and history_of(value, digest) or unknown(digest)
+  -- What was parked, or received before, does not go behind what waits.
+  local came, returns, limit = d.order, d.turn ~= nil or d.attempt > 0, asked.limit
+  if asked.key == '' and turn_of(d) then
+    leave_line(d, now_ms)
+    d.turn = nil
+  end
+  if delivery_limit > 0 and d.attempt >= delivery_limit then
+    leave_line(d, now_ms)
+    to_dead(letter_id(nonce), value, d, '', now_ms)
+    buried = buried + 1
+    return
+  end
+  if asked.unique ~= '' then
+    local until_ms = tonumber(redis.call('ZSCORE', keys.handled, asked.unique) or nil)
+    if until_ms and until_ms > now_ms then
+      leave_line(d, now_ms)
+      dropped[#dropped + 1] = value
+      return
+    end
+  end
+  local turn
+  if asked.key ~= '' then
+    local before
+    turn, before = turn_in(asked.key, d, came)
+    if before > 0 then
+      park(value, d, turn, now_ms + visible_ms + APART_MS * before)
+      return
+    end
+  end
+  if limit and limit.slots > 0 then
+    local waits = not returns and first_of('w' .. limit.id, now_ms)
+    if waits or slots_taken(limit) >= limit.slots then
+      local mine = new_turn('w' .. limit.id)
+      local first = line_of('w' .. limit.id, 1)[1]
+      local due = now_ms + visible_ms + APART_MS * (number_of(mine) - number_of(first))
+      redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
+      return
+    end
+  end
+  if limit and limit.tokens > 0 then
+    local bucket = bucket_of(limit.id, limit.tokens, limit.per_us, limit.size, now_us)
+    if bucket.tokens < 1 or not returns and bucket.booked > now_us then
+      -- When the next token comes, or so much later than the time that was given last.
+      local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
+      if bucket.booked <= now_us then
+        booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
+      end
+      write_bucket(limit.id, bucket.noted_from, bucket.noted_level, booked)
+      park(value, d, turn, math.ceil(booked / 1000))
+      return
+    end
+    write_bucket(limit.id, bucket.from, bucket.level - 1, bucket.booked)
+  end
+  d.turn = turn and text_of(turn)
+  begun[turn or ''] = true
+  local id = next_id(nonce, known)
+  grant(envelope, id, value, digest, d, deadline, now_ms)
+  if limit and limit.slots > 0 then
+    redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
+    redis.call('HSET', keys.turns, 's' .. id, limit.id)
+    -- It counts from now on, before the leases are written.
+    redis.call('ZADD', keys.leases, deadline, id)
+  end
+  if asked.unique ~= '' then
+    redis.call('HSET', keys.turns, 'u' .. id, asked.unique .. asked.unique_ms)
+  end
+end
+
+local function admit_from(key)
+  while grants < count and popped < 1000 do
+    local value = redis.call('LINDEX', key, 0)
+    if not value then
+      return true
+    end
+    local digest = digest_of(value)
+    if not seen[digest] then
+      return false
+    end
+    redis.call('LPOP', key)
+    popped = popped + 1
+    admit(value, digest, seen[digest])
+  end
+  return false
+end
+local _ = admit_from(keys.arrivals) and admit_from(keys.ready)
+
+write_grants(deadline, now_ms)
+if popped > 0 then
+  keep_alive(latest, now_ms, {keys.lines, keys.turns})
+end
+if known then
+  forget_histories(now_ms, false)
+end
+-- Of a few turns and slots, whether they are void.
+for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
+  if string.byte(member) == 115 then
+    local ends = redis.call('ZSCORE', keys.leases, string.sub(member, 18))
+    if not ends or tonumber(ends) <= now_ms then
+      redis.call('ZREM', keys.lines, member)
+    end
+  elseif not state_of(member, now_ms) then
+    drop_turn(member)
+  end
+end
+if bounded then
+  make_room(buried + #dropped)
+end
+return reply_with({now_us, buried, granted, dropped, parked})

@@ -1,0 +1,32 @@
+-- Gives leases another deadline, counted from now.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, channel, leases, deliveries, alarm
+-- ARGV: for how many ms from now, the ids
+-- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended" or "lost" of each
+-- COST: O(n log m), n leases, m waiting
+-- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory
+local now_us, now_ms = server_time()
+-- Fails on a wrong type before anything is written.
+redis.call('ZCARD', keys.timeout)
+redis.call('HLEN', keys.deliveries)
+need({'EXISTS', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local deadline, outcomes, sooner = due_of(ARGV[1] * 1000, now_us), {}, false
+local ids = {unpack(ARGV, 2)}
+local deadlines = deadlines_of(ids, now_ms)
+for i, id in ipairs(ids) do
+  local member = deadlines[i] and held(id, deadlines[i], #ids)
+  if member then
+    redis.call('ZADD', keys.timeout, deadline, member)
+    redis.call('ZADD', keys.leases, deadline, id)
+    sooner = sooner or deadline < tonumber(deadlines[i])
+  end
+  outcomes[i] = member and 'extended' or 'lost'
+end
+if redis.call('EXISTS', keys.leases) == 1 then
+  keep_alive(deadline, now_ms, {keys.leases, keys.deliveries})
+end
+if sooner then
+  wake(deadline, now_ms)
+end
+return reply_with({now_us, deadline, outcomes})

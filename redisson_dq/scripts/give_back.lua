@@ -1,0 +1,101 @@
+-- Ends leases whose values were not done: they are ready again at once, or wait for another time.
+-- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
+-- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- ARGV: envelope ("lean" or "legacy"), delay in ms (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
+-- RETURN: the server's time in epoch us; "returned", "delayed", "dead" or "lost" of each
+-- COST: O(n log m), n leases, m waiting
+-- INCLUDE: clock, add, delivery_record, digest, leave, held, envelope, turn, lines, dead, room, parts, announce, need, full_memory
+local envelope, delay_ms, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
+-- A receiver that died is no failure of the handler.
+local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
+local limit = tonumber(ARGV[5])
+local now_us, now_ms = server_time()
+-- Fails on a wrong type before anything is written.
+for _, key in ipairs({keys.ready, keys.envelopes, keys.dead}) do
+  redis.call('LLEN', key)
+end
+for _, key in ipairs({keys.timeout, keys.histories, keys.history_ends, keys.dead_index}) do
+  redis.call('ZCARD', key)
+end
+redis.call('HLEN', keys.deliveries)
+redis.call('HLEN', keys.dead_info)
+need(rights_to_add(envelope), SETTLING, BURYING, {'LPUSH', 'PEXPIRE', 'PTTL'})
+if ARGV[6] == 'bounded' then
+  need({'GET', 'INCRBY'})
+end
+-- Most queues have neither keys nor limits.
+local lined = redis.call('EXISTS', keys.turns) == 1
+if lined then
+  need(LINING)
+end
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local add = adder(envelope, now_us)
+local outcomes, back, buried = {}, {}, 0
+local ids = {unpack(ARGV, 7)}
+local deadlines, met = deadlines_of(ids, now_ms), {}
+for i, id in ipairs(ids) do
+  local member, value
+  if deadlines[i] and not met[id] then
+    member, met[id] = held(id, deadlines[i], #ids), true
+    value = member and unwrap(member)
+  end
+  local outcome = 'lost'
+  if member then
+    end_lease(id, member)
+    local d = parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest_of(value))
+    redis.call('HDEL', keys.deliveries, id)
+    if counted then
+      d.failures = d.failures + 1
+    elseif crashed then
+      d.crashes = d.crashes + 1
+    else
+      d.attempt = math.max(0, d.attempt - 1)
+      if d.attempt == 0 then
+        d.first = 0
+      end
+    end
+    if reason ~= '' then
+      d.reason = reason
+    end
+    if lined then
+      forget_unique(id)
+      leave_slot(id, now_ms)
+    end
+    -- A value that was handed back untouched is as if it had never been received.
+    local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
+      or d.turn
+    if counted and limit > 0 and d.attempt >= limit then
+      leave_line(d, now_ms)
+      to_dead(id, value, d, '', now_ms)
+      buried, outcome = buried + 1, 'dead'
+    elseif delay_ms > 0 then
+      local due = due_of(delay_ms * 1000, now_us)
+      local entry = add(value, due)
+      if remembered then
+        leave(entry, d, due, now_ms)
+        follow(d, entry)
+      end
+      outcome = 'delayed'
+    else
+      back[#back + 1] = value
+      if remembered then
+        leave(id, d, now_ms, now_ms)
+      end
+      outcome = 'returned'
+    end
+  end
+  outcomes[i] = outcome
+end
+if counted or crashed then
+  in_parts('RPUSH', keys.ready, back)
+else
+  -- To the head, in the order in which they were received.
+  for i = 1, math.floor(#back / 2) do
+    back[i], back[#back + 1 - i] = back[#back + 1 - i], back[i]
+  end
+  in_parts('LPUSH', keys.ready, back)
+end
+if ARGV[6] == 'bounded' then
+  make_room(buried)
+end
+return reply_with({now_us, outcomes})

@@ -1,0 +1,15 @@
+-- Tells other clients something on a channel, and the caller whether that was refused.
+local refusal, refused_channel = '', ''
+
+-- A user may have the right to change a queue and none to publish, which is the default of Redis 7. The change stands.
+local function announce(channel, message)
+  local reply = redis.pcall('PUBLISH', channel, message)
+  if type(reply) == 'table' and reply.err then
+    refusal, refused_channel = reply.err, channel
+  end
+end
+
+-- The reply of a script that announces: why that was refused, or '', and on which channel; then its result.
+local function reply_with(result)
+  return {refusal, refused_channel, result}
+end

@@ -1,0 +1,45 @@
+-- Counts the tokens of a rate, on the server's clock.
+-- KEYS: turns
+--
+--   turns    'b' .. limit   since when tokens are counted; how many there were then; until when values that wait for a
+--                           token were given times. Times are in us
+--
+-- So many tokens come in so many us, evenly, while there are fewer than the bucket holds. All numbers are whole, so that
+-- no token is lost or made by rounding.
+
+-- A bucket that is full for so long was left by those who were given times: others need not wait behind them.
+local LEFT_US = 5000000
+
+-- The bucket of a limit now: how many tokens it has, and until when times were given. What is noted when a token is taken
+-- is in from and level. What is noted when none is taken is in noted_from and noted_level.
+local function bucket_of(limit, count, per_us, size, now_us)
+  local text = redis.call('HGET', keys.turns, 'b' .. limit) or ''
+  local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
+  from, level, booked = tonumber(from), tonumber(level), tonumber(booked)
+  -- After a step back of the clock what was noted tells nothing.
+  if not from or from > now_us or level > size then
+    return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
+  end
+  local tokens = level + math.floor((now_us - from) * count / per_us)
+  if tokens >= size then
+    -- A full bucket gets none.
+    if from + math.ceil((size - level) * per_us / count) + LEFT_US < now_us then
+      booked = now_us
+    end
+    return {
+      tokens = size, booked = math.max(booked, now_us), from = now_us, level = size, noted_from = from,
+      noted_level = level,
+    }
+  end
+  -- Whole spans are counted off, so that the numbers stay small.
+  local spans = math.floor((now_us - from) / per_us)
+  from, level = from + spans * per_us, level + spans * count
+  return {
+    tokens = tokens, booked = math.max(booked, now_us), from = from, level = level, noted_from = from,
+    noted_level = level,
+  }
+end
+
+local function write_bucket(limit, from, level, booked)
+  redis.call('HSET', keys.turns, 'b' .. limit, string.format('%.0f %.0f %.0f', from, level, booked))
+end

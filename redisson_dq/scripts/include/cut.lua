@@ -1,0 +1,17 @@
+-- Takes entries out of the envelope list whose places are known, or that are few.
+-- KEYS: envelopes
+local ERASED = 'redisson_dq: erased'
+
+-- Takes the entries at these places out, and these members wherever they are.
+local function cut(places, members)
+  -- Marked first: what LREM takes out moves the places behind it.
+  for _, place in ipairs(places) do
+    redis.call('LSET', keys.envelopes, place, ERASED)
+  end
+  for member in pairs(members) do
+    redis.call('LREM', keys.envelopes, 1, member)
+  end
+  if #places > 0 then
+    redis.call('LREM', keys.envelopes, #places, ERASED)
+  end
+end

@@ -1,0 +1,81 @@
+-- Delivers what is due: chooses how much one call moves, and moves it to the ready list.
+-- KEYS: ready, timeout, envelopes, quarantine, records, expired, leases
+-- INCLUDE: envelope, budget, places, close_up, records, remember, parts, expire_late, lapse, unlearn
+
+-- What is due of so much, in due order, as much of it as one call may move.
+local function due_now(pending, most, hints, now_us)
+  local count = math.min(most, pending)
+  if hints then
+    count = math.min(count, hints.count)
+  elseif count > 100 then
+    count = affordable(count, redis.call('ZRANGE', keys.timeout, 0, 0)[1], now_us, short_budget)
+  end
+  return count > 0 and redis.call('ZRANGE', keys.timeout, 0, count - 1) or {}
+end
+
+local DELIVERING = {'RPUSH', 'ZREMRANGEBYRANK', 'ZSCORE'}
+
+-- Moves what is due, as much of it as is found in time. Returns how many were moved, set aside, dropped as too late; then
+-- how it goes on, and how many hints are used up. That is "lost" when a pass has to find the next, "done" when nothing
+-- more is due, or else "found". The argument special is whether an item may have a record. leased is whether an entry may
+-- be a lease.
+local function deliver(due, pending, hints, now_us, now_ms, special, leased, remember_ms)
+  if #due == 0 then
+    return 0, 0, 0, {'done'}
+  end
+  -- Fails on a wrong type before anything is written.
+  for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.expired}) do
+    redis.call('LLEN', key)
+  end
+  local recorded = special and redis.call('HLEN', keys.records) > 0
+  local bodies, ids, mirrored, numbers, lapsing = {}, {}, {}, {}, {}
+  for i, member in ipairs(due) do
+    local value, id = unwrap(member)
+    bodies[i], ids[i] = value, id
+    lapsing[i] = leased and id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
+    -- A lean entry stands in no list, nor does a lease.
+    if not id or #id == 8 and not lapsing[i] then
+      mirrored[#mirrored + 1], numbers[#numbers + 1] = member, i
+    end
+  end
+  local found, places, others, is_lost = #mirrored, {}, {}, false
+  if #mirrored > 0 then
+    local each_us = (recorded or leased) and SPECIAL_US or PLAIN_US
+    found, places, others, is_lost = placed(mirrored, pending, hints, now_us, each_us)
+  end
+  local count = found < #mirrored and numbers[found + 1] - 1 or #due
+
+  local values, aside, late = {}, {}, {}
+  for i = 1, count do
+    local member, value, id = due[i], bodies[i], ids[i]
+    local record = recorded and value and record_of(id)
+    if not value then
+      aside[#aside + 1] = redis.call('ZSCORE', keys.timeout, member) .. ' ' .. member
+    elseif record and is_too_late(record, now_ms) then
+      late[#late + 1] = late_element(record, value)
+      record.state = 'x'
+      unlearn(id)
+    else
+      values[#values + 1] = value
+    end
+    if record then
+      remember(id, record, remember_ms, now_ms)
+    end
+  end
+  in_parts('RPUSH', keys.ready, values)
+  in_parts('RPUSH', keys.quarantine, aside)
+  if #late > 0 then
+    keep_late(late)
+  end
+  for i = 1, count do
+    if lapsing[i] then
+      lapse(ids[i], now_ms)
+    end
+  end
+  close_up(places, others)
+  if count > 0 then
+    redis.call('ZREMRANGEBYRANK', keys.timeout, 0, count - 1)
+  end
+  local state = is_lost and 'lost' or count == pending and 'done' or 'found'
+  return #values, #aside, #late, {state, hints and hints.over or 0}
+end

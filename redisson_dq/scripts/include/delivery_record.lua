@@ -1,0 +1,40 @@
+-- Reads and writes what is known of one delivery, of a lease or of the next one of a value.
+--
+-- A record: attempt failures crashes first received offered due order digest, the length of the reason, then the reason
+-- and the context. Times are epoch ms, 0 where none is known. Behind the digest stands ':' and the turn of a value that
+-- was parked or stands in line (lines.lua).
+local function record_text(d)
+  -- Neither text is an argument of string.format, which would end it at its first NUL.
+  return string.format(
+    '%d %d %d %.0f %.0f %.0f %.0f %.0f %s %d ', d.attempt, d.failures, d.crashes, d.first, d.received, d.offered, d.due,
+    d.order, d.turn and d.digest .. ':' .. d.turn or d.digest, #d.reason) .. d.reason .. d.context
+end
+
+-- nil for what is none of ours: it must hold up no call.
+local function parsed(text)
+  if not text then
+    return nil
+  end
+  local attempt, failures, crashes, first, received, offered, due, order, digest, turn, size, from = string.match(
+    text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x+)(:?%x*) (%d+) ()')
+  if not attempt or #digest ~= 32 then
+    return nil
+  end
+  return {
+    attempt = tonumber(attempt), failures = tonumber(failures), crashes = tonumber(crashes), first = tonumber(first),
+    received = tonumber(received), offered = tonumber(offered), due = tonumber(due), order = tonumber(order),
+    digest = digest, turn = turn ~= '' and string.sub(turn, 2) or nil,
+    reason = string.sub(text, from, from + size - 1), context = string.sub(text, from + size),
+  }
+end
+
+local function unknown(digest)
+  return {
+    attempt = 0, failures = 0, crashes = 0, first = 0, received = 0, offered = 0, due = 0, order = 0, digest = digest,
+    reason = '', context = '',
+  }
+end
+
+local function place(id, d)
+  return d.digest .. struct.pack('>I4I4', math.floor(d.order / 4294967296), d.order % 4294967296) .. id
+end

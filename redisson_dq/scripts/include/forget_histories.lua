@@ -1,0 +1,21 @@
+-- Forgets what is known of values that nobody will receive any more.
+-- KEYS: deliveries, histories, history_ends
+-- INCLUDE: find
+local AGED = 86400000
+
+-- Drops a few records whose values somebody has taken: all that are over where nothing is ready, else those that are
+-- over for a day.
+local function forget_histories(now_ms, nothing_ready)
+  local until_ms = nothing_ready and now_ms or now_ms - AGED
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, 20)) do
+    local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
+    if find(id, order) then
+      -- It is due and was not moved yet.
+      redis.call('ZADD', keys.history_ends, now_ms + 1000, member)
+    else
+      redis.call('ZREM', keys.histories, member)
+      redis.call('ZREM', keys.history_ends, member)
+      redis.call('HDEL', keys.deliveries, id)
+    end
+  end
+end

@@ -1,0 +1,54 @@
+-- Leases the values of one call, all until the same deadline.
+-- KEYS: timeout, channel, leases, deliveries, alarm
+-- INCLUDE: keep_alive, waking, parts
+local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
+
+-- What the call tells of each lease: its id, its deadline, its record and its value.
+local granted = {}
+local entries, records, deadlines = {}, {}, {}
+local grants, number, fresh = 0, 0, nil
+
+local function add_row(id, deadline, text, value)
+  local n = 4 * grants
+  granted[n + 1], granted[n + 2], granted[n + 3], granted[n + 4] = id, deadline, text, value
+  grants = grants + 1
+end
+
+-- The next id of this call.
+local function new_id(nonce)
+  number = number + 1
+  return nonce .. struct.pack('>I2', number - 1)
+end
+
+-- Leases a value. text: its record; told: what the receiver is told of that.
+local function lease(envelope, id, value, text, told, deadline)
+  local n = 2 * grants
+  if envelope == 'legacy' then
+    entries[n + 2] = struct.pack('c0<I8c0', id, #value, value)
+  else
+    entries[n + 2] = struct.pack('Bc0<I8c0', #id, id, #value, value)
+  end
+  entries[n + 1] = deadline
+  records[n + 1], records[n + 2] = id, text
+  deadlines[n + 1], deadlines[n + 2] = deadline, id
+  add_row(id, deadline, told, value)
+end
+
+-- Leases a value that comes for the first time. Its record is not told, as it says nothing that the receiver does not
+-- know.
+local function grant_new(envelope, id, value, digest, deadline, now_ms)
+  -- As record_text would write it (delivery_record.lua).
+  fresh = fresh or string.format('1 0 0 %.0f %.0f 0 0 0 ', now_ms, now_ms)
+  lease(envelope, id, value, fresh .. digest .. ' 0 ', '', deadline)
+end
+
+-- Writes what was leased, and tells every client when it ends.
+local function write_grants(deadline, now_ms)
+  if #entries > 0 then
+    in_parts('ZADD', keys.timeout, entries)
+    in_parts('HSET', keys.deliveries, records)
+    in_parts('ZADD', keys.leases, deadlines)
+    keep_alive(deadline, now_ms, {keys.leases, keys.deliveries})
+    wake(deadline, now_ms)
+  end
+end

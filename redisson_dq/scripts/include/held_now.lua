@@ -1,0 +1,23 @@
+-- Tells what waits from what receivers hold: both stand in the zset. A lease whose deadline has passed waits again.
+-- KEYS: leases
+-- INCLUDE: clock, envelope
+
+-- How many entries are held.
+local function count_held()
+  local _, now_ms = server_time()
+  return redis.call('ZCOUNT', keys.leases, string.format('(%.0f', now_ms), '+inf'), now_ms
+end
+
+-- A function that says whether a member is held, or nil where none is.
+local function held_now()
+  local count, now_ms = count_held()
+  if count == 0 then
+    return nil
+  end
+  return function(member)
+    local _, id = unwrap(member)
+    -- No lease has the id of a lean entry.
+    local deadline = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
+    return deadline and tonumber(deadline) > now_ms
+  end
+end

@@ -1,0 +1,28 @@
+-- Notes that leases have ended by their deadlines.
+-- KEYS: leases, deliveries, turns
+-- INCLUDE: delivery_record, leave
+local LAPSING = {'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZREM'}
+
+-- Whether any entry may be a lease.
+local function some_leased()
+  -- Fails on a wrong type before anything is written.
+  local count = redis.call('ZCARD', keys.leases)
+  if count > 0 then
+    redis.call('HLEN', keys.deliveries)
+    redis.call('ZCARD', keys.histories)
+    redis.call('ZCARD', keys.history_ends)
+  end
+  return count > 0
+end
+
+-- The value is ready again, and whoever held it counts as crashed.
+local function lapse(id, now_ms)
+  redis.call('ZREM', keys.leases, id)
+  -- What it had a slot of, and was to be unique by (lines.lua).
+  redis.call('HDEL', keys.turns, 's' .. id, 'u' .. id)
+  local d = parsed(redis.call('HGET', keys.deliveries, id))
+  if d then
+    d.crashes = d.crashes + 1
+    leave(id, d, now_ms, now_ms)
+  end
+end

@@ -1,0 +1,61 @@
+-- Reads and removes dead letters, and what is known of them.
+-- KEYS: dead, dead_info, dead_index
+-- INCLUDE: delivery_record, digest
+
+local LETTERING = {'DEL', 'EXISTS', 'HDEL', 'HGET', 'LLEN', 'LPOP', 'LREM', 'ZRANGEBYLEX', 'ZREM'}
+
+-- When it came, the queue it came from, its record and its value; nil for none of ours.
+local function letter(text)
+  if not text then
+    return nil
+  end
+  local at, name_size, size, from = string.match(text, '^(%d+) (%d+) (%d+) ()')
+  if not at then
+    return nil
+  end
+  local record = from + name_size
+  return at, string.sub(text, from, record - 1), string.sub(text, record, record + size - 1), string.sub(text, record + size)
+end
+
+-- The id of the dead letter with this value that came first, or of the next ones; nil where nothing is known of it.
+local function letter_of(value, skipped)
+  local digest = digest_of(value)
+  local low, high = '[' .. digest, '[' .. digest .. '\255'
+  local member = redis.call('ZRANGEBYLEX', keys.dead_index, low, high, 'LIMIT', skipped or 0, 1)[1]
+  return member and string.sub(member, 41)
+end
+
+-- Forgets a dead letter that has left the list, and gives its record.
+local function forget_letter(id)
+  local _, _, text = letter(redis.call('HGET', keys.dead_info, id))
+  local d = parsed(text)
+  redis.call('HDEL', keys.dead_info, id)
+  if d then
+    redis.call('ZREM', keys.dead_index, place(id, d))
+  end
+  return d
+end
+
+-- Takes dead letters out of the list, by ids or the first so many, and gives visit the value and the record of each.
+local function take_letters(which, ids, most, visit)
+  if which == 'ids' then
+    for _, id in ipairs(ids) do
+      local _, _, _, value = letter(redis.call('HGET', keys.dead_info, id))
+      if value and redis.call('LREM', keys.dead, 1, value) == 1 then
+        visit(value, forget_letter(id), id)
+      end
+    end
+    return
+  end
+  for _, value in ipairs(redis.call('LPOP', keys.dead, most) or {}) do
+    local id = letter_of(value)
+    visit(value, id and forget_letter(id), id)
+  end
+end
+
+-- What is known of letters that Java took out is dropped with the last of them.
+local function drop_orphans()
+  if redis.call('EXISTS', keys.dead) == 0 then
+    redis.call('DEL', keys.dead_info, keys.dead_index)
+  end
+end

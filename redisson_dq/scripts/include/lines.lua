@@ -1,0 +1,142 @@
+-- Keeps values of one key in line, and those that wait for a slot of a limit.
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
+-- INCLUDE: envelope, find, delivery_record, leave, keep_alive, turn
+--
+--   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
+--            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
+--            's' .. limit .. id       a slot, which ends with the lease of this id
+--   turns    turn                     id of the lease, or of the waiting entry, by which its value is known now
+--            's' .. id                the limit that a lease has a slot of
+--            'u' .. id                what a lease is unique by, and for how many ms from its ack on
+--   handled  what a value is unique by -> until when an equal one is a duplicate
+--
+-- Keys, limits and what values are unique by are digests of 16 bytes. Numbers have 8. No value is in these keys: each that
+-- stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
+local LINING = {
+  'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
+  'ZREM', 'ZSCORE',
+}
+-- The turns whose leases this call has granted, and not written yet.
+local begun = {}
+local HIGHEST = string.rep('\255', 24)
+
+local function line_of(prefix, most)
+  return redis.call('ZRANGEBYLEX', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST, 'LIMIT', 0, most)
+end
+
+local function number_of(turn)
+  local high, low = struct.unpack('>I4I4', turn, #turn - 7)
+  return high * 4294967296 + low
+end
+
+-- The last place of a line.
+local function new_turn(prefix)
+  local last = redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 1)[1]
+  local number = last and number_of(last) + 1 or 1
+  local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
+  redis.call('ZADD', keys.lines, 0, turn)
+  return turn
+end
+
+local function drop_turn(turn)
+  redis.call('ZREM', keys.lines, turn)
+  redis.call('HDEL', keys.turns, turn)
+end
+
+-- What the value of a turn is: 'held'; 'waits', with its record, id and entry; 'ready', with its record and id; or nil.
+local function state_of(turn, now_ms)
+  if begun[turn] then
+    return 'held'
+  end
+  local id = redis.call('HGET', keys.turns, turn)
+  local d = id and parsed(redis.call('HGET', keys.deliveries, id))
+  if not d then
+    return nil
+  end
+  local deadline = redis.call('ZSCORE', keys.leases, id)
+  if deadline and tonumber(deadline) > now_ms then
+    return 'held'
+  end
+  -- Of a lease that ended by itself it is not noted yet when its value was ready again.
+  d.order = tonumber(deadline or d.order)
+  local member = find(id, d.order)
+  if member then
+    return 'waits', d, id, member
+  end
+  return 'ready', d, id
+end
+
+-- Makes the value of a turn ready at once, at the head, if it waits.
+local function call_up(d, id, member, now_ms)
+  redis.call('ZREM', keys.timeout, member)
+  if #id == 8 then
+    redis.call('LREM', keys.envelopes, 1, member)
+  end
+  redis.call('LPUSH', keys.ready, (unwrap(member)))
+  leave(id, d, now_ms, now_ms)
+end
+
+-- The first of a line whose turn is not void. Void ones before it are dropped, a bounded number of them.
+local function first_of(prefix, now_ms)
+  for _, turn in ipairs(line_of(prefix, 100)) do
+    local state, d, id, member = state_of(turn, now_ms)
+    if state then
+      return turn, state, d, id, member
+    end
+    drop_turn(turn)
+  end
+  return nil
+end
+
+-- The first of a key is called up, unless it waits for a retry or is in somebody's hands.
+local function call_next_of_key(prefix, now_ms)
+  local _, state, d, id, member = first_of(prefix, now_ms)
+  -- One that was received before waits for its own time.
+  if state == 'waits' and d.received == 0 then
+    call_up(d, id, member, now_ms)
+  end
+end
+
+-- A value has left for good: the next of its key is called up.
+local function leave_line(d, now_ms)
+  local turn = turn_of(d)
+  if turn then
+    drop_turn(turn)
+    call_next_of_key(string.sub(turn, 1, -9), now_ms)
+  end
+end
+
+-- A lease has ended: its slot goes to the next that waits for one.
+local function leave_slot(id, now_ms)
+  local limit = redis.call('HGET', keys.turns, 's' .. id)
+  if limit then
+    redis.call('HDEL', keys.turns, 's' .. id)
+    redis.call('ZREM', keys.lines, 's' .. limit .. id)
+    local turn, state, d, entry, member = first_of('w' .. limit, now_ms)
+    if turn then
+      drop_turn(turn)
+      if state == 'waits' then
+        call_up(d, entry, member, now_ms)
+      end
+    end
+  end
+end
+
+-- What an acked value was unique by is known for a while.
+local function note_handled(id, now_ms)
+  local text = redis.call('HGET', keys.turns, 'u' .. id)
+  if text then
+    local until_ms = now_ms + tonumber(string.sub(text, 17))
+    redis.call('ZADD', keys.handled, string.format('%.0f', until_ms), string.sub(text, 1, 16))
+    keep_alive(until_ms, now_ms, {keys.handled})
+    redis.call('HDEL', keys.turns, 'u' .. id)
+    for _, old in ipairs(redis.call('ZRANGEBYSCORE', keys.handled, '-inf', now_ms, 'LIMIT', 0, 20)) do
+      redis.call('ZREM', keys.handled, old)
+    end
+  end
+end
+
+-- Forgets what a lease that was not acked was to be unique by.
+local function forget_unique(id)
+  redis.call('HDEL', keys.turns, 'u' .. id)
+end

@@ -1,0 +1,229 @@
+-- Finds out where due entries stand in the envelope list, of as many as one call has time for.
+-- KEYS: timeout, envelopes
+-- INCLUDE: clock, budget, cost, search
+--
+-- The front and the end of the list are looked at first. A short list is scanned. Entries of ours are searched for. What
+-- is left then has random ids, and stands anywhere in a long list. A pass finds these: it goes through the list from its
+-- end to its front, in slices of one call each. A slice changes nothing, and answers with places. The client gives them
+-- back as hints when the pass is over, less what it has taken out before them since.
+--
+-- A hint is believed only when its entry stands there, or close by. For any other entry LREM looks, as often as there
+-- is time for it and once at least, so that each call gets on whatever the hints are worth.
+--
+-- Time is reckoned by what things take. Some servers' clocks go on while a script runs, and end it sooner if need be.
+-- Those of Redis from 7.2 on and of Valkey stand still.
+--
+--   hint    bytes 2 to 9 of an entry, which are the id or most of it; its place in 4 bytes, least significant first
+local ABSENT = 4294967295
+-- So many go to LREM rather than into a pass.
+local FEW_DUE = 16
+-- Of so many, and a hundredth of the list, those of ours are found faster by a pass than by a search for each.
+local MANY_DUE = 2000
+-- What things take, in us. LREM passes an entry. An entry is moved, when its place was found and is marked. The same with
+-- one that may have a record or be a lease.
+local PASSED_US, PLAIN_US, SPECIAL_US = 0.025, 3, 12
+-- A key is read. An entry of a slice is looked at for what is wanted, or its key is noted.
+local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
+-- A call of a pass takes so many us, and reads so many entries at once. A pass is for so many.
+local SLICE_US, READ, WANTED = 12000, 500, 100000
+-- So many entries before the place of a hint are read when its entry is not there.
+local WIDE = 256
+
+-- By what the client knows an entry. Short ones are none, but may stand among them.
+local function key_of(member)
+  local key = string.sub(member, 2, 9)
+  return #key == 8 and key or key .. string.rep('\0', 8 - #key)
+end
+
+-- The hints of an argument, or nil.
+local function hints_of(packed)
+  if #packed == 0 then
+    return nil
+  end
+  return {packed = packed, count = math.floor(#packed / 12), next = 0, over = 0, drift = 0}
+end
+
+-- The place that the hints tell of, or nil. They are in due order, so the next one is mostly the one.
+local function hint_for(member, hints)
+  local key, number = key_of(member), hints.next
+  if string.sub(hints.packed, 12 * number + 1, 12 * number + 8) ~= key then
+    if not hints.numbers then
+      hints.numbers = {}
+      for each = 0, hints.count - 1 do
+        hints.numbers[string.sub(hints.packed, 12 * each + 1, 12 * each + 8)] = each
+      end
+    end
+    number = hints.numbers[key]
+    if not number then
+      return nil
+    end
+  end
+  hints.next = number + 1
+  return struct.unpack('<I4', hints.packed, 12 * number + 9)
+end
+
+-- The place of a member that stands where its hint says, or somewhat before: others may have taken entries out.
+local function hinted_place(member, hint, hints)
+  local place = math.max(0, hint + hints.drift)
+  if redis.call('LINDEX', keys.envelopes, place) == member then
+    return place
+  end
+  local first = math.max(0, place - WIDE)
+  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, place + WIDE / 8)) do
+    if found == member then
+      hints.drift = first + i - 1 - hint
+      return first + i - 1
+    end
+  end
+  return nil
+end
+
+-- The places of those members that stand at the front of the list or at its end, by member.
+local function at_the_ends(members, size)
+  local wanted, at, left = {}, {}, #members
+  for _, member in ipairs(members) do
+    wanted[member] = true
+  end
+  for _, first in ipairs({0, math.max(#members, size - #members)}) do
+    if left > 0 then
+      for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, first + #members - 1)) do
+        if wanted[member] then
+          at[member], wanted[member] = first + i - 1, nil
+          left = left - 1
+        end
+      end
+    end
+  end
+  return at, wanted, left
+end
+
+-- Looks for them in the whole list. Whether there was the time for that.
+local function scanned(at, wanted, left, size, until_us)
+  for first = 0, size - 1, READ do
+    if left == 0 then
+      break
+    elseif server_time() > until_us then
+      return false
+    end
+    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, first + READ - 1)) do
+      if wanted[member] then
+        at[member], wanted[member] = first + i - 1, nil
+        left = left - 1
+      end
+    end
+  end
+  return true
+end
+
+-- Finds the first of these members. Gives how many of them, their places, those that are left to LREM, and whether a pass
+-- has to find the next. pending: how many are due.
+local function placed(members, pending, hints, now_us, each_us)
+  local size = redis.call('LLEN', keys.envelopes)
+  local most_us = short_budget(size) - PASSED_US * size
+  local at, complete, sample, spent_us = {}, false, nil, 2 * #members
+  if not hints then
+    local wanted, left
+    at, wanted, left = at_the_ends(members, size)
+    local cost, way = cost_of_erasing(left, size, false)
+    if left == 0 or size <= 2 * #members then
+      complete = true
+    elseif way == 'scan' and cost < short_budget(size) then
+      complete = scanned(at, wanted, left, size, now_us + most_us)
+      spent_us = 0.27 * size
+    end
+    cost, way = cost_of_erasing(left, size, true)
+    sample = not complete and way == 'search' and pending < MANY_DUE + size / 100 and {count = left}
+  end
+  -- The longer the list, the longer the way to a place in it.
+  local find_us, mark_us = 4 + size / 150000, 2 + size / 150000
+  local began_us = server_time()
+  local places, others = {}, {}
+  for i, member in ipairs(members) do
+    local place, hint = at[member], hints and hint_for(member, hints)
+    if hint and hint ~= ABSENT then
+      place = hinted_place(member, hint, hints)
+    elseif not place and sample and offered(member, now_us) then
+      if not sample.places then
+        sample = sample_of(sample.count, size, now_us)
+        spent_us = spent_us + #sample.places * mark_us
+      end
+      place = place_of(member, sample, now_us)
+      spent_us = spent_us + 8
+    end
+    spent_us = spent_us + find_us + mark_us + each_us
+    if place then
+      places[#places + 1] = place
+    elseif not complete then
+      if not hints and pending > FEW_DUE and not (sample and sample.places) then
+        return i - 1, places, others, true
+      end
+      spent_us = spent_us + PASSED_US * size
+      if i > 1 and spent_us > most_us then
+        return i - 1, places, others, pending > FEW_DUE and hint ~= ABSENT
+      end
+      others[member] = true
+    end
+    if hint then
+      hints.over = math.max(hints.over, hints.next)
+    end
+    if i % 16 == 0 then
+      -- What was found has yet to be marked, which takes as long as finding it.
+      local at_us = server_time()
+      if spent_us > most_us or at_us + (at_us - began_us) + each_us * i > now_us + most_us then
+        return i, places, others, false
+      end
+    end
+  end
+  return #members, places, others, false
+end
+
+-- How many reads there is time for, when each entry takes so long, and its bytes as well.
+local function reads_in_time(each_us, member)
+  return math.max(1, math.floor(SLICE_US / READ / (each_us + #(member or '') / 2000)))
+end
+
+-- The keys of what is due, in due order, from a rank on: as many as there is time for, and how many a pass is for.
+local function keys_from(rank, pending, now_us)
+  local packed, total = {}, math.min(pending, WANTED)
+  for reads = 1, reads_in_time(KEY_US, redis.call('ZRANGE', keys.timeout, rank, rank)[1]) do
+    if rank >= total or reads > 1 and server_time() > now_us + SLICE_US then
+      break
+    end
+    local last = math.min(rank + READ, total) - 1
+    for _, member in ipairs(redis.call('ZRANGE', keys.timeout, rank, last)) do
+      packed[#packed + 1] = key_of(member)
+    end
+    rank = last + 1
+  end
+  return {'keys', table.concat(packed), total}
+end
+
+-- One slice of a pass, from the end of the list or the place before the last slice. Gives its first place, then of each
+-- wanted entry the key and the place, or where none is named all keys of the slice. Entries that others take out of the
+-- list meanwhile make it pass over none, as it goes to the front.
+local function slice(before, named, now_us)
+  local wanted, parts = {}, {}
+  for at = 1, #named, 8 do
+    wanted[string.sub(named, at, at + 7)] = true
+  end
+  local size = redis.call('LLEN', keys.envelopes)
+  local first = math.min(before or size, size)
+  local each_us = #named > 0 and NAMED_US or LISTED_US
+  for reads = 1, reads_in_time(each_us, redis.call('LINDEX', keys.envelopes, -1)) do
+    if first == 0 or reads > 1 and server_time() > now_us + SLICE_US then
+      break
+    end
+    local last, found = first - 1, {}
+    first = math.max(0, first - READ)
+    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, last)) do
+      local key = key_of(member)
+      if #named == 0 then
+        found[i] = key
+      elseif wanted[key] then
+        found[#found + 1] = key .. struct.pack('<I4', first + i - 1)
+      end
+    end
+    table.insert(parts, 1, table.concat(found))
+  end
+  return {string.format('%.0f', first), table.concat(parts)}
+end

@@ -1,0 +1,27 @@
+-- Follows a value that stands in line from one id to the next.
+-- KEYS: turns
+
+-- The turn that a record tells of (lines.lua), or nil.
+local function turn_of(d)
+  if d.turn and d.turn ~= '' then
+    return 'k' .. string.gsub(d.turn, '%x%x', function(hex)
+      return string.char(tonumber(hex, 16))
+    end)
+  end
+  return nil
+end
+
+-- A turn as a record tells of it.
+local function text_of(turn)
+  return (string.gsub(string.sub(turn, 2), '.', function(byte)
+    return string.format('%02x', string.byte(byte))
+  end))
+end
+
+-- The value is known by this id now.
+local function follow(d, id)
+  local turn = turn_of(d)
+  if turn then
+    redis.call('HSET', keys.turns, turn, id)
+  end
+end

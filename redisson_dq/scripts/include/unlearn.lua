@@ -1,0 +1,19 @@
+-- Forgets what is known of an entry that is taken out.
+-- KEYS: leases, deliveries, histories, history_ends
+-- INCLUDE: delivery_record
+local UNLEARNING = {'HDEL', 'HGET', 'ZREM'}
+
+local function unlearn(id)
+  local text = redis.call('HGET', keys.deliveries, id)
+  if not text then
+    return
+  end
+  local d = parsed(text)
+  if d then
+    local member = place(id, d)
+    redis.call('ZREM', keys.histories, member)
+    redis.call('ZREM', keys.history_ends, member)
+  end
+  redis.call('HDEL', keys.deliveries, id)
+  redis.call('ZREM', keys.leases, id)
+end

@@ -1,0 +1,50 @@
+-- Takes values that wait out of the delayed queue, by their due times and in that order, and leases them.
+-- Answers to: nothing in RDelayedQueue
+-- KEYS: ready, timeout, envelopes, channel, quarantine, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many ms, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
+-- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
+-- COST: that of take_due
+-- INCLUDE: clock, due_between, occurrences, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, announce
+local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
+local now_us, now_ms = server_time()
+local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
+
+-- Fails on a wrong type before anything is written.
+for _, key in ipairs({keys.envelopes, keys.quarantine, keys.expired, keys.dead}) do
+  redis.call('LLEN', key)
+end
+for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_index, keys.leases}) do
+  redis.call('ZCARD', key)
+end
+redis.call('HLEN', keys.recurring)
+redis.call('HLEN', keys.dead_info)
+-- The same call again, whose reply was lost: the same leases.
+if granted_before(nonce, now_ms) then
+  return reply_with({0, granted, 0, 0, now_us, {}})
+end
+if redis.call('HGET', keys.settings, 'paused') then
+  return reply_with({0, {}, 0, 0, now_us, {}})
+end
+need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING)
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local deadline = due_of(ARGV[3] * 1000, now_us)
+local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_us, now_ms)
+local buried = 0
+local aside, late = take_due(found, now_us, now_ms, tonumber(ARGV[9]), function(value, id, due, was_lease)
+  local d = parsed(redis.call('HGET', keys.deliveries, id))
+  if d and was_lease then
+    d.crashes = d.crashes + 1
+  elseif not d then
+    d = unknown(digest_of(value))
+    -- Another writer's score may be no whole number, or infinite.
+    d.due = was_lease and 0 or math.max(0, math.min(math.ceil(due), 2 ^ 53))
+  end
+  if limit > 0 and d.attempt >= limit then
+    to_dead(letter_id(nonce), value, d, '', now_ms)
+    buried = buried + 1
+  else
+    grant(envelope, next_id(nonce, true), value, d.digest, d, deadline, now_ms)
+  end
+end)
+write_grants(deadline, now_ms)
+return reply_with({buried, granted, aside, late, now_us, occurrences(now_ms, 100)})

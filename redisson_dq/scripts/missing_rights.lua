@@ -1,0 +1,20 @@
+-- Tells which of some commands the user may not run.
+-- Answers to: nothing in Redisson
+-- KEYS: any
+-- ARGV: the commands, a space before a subcommand
+-- RETURN: those that are refused, or all of them on Redis 6.2, which cannot be asked
+-- COST: O(k), k commands
+local refused = {}
+for _, command in ipairs(ARGV) do
+  local words = {}
+  for word in string.gmatch(command, '%S+') do
+    words[#words + 1] = word
+  end
+  for _ = #words, 2 do
+    words[#words + 1] = KEYS[1]
+  end
+  if not redis.acl_check_cmd or not redis.acl_check_cmd(unpack(words)) then
+    refused[#refused + 1] = command
+  end
+end
+return refused

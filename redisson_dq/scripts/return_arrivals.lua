@@ -1,0 +1,11 @@
+-- Puts values back at the head of the ready list whose receiver never came to lease them.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, arrivals
+-- ARGV: how many at most
+-- RETURN: how many
+-- COST: O(n), n of them
+local count = 0
+while count < tonumber(ARGV[1]) and redis.call('LMOVE', keys.arrivals, keys.ready, 'RIGHT', 'LEFT') do
+  count = count + 1
+end
+return count

@@ -1,0 +1,93 @@
+"""What takes values whose turn it is, and parks the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.request import Request, Word
+
+__all__ = ["Admitted", "LimitWords", "Seen", "admit", "peek"]
+
+
+@attrs.frozen(kw_only=True)
+class LimitWords:
+    """A limit over all processes: so many slots, and so many tokens in so many us. 0: any number.
+
+    ``id`` has 16 bytes. ``size`` is how many tokens its bucket holds.
+    """
+
+    id: bytes
+    slots: int = 0
+    tokens: int = 0
+    per_us: int = 1
+    size: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Seen:
+    """A value that was seen in the ready list: the digest of its bytes, and what it is admitted by.
+
+    ``key`` and ``unique`` have 16 bytes, or none. ``limit`` is the place of its limit in the call, from 1 on, or 0.
+    """
+
+    digest: str
+    key: bytes = b""
+    limit: int = 0
+    unique: bytes = b""
+    unique_ms: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Admitted:
+    """What came of it. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
+
+    ``now_us`` is the server's time.
+    """
+
+    now_us: int
+    leased: list[Leased]
+    buried: int
+    dropped: list[bytes]
+    parked: int
+
+
+def peek(keys: QueueKeys, most: int) -> Request[list[bytes]]:
+    """The values that a receive would give next, at most so many. They stay."""
+    return call("peek", keys, (most,), list)
+
+
+def admit(
+    keys: LeaseKeys,
+    envelope: Envelope,
+    nonce: bytes,
+    count: int,
+    visible_ms: int,
+    delivery_limit: int,
+    limits: Sequence[LimitWords],
+    seen: Iterable[Seen],
+) -> Request[Admitted]:
+    """Leases at most ``count`` of the values that were seen. The same request again gives the same leases.
+
+    It goes by the order of the ready list, and ends at the first value that was not seen. ``nonce`` is what
+    :func:`receive` has.
+    """
+    args: list[Word] = [envelope.value, nonce, count, visible_ms, delivery_limit, keys.word, len(limits)]
+    for limit in limits:
+        args += (limit.id, limit.slots, limit.tokens, limit.per_us, limit.size)
+    for each in seen:
+        args += (each.digest, each.key, each.limit, each.unique, each.unique_ms)
+
+    def parsed(reply: list[Any]) -> Admitted:
+        now_us, buried, rows, dropped, parked = reply
+        leased = leased_rows(keys.queue, now_us, rows)
+        return Admitted(now_us=now_us, leased=leased, buried=buried, dropped=dropped, parked=parked)
+
+    return call_with_dead("admit", keys, args, parsed)

@@ -1,0 +1,130 @@
+"""What offers values, takes them before their time, looks at them by their bytes, and removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.calls.base import call, call_to
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request, Word
+
+__all__ = [
+    "Added",
+    "clear",
+    "contains",
+    "offer",
+    "offer_item",
+    "poll",
+    "poll_last_to",
+    "read_waiting",
+    "remove",
+    "size",
+    "written",
+]
+
+
+@attrs.frozen(kw_only=True)
+class Added:
+    """What came of an offer: ``outcome`` is the script's word, ``count`` how many values are in.
+
+    Of a duplicate, ``fate`` is what became of the item that stands, ``value`` its value if it waits.
+    """
+
+    outcome: str
+    count: int
+    entry: bytes
+    due_ms: int
+    now_us: int
+    fate: str = ""
+    value: bytes | None = None
+
+
+def offer(
+    keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], *, lean: bool = False
+) -> Request[Added]:
+    """``dues_and_values`` alternates due times (see ``_times.due_word``) and encoded values."""
+    return call("offer", keys, (written(envelope, lean), *dues_and_values), _offered)
+
+
+def _offered(reply: list[Any]) -> Added:
+    count, entry, due_ms, now_us = reply
+    return Added(outcome="offered" if count else "full", count=count, entry=entry, due_ms=due_ms, now_us=now_us)
+
+
+def offer_item(
+    keys: QueueKeys,
+    envelope: Envelope,
+    due: str,
+    value: bytes,
+    *,
+    key: Word,
+    on_duplicate: str,
+    lateness_ms: int | None,
+    duplicate_ms: int,
+    remember_ms: int,
+    context: bytes = b"",
+    lean: bool = False,
+) -> Request[Added]:
+    """``key`` is "i" and an id of the caller's, "h" and a hash of the payload, or empty."""
+    lateness = "" if lateness_ms is None else lateness_ms
+    args = (written(envelope, lean), due, value, key, on_duplicate, lateness, duplicate_ms, remember_ms, context)
+    return call("offer_item", keys, args, _offered_item)
+
+
+def _offered_item(reply: list[Any]) -> Added:
+    outcome, entry, due_ms, now_us, *duplicate = reply
+    return Added(
+        outcome=outcome.decode(),
+        count=int(outcome in (b"offered", b"replaced")),
+        entry=entry,
+        due_ms=due_ms,
+        now_us=now_us,
+        fate=duplicate[0].decode() if duplicate else "",
+        value=duplicate[1] if len(duplicate) > 1 else None,
+    )
+
+
+def written(envelope: Envelope, lean: bool) -> str:
+    """What a script that offers is told to write. Lean entries have the current envelope."""
+    return "lean" if lean else envelope.value
+
+
+def size(keys: QueueKeys) -> Request[int]:
+    """How many values wait."""
+    return call("size", keys, (), int)
+
+
+def clear(keys: QueueKeys) -> Request[None]:
+    """Takes out everything that waits."""
+    return call("clear", keys, (), lambda reply: None)
+
+
+def poll(keys: QueueKeys, limit: int) -> Request[tuple[list[bytes], int]]:
+    """At most ``limit`` values, in offer order and then the lean ones; how many members were set aside on the way."""
+    return call("poll", keys, (limit,), lambda reply: (reply[0], reply[1]))
+
+
+def poll_last_to(keys: QueueKeys, destination: str) -> Request[tuple[bytes | None, int]]:
+    """The last value in that order, now first in ``destination``; how many members were set aside on the way."""
+    return call_to(
+        "poll_last_to", keys, destination, (), lambda reply: (reply[1] if len(reply) > 1 else None, reply[0])
+    )
+
+
+def read_waiting(keys: QueueKeys, start: int, stop: int) -> Request[list[bytes]]:
+    """The entries from index ``start`` to ``stop`` (-1: to the end), in the order of ``poll``."""
+    return call("read_waiting", keys, (start, stop), list)
+
+
+def contains(keys: QueueKeys, values: Sequence[bytes]) -> Request[bool]:
+    """Whether each of the values waits."""
+    return call("contains", keys, values, bool)
+
+
+def remove(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: int) -> Request[int]:
+    """``which`` is "first", "all" or "others"; gives how many waiting values were taken out."""
+    return call("remove", keys, (which, remember_ms, *values), int)

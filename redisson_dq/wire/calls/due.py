@@ -1,0 +1,99 @@
+"""What takes waiting values by their due times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.request import Request, Word
+
+__all__ = ["Due", "DueRange", "lease_due", "occurrences", "take_due"]
+
+
+@attrs.frozen(kw_only=True)
+class DueRange:
+    """Which of the waiting values: at most ``limit`` of them, without the first ``offset``.
+
+    They are due from ``since_ms`` on (None: from the first on) up to ``until_ms`` (None: the server's now).
+    """
+
+    since_ms: int | None
+    until_ms: int | None
+    offset: int
+    limit: int
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """How the scripts are told."""
+        since = "" if self.since_ms is None else self.since_ms
+        until = "" if self.until_ms is None else self.until_ms
+        return since, until, self.offset, self.limit
+
+
+@attrs.frozen(kw_only=True)
+class Due:
+    """What was taken: ``values``, or ``leased``.
+
+    ``set_aside`` members were in no envelope format, ``expired`` too late, ``buried`` are dead letters now.
+    ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
+    """
+
+    values: Sequence[bytes] = ()
+    leased: Sequence[Leased] = ()
+    buried: int = 0
+    set_aside: int
+    expired: int
+    now_us: int
+    recurring: tuple[tuple[str, str, int], ...]
+
+
+def take_due(keys: QueueKeys, wanted: DueRange, remember_ms: int) -> Request[Due]:
+    """Takes them for good."""
+
+    def parsed(reply: list[Any]) -> Due:
+        values, set_aside, expired, now_us, come = reply
+        return Due(values=values, set_aside=set_aside, expired=expired, now_us=now_us, recurring=occurrences(come))
+
+    return call("take_due", keys, (*wanted.words, remember_ms), parsed)
+
+
+def lease_due(
+    keys: LeaseKeys,
+    envelope: Envelope,
+    nonce: bytes,
+    visible_ms: int,
+    delivery_limit: int,
+    wanted: DueRange,
+    remember_ms: int,
+) -> Request[Due]:
+    """Takes them under leases. The same request again gives the same leases, as long as they are held.
+
+    ``nonce`` is what :func:`receive` has.
+    """
+
+    def parsed(reply: list[Any]) -> Due:
+        buried, rows, set_aside, expired, now_us, come = reply
+        return Due(
+            leased=leased_rows(keys.queue, now_us, rows),
+            buried=buried,
+            set_aside=set_aside,
+            expired=expired,
+            now_us=now_us,
+            recurring=occurrences(come),
+        )
+
+    args = (envelope.value, nonce, visible_ms, delivery_limit, *wanted.words, remember_ms)
+    return call_with_dead("lease_due", keys, args, parsed)
+
+
+def occurrences(come: Sequence[bytes]) -> tuple[tuple[str, str, int], ...]:
+    """Recurring offers whose occurrence has come: id, definition and due time of each."""
+    rows = zip(come[::3], come[1::3], come[2::3], strict=True)
+    return tuple((name.decode(), definition.decode(errors="replace"), int(due)) for name, definition, due in rows)

@@ -1,0 +1,186 @@
+"""Values that are received under a lease, and dead letters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import attrs
+
+from redisson_dq.scripts.script import Script, load
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.leases import Leased, Letter, Record
+from redisson_dq.wire.request import Request, Word
+
+__all__ = [
+    "LeaseKeys",
+    "Received",
+    "ack",
+    "call_with_dead",
+    "dead_letters",
+    "extend",
+    "give_back",
+    "hold",
+    "in_flight",
+    "in_flight_size",
+    "leased_rows",
+    "purge_dead",
+    "receive",
+    "redrive",
+    "reject",
+    "return_arrivals",
+]
+
+T = TypeVar("T")
+
+#: What a receive found: the leases, and how many values became dead letters on the way.
+Received = tuple[list[Leased], int]
+#: The script's word for each lease.
+_Outcomes = list[bytes]
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class LeaseKeys:
+    """The keys of a queue and of its dead-letter list. ``bounded``: what leaves the queue makes room in it."""
+
+    queue: QueueKeys
+    dead: DeadKeys
+    bounded: bool = False
+
+    @property
+    def word(self) -> str:
+        """How the scripts are told."""
+        return "bounded" if self.bounded else ""
+
+
+@lru_cache(maxsize=4096)
+def _prepared(name: str, keys: LeaseKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
+    """What is the same in every call of a script on a queue."""
+    script = load(name)
+    key_names = [getattr(keys.dead if key.startswith("dead") else keys.queue, key) for key in script.keys]
+    dead_types = keys.dead.types
+    types = {key: dead_types.get(key) or keys.queue.type_of(key) for key in key_names if key not in keys.queue.channels}
+    return script, (len(key_names), *key_names), types
+
+
+def call_with_dead(
+    name: str, keys: LeaseKeys, args: Iterable[Word], parse: Callable[[Any], T], *, repeatable: bool = False
+) -> Request[T]:
+    """A script that also takes the keys of the dead-letter list."""
+    script, head, types = _prepared(name, keys)
+    return Request(script=script, words=(*head, *args), types=types, parse=parse, repeatable=repeatable)
+
+
+def receive(
+    keys: LeaseKeys, envelope: Envelope, nonce: bytes, count: int, visible_ms: int, limit: int
+) -> Request[Received]:
+    """Leases at most ``count`` values. The same request again gives the same leases, as long as they are held.
+
+    ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has.
+    """
+    args = (envelope.value, nonce, count, visible_ms, limit, keys.word)
+    return call_with_dead("receive", keys, args, lambda reply: _received(keys, reply), repeatable=True)
+
+
+def _received(keys: LeaseKeys, reply: list[Any]) -> Received:
+    now_us, buried, rows = reply
+    return leased_rows(keys.queue, now_us, rows), buried
+
+
+def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any]) -> list[Leased]:
+    """Leases as the scripts tell of them: id, deadline, record and value of each."""
+    key, read_ns = keys.ready, time.monotonic_ns()
+    return [
+        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_ns=read_ns)
+        for id, deadline, text, data in zip(*[iter(rows)] * 4, strict=True)
+    ]
+
+
+def ack(keys: LeaseKeys, ids: Sequence[bytes]) -> Request[_Outcomes]:
+    """ "acked" or "lost" of each."""
+    return call_with_dead("ack", keys, (keys.word, *ids), lambda reply: reply[1])
+
+
+def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
+    """Whether a lease is held. ``fence`` is the key that stands then, ``first`` whether it may be set up."""
+    fenced = attrs.evolve(keys, queue=attrs.evolve(keys.queue, fence=fence))
+    return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])
+
+
+def extend(keys: LeaseKeys, ids: Sequence[bytes], visible_ms: int) -> Request[tuple[int, int, _Outcomes]]:
+    """The server's time in us, the deadline in ms, "extended" or "lost" of each."""
+    return call_with_dead("extend", keys, (visible_ms, *ids), lambda reply: (reply[0], reply[1], reply[2]))
+
+
+def give_back(
+    keys: LeaseKeys,
+    envelope: Envelope,
+    ids: Sequence[bytes],
+    *,
+    delay_ms: int = 0,
+    counted: bool,
+    crashed: bool = False,
+    reason: str = "",
+    limit: int = 0,
+) -> Request[_Outcomes]:
+    """ "returned", "delayed", "dead" or "lost" of each."""
+    written = "legacy" if envelope is Envelope.LEGACY else "lean"
+    how = "crashed" if crashed else "counted" if counted else ""
+    args: tuple[Word, ...] = (written, delay_ms, how, reason, limit, keys.word, *ids)
+    return call_with_dead("give_back", keys, args, lambda reply: reply[1])
+
+
+def reject(keys: LeaseKeys, ids: Sequence[bytes], reason: str) -> Request[_Outcomes]:
+    """ "dead" or "lost" of each."""
+    return call_with_dead("reject", keys, (reason, keys.word, *ids), lambda reply: reply[1])
+
+
+def in_flight(keys: QueueKeys, start: int, stop: int) -> Request[list[Leased]]:
+    """Leases from index ``start`` to ``stop``, by their deadlines."""
+    return call("in_flight", keys, (start, stop), lambda reply: leased_rows(keys, *reply))
+
+
+def in_flight_size(keys: QueueKeys) -> Request[int]:
+    """How many leases are held."""
+    return call("in_flight_size", keys, (), int)
+
+
+def return_arrivals(keys: QueueKeys, most: int) -> Request[int]:
+    """How many values were put back that had come for a receiver."""
+    return call("return_arrivals", keys, (most,), int)
+
+
+def dead_letters(keys: LeaseKeys, start: int, stop: int) -> Request[list[Letter]]:
+    """Dead letters from index ``start`` to ``stop``, oldest first."""
+    return call_with_dead("dead_letters", keys, (start, stop), _letters)
+
+
+def _letters(reply: list[Any]) -> list[Letter]:
+    return [
+        Letter(
+            id=id,
+            at_ms=int(at) or None,
+            source=source.decode(errors="replace"),
+            record=Record.parse(text),
+            data=data,
+        )
+        for id, at, source, text, data in reply
+    ]
+
+
+def redrive(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int) -> Request[tuple[int, int, int]]:
+    """How many were moved to the queue of ``keys``, how many are left, how many clients have it open (or -1)."""
+    return call_with_dead("redrive", keys, _chosen(ids, most), lambda reply: (reply[0], reply[1], reply[2]))
+
+
+def purge_dead(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int) -> Request[int]:
+    """How many were removed."""
+    return call_with_dead("purge_dead", keys, _chosen(ids, most), int)
+
+
+def _chosen(ids: Sequence[bytes] | None, most: int) -> tuple[Word, ...]:
+    return ("all", most) if ids is None else ("ids", most, *ids)

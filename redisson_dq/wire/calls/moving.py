@@ -1,0 +1,90 @@
+"""What moves due values to the ready list, and what tells how far that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.due import occurrences
+from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request, Word
+
+__all__ = ["Transferred", "hand_over", "next_due", "overdue", "resume", "transfer"]
+
+
+@attrs.frozen(kw_only=True)
+class Transferred:
+    """What one transfer did. Times are the server's: ``now_us`` in epoch us, ``next_ms`` in epoch ms.
+
+    ``role`` says who moves the queue from now on: "alone", "mover" or "reserve", see ``scripts/include/mover.lua``.
+    ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
+    ``places`` is for the one who says what the next call gets as ``places`` (``scheduling/places.py``).
+    """
+
+    moved: int
+    set_aside: int
+    expired: int
+    now_us: int
+    role: str
+    recurring: tuple[tuple[str, str, int], ...]
+    places: tuple[Any, ...]
+    next_ms: int | None
+
+
+def transfer(
+    keys: QueueKeys,
+    limit: int,
+    remember_ms: int,
+    caller: str,
+    *,
+    cluster: bool,
+    places: tuple[Word, Word] = ("deliver", b""),
+) -> Request[Transferred]:
+    """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
+
+    With other ``places`` than these it finds them by hints, or looks for their places and moves nothing.
+    """
+    return call("transfer", keys, (limit, remember_ms, caller, "cluster" if cluster else "one", *places), _transferred)
+
+
+def _transferred(reply: list[Any]) -> Transferred:
+    # Redis ends an array at its first nil: no head, no last element.
+    moved, set_aside, expired, now_us, role, come, places, *head = reply
+    return Transferred(
+        moved=moved,
+        set_aside=set_aside,
+        expired=expired,
+        now_us=now_us,
+        role=role.decode(),
+        recurring=occurrences(come),
+        places=tuple(places),
+        next_ms=whole_ms(head[0]) if head else None,
+    )
+
+
+def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
+    """Whether the caller was the mover. Another client goes on."""
+    return call("hand_over", keys, (caller,), bool)
+
+
+def next_due(keys: QueueKeys) -> Request[int | None]:
+    """The due time of the first value that waits, in epoch ms, or None."""
+    return call("next_due", keys, (), lambda reply: whole_ms(reply[1]) if reply else None)
+
+
+def overdue(keys: QueueKeys) -> Request[tuple[int, int, int | None]]:
+    """The server's time in us, how many entries are due, and the due time of the first entry."""
+    return call("overdue", keys, (), _overdue)
+
+
+def _overdue(reply: list[Any]) -> tuple[int, int, int | None]:
+    now_us, count, *head = reply
+    return now_us, count, whole_ms(head[0]) if head else None
+
+
+def resume(keys: QueueKeys) -> Request[bool]:
+    """Whether delivery was paused."""
+    return call("resume", keys, (), bool)

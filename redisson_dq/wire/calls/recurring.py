@@ -1,0 +1,64 @@
+"""Recurring offers."""
+
+from __future__ import annotations
+
+import attrs
+
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.delayed import written
+from redisson_dq.wire.calls.items import outcome_and_due
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["RecurringRow", "advance", "cancel_recurring", "recur", "recurring"]
+
+
+@attrs.frozen(kw_only=True)
+class RecurringRow:
+    """One recurring offer as it stands in Redis."""
+
+    id: str
+    due_ms: int
+    definition: str
+    value: bytes
+
+
+def recur(
+    keys: QueueKeys,
+    envelope: Envelope,
+    name: str,
+    definition: str,
+    value: bytes,
+    due_ms: int,
+    *,
+    lean: bool = False,
+) -> Request[tuple[str, int, int]]:
+    """The script's word for what came of it, the due time of what waits, the server's time in us."""
+    args = (written(envelope, lean), name, definition, value, due_ms)
+    return call("recur", keys, args, outcome_and_due)
+
+
+def advance(
+    keys: QueueKeys, envelope: Envelope, name: str, definition: str, come_ms: int, next_ms: int | None
+) -> Request[bool]:
+    """Whether this call put the next occurrence in, rather than another process's. Lean if the last one was."""
+    due = "" if next_ms is None else next_ms
+    return call("advance", keys, (envelope.value, name, definition, come_ms, due), bool)
+
+
+def cancel_recurring(keys: QueueKeys, name: str) -> Request[bool]:
+    """Whether there was one."""
+    return call("cancel_recurring", keys, (name,), bool)
+
+
+def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringRow]]:
+    """Recurring offers from index ``start`` to ``stop``."""
+    return call("recurring", keys, (start, stop), _recurring_rows)
+
+
+def _recurring_rows(reply: list[list[bytes]]) -> list[RecurringRow]:
+    return [
+        RecurringRow(id=name.decode(), due_ms=int(due), definition=definition.decode(), value=value)
+        for name, due, definition, value in reply
+    ]

@@ -1,0 +1,166 @@
+"""What a receiver waits on: a queue whose values are leased."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.blocking import PutBack, ReceiverKinds, seconds
+from redisson_dq.wire.calls.due import Due, DueRange
+from redisson_dq.wire.calls.leases import LeaseKeys, Received
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.request import Request, Word
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
+
+logger = logging.getLogger("redisson_dq")
+
+S = TypeVar("S")
+
+#: One script call leases no more values than that.
+MOST_AT_ONCE = 1000
+
+#: Tells the calls of an owner apart.
+_calls = itertools.count(secrets.randbits(32))
+
+
+@attrs.frozen(cache_hash=True)
+class LeaseSource:
+    """The first values of a list, each leased for so many ms. After ``limit`` deliveries (0: never) a value is a dead
+    letter. One that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
+
+    Redis can wait or run a script, and not both in one step. So a look takes what is there. Where nothing is, the
+    blocking command moves the value that comes into the list of arrivals, at which every look begins.
+    """
+
+    lease_keys: LeaseKeys
+    envelope: Envelope
+    visible_ms: int
+    limit: int
+    back_after_ms: int = 0
+    #: What the ids of the leases begin with (:func:`mark_of`), so that somebody else can tell whose they are.
+    owner: bytes = b""
+
+    @property
+    def key(self) -> str:
+        return self.lease_keys.queue.ready
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.lease_keys.queue.ready, self.lease_keys.queue.arrivals
+
+    def ends_with(self, key: str) -> bool:
+        return key == self.key
+
+    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+        return kinds.single(self)
+
+    def length(self) -> Request[int]:
+        return commands.length_of(self.key)
+
+    @property
+    def sets_aside(self) -> bool:
+        return True
+
+    def look(self, count: int) -> Request[list[Taken]]:
+        if count < 1:
+            return self.return_arrival()
+        return self._receive(count).then(self._taken)
+
+    def return_arrival(self) -> Request[list[Taken]]:
+        """Puts back what has come when nobody waits for it any more."""
+        back = calls.return_arrivals(self.lease_keys.queue, 1).then(_nothing)
+        return attrs.evolve(back, repeatable=True)
+
+    def receive(self, count: int) -> Request[list[Leased]]:
+        """Leases at most so many values. Sent again, it gives the same leases."""
+        return self._receive(count).then(self._leased)
+
+    def _receive(self, count: int) -> Request[Received]:
+        return calls.receive(
+            self.lease_keys, self.envelope, self._nonce(), min(count, MOST_AT_ONCE), self.visible_ms, self.limit
+        )
+
+    def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
+        """Leases values that wait, by their due times. Sent again, it gives the same leases."""
+        request = calls.lease_due(
+            self.lease_keys, self.envelope, self._nonce(), self.visible_ms, self.limit, wanted, remember_ms
+        )
+        return attrs.evolve(request.then(self._told_of), repeatable=True)
+
+    def words(self, timeout: float) -> tuple[Word, ...]:
+        return "BLMOVE", *self.keys, "LEFT", "RIGHT", seconds(timeout)
+
+    def taken(self, reply: Any) -> list[Taken]:
+        """Nothing yet: a look leases what has come."""
+        return []
+
+    def more(self, count: int) -> Request[list[Taken]]:
+        return self.look(count)
+
+    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+        return None
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        leased = [taken for taken in surplus if isinstance(taken, Leased)]
+        return [PutBack(self.key, list(leased), self.hand_back(leased))] if leased else []
+
+    def hand_back(self, leased: Sequence[Leased]) -> Request[list[bytes]]:
+        """Returns values that nobody has seen, as if they had never been received."""
+        ids = [each.id for each in leased]
+        request = calls.give_back(self.lease_keys, self.envelope, ids, delay_ms=self.back_after_ms, counted=False)
+        # Handed back twice they are lost the second time, which changes nothing.
+        return attrs.evolve(request, repeatable=True)
+
+    def _nonce(self) -> bytes:
+        if self.owner:
+            mark = mark_of(self.owner, self.envelope)
+            size = (8 if self.envelope is Envelope.CURRENT else 6) - len(mark)
+            return mark + (next(_calls) % (1 << 8 * size)).to_bytes(size, "big")
+        if self.envelope is Envelope.CURRENT:
+            return secrets.token_bytes(8)
+        # With the top bit set it cannot be taken for the first byte of the other format.
+        made = secrets.token_bytes(6)
+        return bytes((made[0] | 0x80,)) + made[1:]
+
+    def _leased(self, received: Received) -> list[Leased]:
+        leased, buried = received
+        self.warn_of_dead(buried)
+        return leased
+
+    def _taken(self, received: Received) -> list[Taken]:
+        return list(self._leased(received))
+
+    def _told_of(self, due: Due) -> Due:
+        self.warn_of_dead(due.buried)
+        return due
+
+    def warn_of_dead(self, buried: int) -> None:
+        """Says once how many values are dead letters now."""
+        if buried:
+            logger.warning(
+                "queue %r: %d values were delivered %d times and are in the list %r now",
+                self.key,
+                buried,
+                self.limit,
+                self.lease_keys.dead.dead,
+            )
+
+
+def mark_of(owner: bytes, envelope: Envelope) -> bytes:
+    """What the ids of an owner's leases begin with. ``owner`` is 4 bytes that no other process has."""
+    if envelope is Envelope.CURRENT:
+        return owner[:4]
+    return bytes((owner[0] | 0x80,)) + owner[1:3]
+
+
+def _nothing(count: int) -> list[Taken]:
+    return []

@@ -1,0 +1,100 @@
+"""What the scripts tell of a value that was received: its lease, and what is known of it."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Leased", "Letter", "Record"]
+
+# The numbers and the digest of a record, before the reason and the context.
+_FIELDS = 10
+
+
+@attrs.frozen(kw_only=True)
+class Record:
+    """What is known of one delivery. Times are epoch ms on the server's clock, None where none is known.
+
+    ``failures`` are the deliveries that ended with ``nack``, ``crashes`` those that ended by their deadline.
+    """
+
+    attempt: int = 0
+    failures: int = 0
+    crashes: int = 0
+    first_ms: int | None = None
+    received_ms: int | None = None
+    offered_ms: int | None = None
+    due_ms: int | None = None
+    reason: str = ""
+    context: dict[str, str] = attrs.field(factory=dict)
+
+    @classmethod
+    def parse(cls, text: bytes) -> Record:
+        """Reads a record as ``scripts/include/delivery_record.lua`` writes it. One that something else wrote tells
+        nothing.
+        """
+        parts = text.split(b" ", _FIELDS)
+        try:
+            *numbers, size = [int(part) for part in (*parts[:8], parts[9])]
+            rest = parts[10]
+        except (ValueError, IndexError):
+            return cls()
+        attempt, failures, crashes, first, received, offered, due, _ = numbers
+        return cls(
+            attempt=attempt,
+            failures=failures,
+            crashes=crashes,
+            first_ms=first or None,
+            received_ms=received or None,
+            offered_ms=offered or None,
+            due_ms=due or None,
+            reason=rest[:size].decode(errors="replace"),
+            context=_context(rest[size:]),
+        )
+
+
+def _context(text: bytes) -> dict[str, str]:
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+@attrs.frozen(kw_only=True)
+class Leased(Taken):
+    """The bytes of a value that was received, under a lease with this id until ``deadline_ms``.
+
+    ``now_us`` is the server's time when it was told, ``read_ns`` this process's clock then. ``text`` is the record,
+    empty for a value that has just been received for the first time.
+    """
+
+    id: bytes
+    deadline_ms: int
+    text: bytes
+    now_us: int
+    read_ns: int
+
+    @property
+    def record(self) -> Record:
+        """What is known of this delivery. It is read anew each time."""
+        if self.text:
+            return Record.parse(self.text)
+        now_ms = self.now_us // 1000
+        return Record(attempt=1, first_ms=now_ms, received_ms=now_ms)
+
+
+@attrs.frozen(kw_only=True)
+class Letter:
+    """One element of a dead-letter list. ``id`` is empty, and nothing is known, of what something else put there."""
+
+    id: bytes
+    at_ms: int | None
+    source: str
+    record: Record
+    data: bytes

@@ -1,0 +1,173 @@
+"""A handler as it was declared: its function, what it takes, and how it is run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq._times import Delay, seconds_of
+from redisson_dq.errors import ArgumentError
+from redisson_dq.working.limits import Admission, Limit, Rate
+from redisson_dq.working.retries import Retry, policies
+
+__all__ = ["Handler", "Shape", "declared", "is_async", "positive"]
+
+
+@attrs.frozen
+class Shape:
+    """How a function of the user's is called: with the event or without, and with which dependencies by name."""
+
+    takes_event: bool
+    needs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], what: str, positional: int) -> Shape:
+        """``positional`` is how many arguments a handler gets by place, the last of them optional: the event."""
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            return cls(takes_event=True, needs=())
+        placed = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        rest = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+        if len(placed) < positional - 1 and not rest:
+            raise ArgumentError(f"{what}: a handler takes the value, and the event if it wants it")
+        takes_event = rest or (len(placed) >= positional and placed[positional - 1].default is inspect.Parameter.empty)
+        named = placed[positional:] + [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+        only_placed = [each.name for each in placed[positional:] if each.kind is each.POSITIONAL_ONLY]
+        if only_placed:
+            raise ArgumentError(f"{what}: a dependency is given by its name, so {only_placed} cannot stand before a /")
+        return cls(takes_event=takes_event, needs=tuple(each.name for each in named if each.default is each.empty))
+
+    @classmethod
+    def by_name(cls, function: Callable[..., Any], what: str) -> Shape:
+        """Of a dependency: all its arguments are given by name, one that is called ``event`` is the event."""
+        parameters = list(inspect.signature(function).parameters.values())
+        named = [each.name for each in parameters if each.default is each.empty]
+        if any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
+            raise ArgumentError(f"{what}: the arguments of a dependency are names of others, and event")
+        return cls(takes_event="event" in named, needs=tuple(name for name in named if name != "event"))
+
+
+@attrs.define(kw_only=True, eq=False)
+class Handler:
+    """One handler. Times are in seconds."""
+
+    function: Callable[..., Any]
+    queue: str
+    type: type | None
+    where: Mapping[str, Any]
+    when: Callable[[Any], object] | None
+    concurrency: int
+    retry: tuple[Retry, ...]
+    timeout: float | None
+    on_failed: Callable[..., Any] | None
+    crash_limit: int | None
+    #: By what its values are admitted; None: whatever comes.
+    admission: Admission | None
+    #: How many values it takes at once, and how long it waits for them; None: one by one.
+    batch: int | None
+    within: float
+    shape: Shape
+    #: How many of its runs are going on.
+    running: int = 0
+
+    @property
+    def name(self) -> str:
+        """The function's name, for logs and hooks."""
+        return getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+
+
+def declared(
+    function: Callable[..., Any],
+    queue: str,
+    *,
+    type: type | None,
+    where: Mapping[str, Any] | None,
+    when: Callable[[Any], object] | None,
+    concurrency: int,
+    retry: Retry | Sequence[Retry] | None,
+    timeout: Delay | None,
+    on_failed: Callable[..., Any] | None,
+    crash_limit: int | None,
+    rate: Rate | None = None,
+    limit: Limit | None = None,
+    key: Callable[[Any], object] | None = None,
+    unique_for: Delay | None = None,
+    unique_by: Callable[[Any], object] | None = None,
+    batch: int | None = None,
+    within: Delay = 0,
+) -> Handler:
+    """A handler of these options. Raises ArgumentError."""
+    what = f"handler {getattr(function, '__qualname__', function)!r} of queue {queue!r}"
+    if not isinstance(queue, str):
+        raise ArgumentError(f"{what}: a handler is for the name of a queue; worker.queue(name) says how it is opened")
+    if not callable(function):
+        raise ArgumentError(f"{what}: a handler is a function, not {function!r}")
+    if type is not None and not isinstance(type, _TYPE):
+        raise ArgumentError(f"{what}: the second argument is the class of its values, not {type!r}")
+    if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
+        raise ArgumentError(f"{what}: where= maps names of fields to values, not {where!r}")
+    for name, given in {"when=": when, "on_failed=": on_failed}.items():
+        if given is not None and not callable(given):
+            raise ArgumentError(f"{what}: {name} is a function, not {given!r}")
+    if crash_limit is not None:
+        positive(crash_limit, f"{what}: crash_limit=")
+    if batch is not None and positive(batch, f"{what}: the size of a batch") > _LARGEST_BATCH:
+        raise ArgumentError(f"{what}: a batch has at most {_LARGEST_BATCH} values, not {batch}")
+    seconds = None if timeout is None else seconds_of(timeout, f"{what}: timeout=")
+    if seconds == 0:
+        raise ArgumentError(f"{what}: timeout= is above zero; None is for no timeout")
+    return Handler(
+        function=function,
+        queue=queue,
+        type=None if type is object else type,
+        where=dict(where or {}),
+        when=when,
+        concurrency=positive(concurrency, f"{what}: concurrency="),
+        retry=policies(retry),
+        timeout=seconds,
+        on_failed=on_failed,
+        crash_limit=crash_limit,
+        admission=Admission.declared(
+            what,
+            _full_name(function),
+            rate=rate,
+            limit=limit,
+            key=key,
+            unique_for=unique_for,
+            unique_by=unique_by,
+        ),
+        batch=batch,
+        within=seconds_of(within, f"{what}: within="),
+        shape=Shape.of(function, what, 2),
+    )
+
+
+def _full_name(function: Callable[..., Any]) -> str:
+    """The same in every process that runs the same program."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def positive(number: object, what: str) -> int:
+    """A number from 1 on. Raises ArgumentError; ``what`` begins its message."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ArgumentError(f"{what} is a number from 1 on, not {number!r}")
+    return number
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await. Sees through functools.partial and callable objects."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    call = getattr(function, "__call__", None)  # noqa: B004 - asked for its kind, not whether it is there
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+_TYPE = type
+#: As many as one receive takes.
+_LARGEST_BATCH = 1000

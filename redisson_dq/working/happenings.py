@@ -1,0 +1,140 @@
+"""What happened to a value in a worker: what hooks are called with."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import attrs
+
+__all__ = [
+    "Away",
+    "BackAgain",
+    "DeadLettered",
+    "Dropped",
+    "Failed",
+    "GivenUp",
+    "HandedBack",
+    "Happening",
+    "Lost",
+    "OfValue",
+    "Received",
+    "Recovered",
+    "Retried",
+    "Succeeded",
+    "TimedOut",
+]
+
+
+@attrs.frozen(kw_only=True)
+class Happening:
+    """Something that a hook is told of."""
+
+
+@attrs.frozen(kw_only=True)
+class Away(Happening):
+    """Redis cannot be reached. Told once, when it begins. ``error`` says why."""
+
+    error: BaseException
+
+
+@attrs.frozen(kw_only=True)
+class BackAgain(Happening):
+    """Redis can be reached again. ``after`` is how long it could not."""
+
+    after: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class Dropped(Happening):
+    """A value was dropped: an equal one was handled within the time of ``unique_for=``. ``data`` are its bytes."""
+
+    queue: str
+    data: bytes = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class OfValue(Happening):
+    """Something of one value. ``event`` is what its handler is called with, None when no handler takes the value.
+
+    ``handler`` is the name of the handler's function, or an empty str.
+    """
+
+    queue: str
+    id: str
+    attempt: int
+    handler: str = ""
+    event: Any = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Received(OfValue):
+    """A value was received. ``lateness`` is how long after its due time, where that is known."""
+
+    lateness: timedelta | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Recovered(OfValue):
+    """A value was received whose receiver had died before, or had kept it beyond its deadline, ``crashes`` times."""
+
+    crashes: int
+
+
+@attrs.frozen(kw_only=True)
+class Succeeded(OfValue):
+    """The handler returned, and the value is gone. ``duration`` is how long the handler took."""
+
+    duration: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class Failed(OfValue):
+    """The handler raised ``error``. What follows is told by :class:`Retried` or :class:`GivenUp`."""
+
+    error: BaseException
+    duration: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class TimedOut(OfValue):
+    """The handler has not returned within its ``timeout``. It was cancelled or told; :class:`Failed` follows."""
+
+    timeout: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class Retried(OfValue):
+    """The value waits, and comes again after ``delay``."""
+
+    delay: timedelta
+    error: BaseException
+
+
+@attrs.frozen(kw_only=True)
+class GivenUp(OfValue):
+    """The value comes again no more; ``why`` says what was exhausted. :class:`DeadLettered` follows.
+
+    ``on_failed`` runs before. When it raises, the value stays leased and comes again, and nothing of this is told.
+    """
+
+    why: str
+    error: BaseException
+
+
+@attrs.frozen(kw_only=True)
+class DeadLettered(OfValue):
+    """The value is in the dead-letter list, with ``reason``. ``data`` are its bytes."""
+
+    reason: str
+    data: bytes = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class HandedBack(OfValue):
+    """The value was given back uncounted, as the worker stops."""
+
+
+@attrs.frozen(kw_only=True)
+class Lost(OfValue):
+    """The lease ended before its handler did. The value may be handled elsewhere; the outcome here does not count."""

@@ -1,0 +1,180 @@
+"""By what a handler's values are admitted: a rate, a number of slots, a key, and what makes a value unique.
+
+All of it holds over all processes, on the server's clock. Here are the definitions, and what Redis is told of a value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from redisson_dq._texts import described
+from redisson_dq._times import Delay, seconds_of
+from redisson_dq.errors import ArgumentError
+from redisson_dq.wire.calls import LimitWords, Seen
+
+__all__ = ["Admission", "BadKey", "Limit", "Rate", "digest_of"]
+
+# Lua counts in doubles, which are exact up to 2**53.
+_LARGEST = 2**52
+_MOST_SLOTS = 10_000
+
+
+@attrs.frozen
+class Rate:
+    """At most ``limit`` values in ``per`` seconds (or a timedelta), over all processes: a token bucket.
+
+    Tokens come evenly. The bucket holds ``burst`` of them, by default as many as ``limit``, and is full at the start.
+    So in any time t at most ``burst + t * limit / per`` values are begun.
+    """
+
+    limit: int
+    per: Delay = 1
+    burst: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name, number in (("limit", self.limit), ("burst", self.size)):
+            if type(number) is not int or number < 1:
+                raise ArgumentError(f"rate=: {name}= is a number from 1 on, not {number!r}")
+        if self.per_us < 1:
+            raise ArgumentError(f"rate=: per= is a span above zero, not {self.per!r}")
+        if self.size * self.per_us > _LARGEST or self.limit * self.per_us > _LARGEST:
+            raise ArgumentError(f"rate=: {self.limit} in {self.per!r} s, with {self.size} at once, cannot be counted")
+
+    @property
+    def size(self) -> int:
+        """How many tokens the bucket holds."""
+        return self.limit if self.burst is None else self.burst
+
+    @property
+    def per_us(self) -> int:
+        """In how many us ``limit`` tokens come."""
+        return round(seconds_of(self.per, "rate=: per=") * 1_000_000)
+
+
+@attrs.frozen
+class Limit:
+    """At most so many values are handled at a time, over all processes.
+
+    A slot is part of the value's lease and ends with it, so a process that dies keeps none.
+    """
+
+    slots: int
+
+    def __attrs_post_init__(self) -> None:
+        if type(self.slots) is not int or not 1 <= self.slots <= _MOST_SLOTS:
+            raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {self.slots!r}")
+
+
+class BadKey(Exception):
+    """``key=`` or ``unique_by=`` of a handler failed, or gave what is no key."""
+
+
+@attrs.frozen(kw_only=True)
+class Admission:
+    """By what one handler's values are admitted. Handlers with the same ``name`` share rate and slots."""
+
+    name: str
+    rate: Rate | None = None
+    limit: Limit | None = None
+    key: Callable[[Any], object] | None = None
+    unique_for: float | None = None
+    unique_by: Callable[[Any], object] | None = None
+
+    @classmethod
+    def declared(
+        cls,
+        what: str,
+        name: str,
+        *,
+        rate: Rate | None,
+        limit: Limit | None,
+        key: Callable[[Any], object] | None,
+        unique_for: Delay | None,
+        unique_by: Callable[[Any], object] | None,
+    ) -> Admission | None:
+        """None where a handler takes whatever comes. Raises ArgumentError; ``what`` begins its message."""
+        if rate is not None and not isinstance(rate, Rate):
+            raise ArgumentError(f"{what}: rate= is a Rate, such as Rate(100, per=1), not {rate!r}")
+        if limit is not None and not isinstance(limit, Limit):
+            raise ArgumentError(f"{what}: limit= is a Limit, such as Limit(4), not {limit!r}")
+        for option, function in {"key=": key, "unique_by=": unique_by}.items():
+            if function is not None and not callable(function):
+                raise ArgumentError(f"{what}: {option} is a function of the value, not {function!r}")
+        if unique_by is not None and unique_for is None:
+            raise ArgumentError(f"{what}: unique_by= goes with unique_for=")
+        seconds = None if unique_for is None else seconds_of(unique_for, f"{what}: unique_for=")
+        if seconds == 0:
+            raise ArgumentError(f"{what}: unique_for= is above zero")
+        if all(option is None for option in (rate, limit, key, seconds)):
+            return None
+        return cls(name=name, rate=rate, limit=limit, key=key, unique_for=seconds, unique_by=unique_by)
+
+    @property
+    def words(self) -> LimitWords:
+        """What the script is told of rate and slots."""
+        slots = 0 if self.limit is None else self.limit.slots
+        id = _digest(f"limit {self.name}".encode())
+        if self.rate is None:
+            return LimitWords(id=id, slots=slots)
+        return LimitWords(id=id, slots=slots, tokens=self.rate.limit, per_us=self.rate.per_us, size=self.rate.size)
+
+    def seen(self, value: Any, data: bytes, number: int) -> Seen:
+        """What the script is told of a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
+        unique = b"" if self.unique_for is None else self._unique(value, data)
+        # Of equal values one is handled at a time: whether the next is a duplicate is known when it has ended.
+        key = unique if self.key is None else _digest(b"key " + _key_bytes(self.key, value, "key="))
+        return Seen(
+            digest=digest_of(data),
+            key=key,
+            limit=number if self.rate or self.limit else 0,
+            unique=unique,
+            unique_ms=round((self.unique_for or 0) * 1000),
+        )
+
+    def fault_of(self, value: Any, data: bytes) -> BadKey | None:
+        """Why a value has no key, or None where it has one."""
+        try:
+            self.seen(value, data, 0)
+        except BadKey as error:
+            return error
+        return None
+
+    def _unique(self, value: Any, data: bytes) -> bytes:
+        kind = f"{type(value).__module__}.{type(value).__qualname__} "
+        by = data if self.unique_by is None else _key_bytes(self.unique_by, value, "unique_by=")
+        return _digest(b"unique " + kind.encode() + by)
+
+
+def digest_of(data: bytes) -> str:
+    """The digest of a value's bytes, as the scripts make it."""
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()[:32]
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()[:16]
+
+
+def _key_bytes(function: Callable[[Any], object], value: Any, option: str) -> bytes:
+    try:
+        found = function(value)
+    except BaseException as error:
+        raise BadKey(f"{option} failed: {described(error)}") from error
+    return _text_of(found, option).encode("utf-8", "surrogatepass")
+
+
+def _text_of(found: object, option: str) -> str:
+    """Equal keys give equal texts, different ones different texts. Raises BadKey."""
+    if isinstance(found, tuple):
+        return f"({','.join(_text_of(each, option) for each in found)})"
+    if isinstance(found, uuid.UUID):
+        return repr(found)
+    if found is None or isinstance(found, (str, bytes, int)):
+        # 1 and True are equal, and so are an enum of text and its value.
+        plain = int(found) if isinstance(found, int) else str.__str__(found) if isinstance(found, str) else found
+        return repr(plain)
+    raise BadKey(f"{option} gives a str, bytes, int, UUID, None or a tuple of these, not {found!r:.100}")

@@ -1,0 +1,72 @@
+"""Which queue is asked first when a worker's slots are fewer than its queues could fill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Union
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.working.handlers import positive
+
+__all__ = ["AnyOrder", "Order", "Strict", "Weighted", "order_of"]
+
+#: The names of queues, the first one first; or their weights.
+AnyOrder = Union[Sequence[str], Mapping[str, int]]
+
+
+class Order:
+    """Equal turns: the queue that was served longest ago is asked first."""
+
+    def __init__(self) -> None:
+        # What each queue was given, divided by its weight.
+        self._served: dict[str, float] = {}
+
+    def sorted(self, names: Sequence[str]) -> list[str]:
+        """The queues in the order in which they are asked."""
+        for name in names:
+            # A queue that is new, or had nothing for long, does not catch up on what it missed.
+            self._served.setdefault(name, min(self._served.values(), default=0.0))
+        return sorted(names, key=lambda name: self._served[name])
+
+    def took(self, name: str, count: int, idle: Sequence[str] = ()) -> None:
+        """Is told that a queue gave so many values, while these had none."""
+        self._served[name] = self._served.get(name, 0.0) + count / self._weight(name)
+        for each in idle:
+            self._served[each] = max(self._served.get(each, 0.0), self._served[name])
+
+    def _weight(self, name: str) -> int:
+        return 1
+
+
+class Weighted(Order):
+    """Of queues that all have something, each is given its share."""
+
+    def __init__(self, weights: Mapping[str, int]) -> None:
+        super().__init__()
+        self.weights = {name: positive(weight, f"order=: the weight of {name!r}") for name, weight in weights.items()}
+
+    def _weight(self, name: str) -> int:
+        return self.weights.get(name, 1)
+
+
+class Strict(Order):
+    """A queue is asked when those before it have nothing. Queues that are not named come last."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._places = {name: place for place, name in enumerate(names)}
+
+    def sorted(self, names: Sequence[str]) -> list[str]:
+        last = len(self._places)
+        return sorted(names, key=lambda name: self._places.get(name, last))
+
+
+def order_of(given: AnyOrder | None) -> Order:
+    """Reads ``order=``. Raises ArgumentError."""
+    if given is None:
+        return Order()
+    if isinstance(given, Mapping):
+        return Weighted(given)
+    if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
+        return Strict(given)
+    raise ArgumentError(f"order= is a list of queue names, or a dict of their weights, not {given!r}")

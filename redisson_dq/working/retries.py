@@ -1,0 +1,246 @@
+"""What becomes of a value whose handler failed: when it comes again, or that it is given up."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Union
+
+import attrs
+
+from redisson_dq._times import Delay, seconds_of
+from redisson_dq.errors import ArgumentError
+
+__all__ = [
+    "Again",
+    "Backoff",
+    "GiveUp",
+    "Reject",
+    "Retry",
+    "Verdict",
+    "delays",
+    "exponential",
+    "fixed",
+    "policies",
+    "verdict",
+]
+
+#: Beyond that many doublings every delay has reached its cap.
+_MOST_DOUBLINGS = 1000
+
+
+class Backoff:
+    """How long to wait after a failure. Made by :func:`fixed`, :func:`exponential` and :func:`delays`."""
+
+    def seconds(self, failure: int, chance: random.Random) -> float:
+        """The delay after failure number ``failure``, from 1 on."""
+        raise NotImplementedError
+
+
+@attrs.frozen
+class _Delays(Backoff):
+    spans: tuple[float, ...]
+
+    def seconds(self, failure: int, chance: random.Random) -> float:
+        return self.spans[min(failure, len(self.spans)) - 1]
+
+
+@attrs.frozen
+class _Exponential(Backoff):
+    first: float
+    cap: float
+    jitter: bool
+
+    def seconds(self, failure: int, chance: random.Random) -> float:
+        try:
+            longest = min(self.cap, math.ldexp(self.first, min(failure - 1, _MOST_DOUBLINGS)))
+        except OverflowError:
+            longest = self.cap
+        return chance.uniform(0, longest) if self.jitter else longest
+
+
+@attrs.frozen
+class _Function(Backoff):
+    function: Callable[[int], Delay]
+
+    def seconds(self, failure: int, chance: random.Random) -> float:
+        return seconds_of(self.function(failure), "what a backoff function gives")
+
+
+def fixed(delay: Delay) -> Backoff:
+    """The same delay (seconds or a timedelta) after each failure.
+
+    >>> retry = Retry(limit=3, backoff=fixed(5))
+    """
+    return _Delays((seconds_of(delay, "a delay"),))
+
+
+def delays(spans: Iterable[Delay]) -> Backoff:
+    """The first delay after the first failure, and so on; the last one from then on.
+
+    >>> retry = Retry(limit=5, backoff=delays([1, 10, 60]))
+    """
+    made = tuple(seconds_of(span, "a delay") for span in spans)
+    if not made:
+        raise ArgumentError("delays() takes one delay at least")
+    return _Delays(made)
+
+
+def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
+    """``first``, then twice as long after each failure, up to ``cap``.
+
+    With ``jitter=True`` the delay is any between zero and that (full jitter), so values that failed together do not
+    come again together.
+
+    >>> retry = Retry(limit=8, backoff=exponential(1, 60, jitter=True))
+    """
+    made = _Exponential(seconds_of(first, "a delay"), seconds_of(cap, "a cap"), bool(jitter))
+    if made.cap < made.first:
+        raise ArgumentError(f"exponential(): the cap {cap!r} is below the first delay {first!r}")
+    return made
+
+
+#: How long to wait: a :class:`Backoff`, or a function of the number of the failure, from 1 on, that gives a delay.
+_AnyBackoff = Union[Backoff, Callable[[int], Delay]]
+
+
+class Retry(Exception):
+    """When a value whose handler failed comes again. A policy for ``retry=``, and an exception that a handler raises.
+
+    As a policy: the value comes again until its handler has failed ``limit`` times (None: without end), each time after
+    ``backoff``. It is given up when the next try would begin more than ``max_age`` (seconds or a timedelta) after its
+    first receipt. ``on`` is the class of exceptions that the policy is for, or several. Without it the policy is for
+    all, ``SystemExit`` among them.
+
+    Raised: the value comes again after ``after`` (seconds or a timedelta), else after what the policy says. It counts
+    as a failure, so the limit of the policy holds, unless ``count=False``.
+
+    >>> policy = Retry(limit=5, backoff=exponential(1, 60), on=ConnectionError)
+    >>> raise Retry("the printer is off", after=30)
+    Traceback (most recent call last):
+    redisson_dq.working.retries.Retry: the printer is off
+    """
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        limit: int | None = 10,
+        backoff: _AnyBackoff | None = None,
+        max_age: Delay | None = None,
+        on: type[BaseException] | tuple[type[BaseException], ...] = BaseException,
+        after: Delay | None = None,
+        count: bool = True,
+    ) -> None:
+        super().__init__(reason)
+        if not isinstance(reason, str):
+            raise ArgumentError(f"Retry(): a reason is a str, not {reason!r}; a policy's settings go by name")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise ArgumentError(f"Retry(): limit= is a number from 1 on, or None for no limit, not {limit!r}")
+        if not isinstance(count, bool):
+            raise ArgumentError(f"Retry(): count= is True or False, not {count!r}")
+        self.reason = reason
+        self.limit = limit
+        self.backoff = _backoff(backoff)
+        self.max_age = None if max_age is None else timedelta(seconds=seconds_of(max_age, "max_age="))
+        self.on = _classes(on)
+        self.after = None if after is None else seconds_of(after, "after=")
+        self.count = count
+
+    def __str__(self) -> str:
+        return self.reason or "asked for a retry"
+
+
+class Reject(Exception):
+    """Raised by a handler: the value will never do. It goes to the dead-letter list with this reason, without a retry.
+
+    >>> raise Reject("no such customer")
+    Traceback (most recent call last):
+    redisson_dq.working.retries.Reject: no such customer
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@attrs.frozen
+class Again:
+    """The value comes again after ``delay`` seconds. ``counted``: the failure counts."""
+
+    delay: float
+    counted: bool = True
+
+
+@attrs.frozen
+class GiveUp:
+    """The value is given up. ``why`` says what was exhausted."""
+
+    why: str
+
+
+Verdict = Union[Again, GiveUp]
+
+
+def policies(retry: Retry | Sequence[Retry] | None) -> tuple[Retry, ...]:
+    """What ``retry=`` was given as policies, the first that fits is used. Raises ArgumentError."""
+    if retry is None:
+        return ()
+    found = (retry,) if isinstance(retry, Retry) else tuple(retry) if isinstance(retry, (list, tuple)) else None
+    if found is None or not all(isinstance(each, Retry) for each in found):
+        raise ArgumentError(f"retry= is a Retry, several of them, or None for none, not {retry!r}")
+    for each in found:
+        if each.after is not None or not each.count:
+            raise ArgumentError("retry=: after= and count= are for a Retry that is raised; give backoff=fixed(...)")
+    return found
+
+
+def verdict(
+    retry: Sequence[Retry], error: BaseException, *, failures: int, age: timedelta, chance: random.Random
+) -> Verdict:
+    """What becomes of a value now.
+
+    ``failures`` is how often its handler had failed before, ``age`` how long ago it was received for the first time.
+    """
+    if isinstance(error, Reject):
+        return GiveUp("rejected")
+    raised = error if isinstance(error, Retry) else None
+    policy = next((each for each in retry if raised is not None or isinstance(error, each.on)), None)
+    if policy is None:
+        if raised is None:
+            return GiveUp("no retry is wanted")
+        # Whoever raises it wants one, whatever the handler was declared with.
+        policy = Retry()
+    counted = raised is None or raised.count
+    failure = failures + 1
+    if counted and policy.limit is not None and failure >= policy.limit:
+        return GiveUp(f"failed {failure} times")
+    delay = raised.after if raised is not None and raised.after is not None else None
+    if delay is None:
+        delay = policy.backoff.seconds(failure, chance)
+    if policy.max_age is not None and age.total_seconds() + delay > policy.max_age.total_seconds():
+        return GiveUp(f"older than {policy.max_age}")
+    return Again(delay, counted)
+
+
+def _backoff(given: _AnyBackoff | None) -> Backoff:
+    if given is None:
+        return _DEFAULT
+    if isinstance(given, Backoff):
+        return given
+    if not callable(given):
+        raise ArgumentError(f"backoff= is fixed(), exponential(), delays() or a function, not {given!r}")
+    return _Function(given)
+
+
+def _classes(on: object) -> tuple[type[BaseException], ...]:
+    given: tuple[object, ...] = on if isinstance(on, tuple) else (on,)
+    found = tuple(each for each in given if isinstance(each, type) and issubclass(each, BaseException))
+    if not found or len(found) < len(given):
+        raise ArgumentError(f"Retry(): on= is a class of exceptions, or a tuple of them, not {on!r}")
+    return found
+
+
+_DEFAULT = exponential(1, 60, jitter=True)

@@ -1,0 +1,68 @@
+"""Which handler gets a value. A table without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from redisson_dq._texts import described
+from redisson_dq.working.handlers import Handler
+
+__all__ = ["Unroutable", "choose"]
+
+_MISSING = object()
+
+
+class Unroutable(Exception):
+    """A function that chooses (``when=``) failed. ``handler`` is the one it belongs to."""
+
+    def __init__(self, handler: Handler, error: BaseException) -> None:
+        super().__init__(f"when= of {handler.name} failed: {described(error)}")
+        self.handler = handler
+
+
+def choose(handlers: Iterable[Handler], value: Any) -> Handler | None:
+    """The handler of a value, or None.
+
+    Those with ``where=`` or ``when=`` come first, in the order in which they were added. Of the others the nearest
+    class decides, and of equal ones the first. Raises Unroutable.
+    """
+    best: Handler | None = None
+    distance = -1
+    for handler in handlers:
+        far = _distance(handler, value)
+        if far is None:
+            continue
+        if handler.where or handler.when:
+            if _fits(handler, value):
+                return handler
+        elif best is None or far < distance:
+            best, distance = handler, far
+    return best
+
+
+def _distance(handler: Handler, value: Any) -> int | None:
+    """How many classes stand between the value's class and the handler's; None when the handler does not take it."""
+    if handler.type is None:
+        return 1 << 16
+    mro = type(value).__mro__
+    try:
+        return mro.index(handler.type)
+    except ValueError:
+        # An abstract class that the value's class was registered with.
+        return len(mro) if isinstance(value, handler.type) else None
+
+
+def _fits(handler: Handler, value: Any) -> bool:
+    for name, wanted in handler.where.items():
+        found = value.get(name, _MISSING) if isinstance(value, Mapping) else getattr(value, name, _MISSING)
+        if found is _MISSING or found != wanted:
+            return False
+    return handler.when is None or _asked(handler, handler.when, value)
+
+
+def _asked(handler: Handler, when: Callable[[Any], object], value: Any) -> bool:
+    try:
+        return bool(when(value))
+    except BaseException as error:
+        raise Unroutable(handler, error) from error

@@ -1,0 +1,45 @@
+"""Cancels a task at the so manieth of its awaits, and no other moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any
+
+__all__ = ["cancelled_at"]
+
+
+class _Counting:
+    """Runs a coroutine, and asks for the task's end when it waits for the so manieth time."""
+
+    def __init__(self, call: Callable[[], Any], number: int) -> None:
+        self._call, self._number = call, number
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        inner = self._call().__await__()
+        count, error = 0, None
+        while True:
+            try:
+                waited_for = inner.send(None) if error is None else inner.throw(error)
+            except StopIteration as stop:
+                return stop.value
+            count += 1
+            if count == self._number:
+                # The task learns of it before it waits, so nothing comes in between.
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+            error = None
+            try:
+                yield waited_for
+            except BaseException as thrown:
+                error = thrown
+
+
+def cancelled_at(call: Callable[[], Any], number: int) -> Callable[[], Awaitable[Any]]:
+    """The same call, cancelled at its await with this number, from 1 on; it may end before."""
+
+    async def run() -> Any:
+        return await _Counting(call, number)
+
+    return run

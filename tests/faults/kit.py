@@ -1,0 +1,384 @@
+"""The faults. Each is a function that does it once and returns when what it broke is whole again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import redis
+
+from tests.conftest import eventually
+from tests.faults.gate import LostReply, Trap, Where
+from tests.faults.process_loads import Processes
+from tests.faults.run import Fault, Run
+from tests.faults.world import ClusterWorld, SentinelWorld
+
+__all__ = ["FAULTS"]
+
+FAULTS: dict[str, Fault] = {}
+
+
+def _add(fault: Fault) -> None:
+    FAULTS[fault.name] = fault
+
+
+# -- connections, at the gate ----------------------------------------------------------------------------------------
+
+# Commands at which something happens, and the ways in which a connection can break there. EVALSHA is every script:
+# offers, transfers, cancellations. Some of them are named.
+_AT = {
+    "pop": "BLPOP",
+    "batch": "LPOP",
+    "script": "EVALSHA",
+    "unblock": "CLIENT",
+    "put-back": "put_back.lua",
+    "transfer": "transfer.lua",
+    "receive": "receive.lua",
+    "arrival": "BLMOVE",
+    "ack": "ack.lua",
+    "subscribe": "SUBSCRIBE",
+}
+_WHERE: tuple[Where, ...] = ("command", "sent", "reply", "half")
+
+
+def _cut(run: Run) -> None:
+    run.world.gate.cut()
+
+
+def _cut_at(command: str) -> Fault:
+    def do(run: Run) -> None:
+        gate = run.world.gate
+        _wait_for(run, gate.trap(command, run.rng.choice(_WHERE), "cut", times=run.rng.randint(1, 3)))
+
+    return Fault(f"cut-{_name(command)}", do, times=6)
+
+
+def _delay_at(command: str) -> Fault:
+    def do(run: Run) -> None:
+        where: Where = run.rng.choice(("command", "reply"))
+        seconds = run.rng.uniform(0.01, 0.4)
+        trap = run.world.gate.trap(command, where, "delay", times=run.rng.randint(1, 4), seconds=seconds)
+        _wait_for(run, trap)
+
+    return Fault(f"delay-{_name(command)}", do, times=5)
+
+
+def _freeze_at(command: str) -> Fault:
+    """The connection stands still for longer than short waits last, and goes on then."""
+
+    def do(run: Run) -> None:
+        gate = run.world.gate
+        _wait_for(run, gate.trap(command, run.rng.choice(("command", "reply")), "freeze"))
+        run.pause(0.2, 1.0)
+        gate.clear()
+
+    return Fault(f"freeze-{_name(command)}", do, times=4)
+
+
+def _freeze(run: Run) -> None:
+    run.world.gate.freeze()
+    run.pause(0.2, 1.5)
+    run.world.gate.clear()
+
+
+def _freeze_and_cut(run: Run) -> None:
+    """Nothing passes for a while, and then the connections are gone."""
+    run.world.gate.freeze()
+    run.pause(0.2, 1.0)
+    run.world.gate.cut()
+    run.world.gate.clear()
+
+
+def _refuse(run: Run) -> None:
+    run.world.gate.refusing = True
+    run.world.gate.cut()
+    run.pause(0.2, 1.5)
+    run.world.gate.clear()
+
+
+def _wait_for(run: Run, trap: Trap) -> None:
+    """Until it was sprung as often as it was meant to, or until it is clear that nobody comes by."""
+    trap.sprung.wait(run.rng.uniform(0.5, 1.5))
+    run.world.gate.clear()
+
+
+def _name(command: str) -> str:
+    return next(name for name, at in _AT.items() if at == command)
+
+
+_add(Fault("cut", _cut, times=6))
+for _command in _AT.values():
+    _add(_cut_at(_command))
+    _add(_delay_at(_command))
+    _add(_freeze_at(_command))
+_add(Fault("freeze", _freeze))
+_add(Fault("freeze-and-cut", _freeze_and_cut))
+_add(Fault("refuse", _refuse))
+
+
+# -- connections, at the server --------------------------------------------------------------------------------------
+
+
+def _kill_type(kind: str) -> Fault:
+    def do(run: Run) -> None:
+        run.world.admin.client_kill_filter(_type=kind, skipme=True)
+
+    return Fault(f"kill-{kind}", do, times=6)
+
+
+def _kill_id(run: Run) -> None:
+    clients = [client["id"] for client in run.world.admin.client_list() if client["cmd"] != "client|list"]
+    if clients:
+        run.world.admin.client_kill_filter(_id=run.rng.choice(clients))
+
+
+def _output_buffer(run: Run) -> None:
+    """Redis closes a connection whose reply is longer than it likes; the reply is lost."""
+    run.world.admin.config_set("client-output-buffer-limit", "normal 20000 0 0")
+    for load in run.loads:
+        load.burst(1200)
+    run.pause(0.5, 1.0)
+    run.world.admin.config_set("client-output-buffer-limit", "normal 0 0 0")
+
+
+_add(_kill_type("normal"))
+_add(_kill_type("pubsub"))
+_add(Fault("kill-id", _kill_id, times=20))
+_add(Fault("output-buffer", _output_buffer, times=2))
+
+
+# -- the server ------------------------------------------------------------------------------------------------------
+
+
+def _pause_writes(run: Run) -> None:
+    _pause(run, "WRITE")
+
+
+def _pause_all(run: Run) -> None:
+    _pause(run, "ALL")
+
+
+def _pause(run: Run, what: str) -> None:
+    ms = run.rng.randint(50, 1500)
+    run.world.admin.execute_command("CLIENT", "PAUSE", ms, what)
+    time.sleep(ms / 1000)
+
+
+def _full(run: Run) -> None:
+    """No memory is left, and nothing may be evicted."""
+    run.world.admin.config_set("maxmemory", 1)
+    run.pause(0.3, 1.5)
+    run.world.admin.config_set("maxmemory", 0)
+
+
+def _read_only(run: Run) -> None:
+    """The server is a replica of a master that is away."""
+    run.world.admin.execute_command("REPLICAOF", "127.0.0.1", "1")
+    run.pause(0.3, 1.5)
+    run.world.admin.execute_command("REPLICAOF", "NO", "ONE")
+
+
+def _min_replicas(run: Run) -> None:
+    run.world.admin.config_set("min-replicas-to-write", 1)
+    run.pause(0.3, 1.5)
+    run.world.admin.config_set("min-replicas-to-write", 0)
+
+
+def _flush_scripts(run: Run) -> None:
+    for admin in run.world.admins:
+        admin.script_flush()
+
+
+def _flush_all(run: Run) -> None:
+    run.world.admin.flushall()
+    run.pardon("lost", 0.0, "FLUSHALL")
+
+
+def _stop(run: Run) -> None:
+    """The server's process stands still."""
+    os.kill(run.world.server.pid, signal.SIGSTOP)
+    run.pause(0.2, 1.5)
+    os.kill(run.world.server.pid, signal.SIGCONT)
+
+
+def _busy(run: Run) -> None:
+    """A script of somebody else's keeps the server busy, until it is killed."""
+    run.world.admin.config_set("busy-reply-threshold", 50)
+    with redis.Redis.from_url(run.world.server.url, retry=None) as other:
+        connection = other.connection_pool.get_connection()
+        connection.send_command("EVAL", "while true do end", 0)
+        run.pause(0.2, 1.0)
+        eventually(lambda: _kills_script(run.world.admin))
+        connection.disconnect()
+
+
+def _kills_script(admin: redis.Redis) -> bool:
+    with suppress(redis.ResponseError):
+        admin.script_kill()
+        return True
+    return False
+
+
+_add(Fault("pause-writes", _pause_writes, times=4))
+_add(Fault("pause-all", _pause_all, times=4))
+_add(Fault("full", _full))
+_add(Fault("read-only", _read_only))
+_add(Fault("min-replicas", _min_replicas))
+_add(Fault("flush-scripts", _flush_scripts, times=10))
+_add(Fault("flush-all", _flush_all, times=5))
+_add(Fault("stop", _stop))
+_add(Fault("busy", _busy))
+
+
+# -- processes -------------------------------------------------------------------------------------------------------
+
+_KILLED = ("processes", "leaseprocesses")
+
+
+def _kill_process(run: Run) -> None:
+    for load in run.loads:
+        if isinstance(load, Processes):
+            load.kill_one(run.rng)
+    run.pause(0.1, 1.0)
+
+
+_add(Fault("kill-process", _kill_process, times=6, loads=_KILLED))
+
+
+# -- restarts --------------------------------------------------------------------------------------------------------
+
+# How old a write may be that a killed server has not kept, by appendfsync.
+_EVERYSEC = 2.0
+
+
+def _restart(run: Run) -> None:
+    """An orderly end writes everything that was acknowledged."""
+    began = time.time()
+    run.world.server.restart()
+    if run.fault.config.get("appendonly") == "no":
+        run.pardon("lost", 0.0, "appendonly no")
+        run.pardon("twice", began, "appendonly no")
+
+
+def _killed(run: Run) -> None:
+    began = time.time()
+    run.world.server.kill()
+    run.world.server.start()
+    if run.fault.config["appendfsync"] != "always":
+        run.pardon("lost", began - _EVERYSEC, "appendfsync everysec")
+        run.pardon("twice", began - _EVERYSEC, "appendfsync everysec")
+
+
+def _killed_while_rewriting(run: Run) -> None:
+    with suppress(redis.ResponseError):
+        run.world.admin.bgrewriteaof()
+    _killed(run)
+
+
+_add(Fault("restart-always", _restart, times=2, config={"appendfsync": "always"}))
+_add(Fault("restart-everysec", _restart, times=2, config={"appendfsync": "everysec"}))
+_add(Fault("restart-no-aof", _restart, times=2, config={"appendonly": "no"}))
+_add(Fault("kill9-always", _killed, times=3, config={"appendfsync": "always"}))
+_add(Fault("kill9-everysec", _killed, times=3, config={"appendfsync": "everysec"}))
+_add(Fault("kill9-rewriting", _killed_while_rewriting, times=3, config={"appendfsync": "always"}))
+
+
+# -- the clock -------------------------------------------------------------------------------------------------------
+
+
+def _clock_forward(run: Run) -> None:
+    """Ahead, and further ahead each time: a step back makes what waits late by as much."""
+    before = run.world.skews[-1][1] if run.world.skews else 0.0
+    run.world.step_clock(before + run.rng.uniform(1, 90))
+    run.pause(0.3, 0.8)
+
+
+def _clock_back(run: Run) -> None:
+    """Back, and right again: until then what waits is later by as much, as it is told in the README."""
+    run.world.step_clock(-run.rng.uniform(1, 5))
+    run.pause(0.3, 0.8)
+    run.world.step_clock(0)
+
+
+_add(Fault("clock-forward", _clock_forward, clock=True))
+_add(Fault("clock-back", _clock_back, clock=True))
+
+
+# -- several servers -------------------------------------------------------------------------------------------------
+
+
+def _broken_everywhere(run: Run, why: str) -> None:
+    """Each pop that was under way anywhere may have taken a reply along."""
+    assert isinstance(run.world, (ClusterWorld, SentinelWorld))
+    for load in run.loads:
+        # One blocking pop of each list, and each immediate look of a short wait.
+        most = 2 * len(load.queues) + len(load.consumers)
+        run.world.by_hand.append(LostReply(b"", most, None, why, time.time()))
+
+
+def _sentinel_failover(run: Run) -> None:
+    """Promotes the replica when it has everything, so nothing may be missing after it."""
+    world = run.world
+    assert isinstance(world, SentinelWorld)
+    old = world.admin
+    new = next(admin for admin in world.admins if admin is not old)
+    port = new.connection_pool.connection_kwargs["port"]
+    old.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    eventually(lambda: old.info("replication")["master_repl_offset"] == new.info("replication")["slave_repl_offset"])
+    eventually(lambda: _accepted(world))
+    eventually(lambda: _answers(lambda: new.info("replication")["role"] == "master" and world.admin is new))
+    # The Sentinel's own order to follow waits for the end of the pause, and until then it would take writes again.
+    eventually(lambda: _answers(lambda: old.execute_command("REPLICAOF", "127.0.0.1", port)))
+    eventually(lambda: _answers(lambda: old.execute_command("CLIENT", "UNPAUSE")))
+    eventually(lambda: _answers(lambda: old.info("replication")["master_link_status"] == "up"))
+    _broken_everywhere(run, "failover")
+
+
+def _answers(ask: Callable[[], object]) -> object:
+    """What a server answers; nothing while a Sentinel ends the connections to it."""
+    with suppress(redis.ConnectionError):
+        return ask()
+    return None
+
+
+def _accepted(world: SentinelWorld) -> bool:
+    try:
+        world.sentinel.execute_command("SENTINEL", "FAILOVER", "main")
+    except redis.ResponseError:
+        return False
+    return True
+
+
+def _cluster_failover(run: Run) -> None:
+    world = run.world
+    assert isinstance(world, ClusterWorld)
+    replicas = [admin for admin in world.admins if admin.info("replication")["role"] == "slave"]
+    replica = run.rng.choice(replicas)
+    replica.execute_command("CLUSTER", "FAILOVER")
+    eventually(lambda: replica.info("replication")["role"] == "master")
+    _broken_everywhere(run, "failover")
+    for admin in world.admins:
+        eventually(lambda: admin.info("replication").get("master_link_status", "up") == "up")  # noqa: B023
+
+
+def _move_slot(run: Run) -> None:
+    world = run.world
+    assert isinstance(world, ClusterWorld)
+    queue = run.rng.choice([queue for load in run.loads for queue in load.queues])
+    targets = [i for i in world.cluster.masters if i != world.cluster.owner(queue)]
+    world.cluster.move(queue, run.rng.choice(targets), between=lambda: time.sleep(0.01))
+    _broken_everywhere(run, "migration")
+
+
+_ON_MANY = (
+    *("threads", "asyncio", "lean", "partitions", "asynciopartitions", "listeners", "pipelines", "recurring"),
+    *("leases", "asyncioleases", "leasepartitions"),
+)
+_add(Fault("sentinel-failover", _sentinel_failover, times=2, place="sentinel", loads=(*_ON_MANY, "immediate")))
+_add(Fault("cluster-failover", _cluster_failover, times=2, place="cluster", loads=_ON_MANY))
+_add(Fault("move-slot", _move_slot, times=4, place="cluster", loads=_ON_MANY))
+_add(Fault("flush-scripts-cluster", _flush_scripts, times=5, place="cluster", loads=_ON_MANY))
+_add(Fault("nothing", lambda run: run.pause(0.1, 0.3)))

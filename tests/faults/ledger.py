@@ -1,0 +1,291 @@
+"""Counts each item by its identity, and compares what became of it with what may become of it.
+
+An item is named ``item:<load>:<number>``; its name is, or is in, the value that is offered. The ledger is told of every
+step: before an offer is sent, how it ended, and each time that an item is taken. At the end :meth:`Ledger.verdict`
+compares that with what is left in Redis, with what broken connections took along, and with the rules of the load.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tests.faults.gate import LostReply
+from tests.faults.rules import Rules
+
+__all__ = ["Finding", "Item", "Ledger", "Pardon", "Verdict"]
+
+# Seconds around the moment at which the server's clock was set.
+_UNSURE = 1.0
+
+
+@dataclass
+class Item:
+    """What is known of one item. Times are of this machine's clock, in epoch seconds."""
+
+    name: str
+    offered: float
+    delay: float
+    #: ``asked`` (no answer yet, or none that tells), ``in``, ``refused`` or ``cancelled``.
+    state: str = "asked"
+    taken: list[float] = field(default_factory=list)
+    #: When it was received under a lease, each time.
+    delivered: list[float] = field(default_factory=list)
+    #: An ack was sent and had no answer.
+    maybe_acked: bool = False
+
+
+@dataclass(frozen=True)
+class Pardon:
+    """A fault that takes data with it says which: items that were offered or taken between two moments."""
+
+    kind: str  # "lost" or "twice"
+    since: float
+    until: float
+    why: str
+
+    def covers(self, item: Item) -> bool:
+        return any(self.since <= moment <= self.until for moment in (item.offered, *item.taken, *item.delivered))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One way in which a run differs from what is promised."""
+
+    kind: str
+    text: str
+    items: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.items[:5]) + (", ..." if len(self.items) > 5 else "")
+        return f"{self.kind}: {self.text}" + (f" ({shown})" if shown else "")
+
+
+@dataclass
+class Verdict:
+    """What became of all items of one load."""
+
+    counts: dict[str, int]
+    findings: list[Finding]
+    latest: float
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count:,} {name}" for name, count in self.counts.items() if count or name == "offered")
+        return "; ".join([told, f"latest {self.latest:.3f} s", *map(str, self.findings)])
+
+
+class Ledger:
+    """The items of one load. May be told from any thread."""
+
+    def __init__(self, load: str, rules: Rules) -> None:
+        self.load = load
+        self.rules = rules
+        self.items: dict[str, Item] = {}
+        self.pardons: list[Pardon] = []
+        self.findings: list[Finding] = []
+        #: Items that calls in doubt may have had in hand: by calls that may lose them.
+        self.in_hand = 0
+        self._mutex = threading.Lock()
+        self._numbers = 0
+        self._forgotten = 0
+        # Taken before the offer was told of, as news of several processes come in any order.
+        self._held_twice: set[str] = set()
+        self._unknown: dict[str, list[float]] = {}
+        self.last_taken = 0.0
+
+    # -- told by the load --------------------------------------------------------------------------------------------
+
+    def next(self, delay: float) -> str:
+        """The name of an item that is about to be offered."""
+        with self._mutex:
+            self._numbers += 1
+            name = f"item:{self.load}:{self._numbers}"
+        self.asked(name, delay)
+        return name
+
+    def asked(self, name: str, delay: float, at: float | None = None) -> None:
+        """An offer is about to be sent; ``at`` where another process tells of it."""
+        with self._mutex:
+            self.items[name] = Item(name, time.time() if at is None else at, delay)
+            self.items[name].taken += self._unknown.pop(name, [])
+
+    def told(self, name: str, delay: float, at: float) -> None:
+        """The same for one that another process has named."""
+        with self._mutex:
+            self._numbers += 1
+        self.asked(name, delay, at)
+
+    def answered(self, names: Iterable[str], state: str) -> None:
+        with self._mutex:
+            for name in names:
+                # One that was taken before the answer came may be forgotten.
+                if name in self.items:
+                    self.items[name].state = state
+
+    def unsure(self, names: Iterable[str]) -> None:
+        """Takes a refusal back that may not have been one of all of them."""
+        with self._mutex:
+            for name in names:
+                if name in self.items and self.items[name].state == "refused":
+                    self.items[name].state = "asked"
+
+    def took(self, names: Collection[str], at: float | None = None) -> None:
+        if not names:
+            return
+        at = time.time() if at is None else at
+        with self._mutex:
+            self.last_taken = time.time()
+            for name in names:
+                item = self.items.get(name)
+                if item is None:
+                    self._unknown.setdefault(str(name), []).append(at)
+                else:
+                    item.taken.append(at)
+
+    def delivered(self, name: str) -> None:
+        """It was received under a lease."""
+        with self._mutex:
+            if name in self.items:
+                self.items[name].delivered.append(time.time())
+            else:
+                self._unknown.setdefault(name, [])
+
+    def held_twice(self, name: str) -> None:
+        """It was received under a lease while another lease on it lasted."""
+        with self._mutex:
+            self._held_twice.add(name)
+
+    def maybe_acked(self, name: str) -> None:
+        """An ack had no answer."""
+        with self._mutex:
+            if name in self.items:
+                self.items[name].maybe_acked = True
+
+    def killed(self, most: int) -> None:
+        """A process ended that may have had so many in hand."""
+        with self._mutex:
+            self.in_hand += most
+
+    def ended_without_telling(self, most: int, *, cancelled: bool = False) -> None:
+        """A call ended with an error, or was cancelled, and may have taken so many."""
+        if self.rules.lost_with_cancel if cancelled else self.rules.at_once:
+            with self._mutex:
+                self.in_hand += most
+
+    def found(self, kind: str, text: str) -> None:
+        with self._mutex:
+            if not any(finding.kind == kind and finding.text == text for finding in self.findings):
+                self.findings.append(Finding(kind, text))
+
+    def pardon(self, kind: str, since: float, until: float, why: str) -> None:
+        with self._mutex:
+            self.pardons.append(Pardon(kind, since, until, why))
+
+    def forget(self, before: float) -> None:
+        """Drops items that are done with since then. One that comes again all the same is one never offered."""
+        with self._mutex:
+            done = [
+                name
+                for name, item in self.items.items()
+                if (len(item.taken) == 1 and item.taken[0] < before and item.state in ("in", "asked"))
+                or (not item.taken and item.offered < before and item.state in ("refused", "cancelled"))
+            ]
+            taken = sum(len(self.items[name].taken) for name in done)
+            for name in done:
+                del self.items[name]
+            self._forgotten += taken
+
+    # -- asked by the run --------------------------------------------------------------------------------------------
+
+    @property
+    def taken(self) -> int:
+        with self._mutex:
+            return self._forgotten + sum(len(item.taken) for item in self.items.values())
+
+    def verdict(
+        self,
+        left: Sequence[str],
+        lost_replies: Collection[LostReply],
+        *,
+        queues: Collection[str] = (),
+        skews: Sequence[tuple[float, float]] = (),
+    ) -> Verdict:
+        """Judges. ``left`` are the items that are still in Redis, ``skews`` when the server's clock was set how far.
+
+        A reply that the client itself did not wait for excuses nothing.
+        """
+        rules, findings = self.rules, list(self.findings)
+        in_redis: dict[str, int] = {}
+        for name in left:
+            in_redis[name] = in_redis.get(name, 0) + 1
+        mine = {queue.encode() for queue in queues} | {b""}
+        replies = [reply for reply in lost_replies if reply.key in mine]
+        dropped = {name for reply in replies if reply.ended_by == "client" for name in reply.held or ()}
+        if not rules.lost_with_drop:
+            replies = [reply for reply in replies if reply.ended_by != "client"]
+        held = {name for reply in replies for name in reply.held or ()} if rules.lost_with_reply else set()
+        unseen = sum(reply.most for reply in replies if reply.held is None) if rules.lost_with_reply else 0
+        items = list(self.items.values())
+
+        gone = [item for item in items if item.state == "in" and not item.taken and not in_redis.get(item.name)]
+        excused = [item for item in gone if item.name in held or item.maybe_acked or self._pardoned("lost", item)]
+        known = {item.name for item in excused}
+        lost = [item for item in gone if item.name not in known]
+        if len(lost) > unseen + self.in_hand:
+            text = f"{len(lost)} lost, {unseen + self.in_hand} allowed beside {len(excused)} known"
+            if dropped:
+                text += f"; {len(dropped)} were in replies whose connection the client closed"
+            findings.append(Finding("lost", text, tuple(item.name for item in lost)))
+        twice = [item for item in items if len(item.taken) + in_redis.get(item.name, 0) > 1]
+        if wrong := [item.name for item in twice if not rules.twice and not self._pardoned("twice", item)]:
+            findings.append(Finding("twice", f"{len(wrong)} delivered more than once", tuple(wrong)))
+        both = [item for item in items if item.name in self._held_twice]
+        if wrong := [item.name for item in both if not self._pardoned("twice", item)]:
+            findings.append(Finding("twice", f"{len(wrong)} leased while another lease lasted", tuple(wrong)))
+        for state in ("refused", "cancelled"):
+            told = [i.name for i in items if i.state == state and (i.taken or in_redis.get(i.name))]
+            if told:
+                findings.append(Finding(state, f"{len(told)} delivered though {state}", tuple(told)))
+        early = [item.name for item in items if (item.taken or item.delivered) and _early(item, skews)]
+        if early:
+            findings.append(Finding("early", f"{len(early)} before their time", tuple(early)))
+        if self._unknown:
+            findings.append(Finding("strange", f"{len(self._unknown)} never offered", tuple(self._unknown)))
+        counts = {
+            "offered": self._numbers,
+            "done with before": self._forgotten,
+            "in": sum(item.state == "in" for item in items),
+            "in doubt": sum(item.state == "asked" for item in items),
+            "refused": sum(item.state == "refused" for item in items),
+            "cancelled": sum(item.state == "cancelled" for item in items),
+            "taken": sum(len(item.taken) for item in items),
+            "left": len(left),
+            "deliveries": sum(len(item.delivered) for item in items),
+            "delivered again": sum(len(item.delivered) > 1 for item in items),
+            "gone with an ack in doubt": sum(item.maybe_acked for item in gone),
+            "gone with a reason": len(excused),
+            "lost within the allowance": len(lost),
+            "twice": len(twice),
+            "early": len(early),
+        }
+        late = [min(item.taken) - item.offered - item.delay for item in items if item.taken]
+        return Verdict(counts, findings, max(late, default=0.0))
+
+    def _pardoned(self, kind: str, item: Item) -> bool:
+        return any(pardon.kind == kind and pardon.covers(item) for pardon in self.pardons)
+
+
+def _early(item: Item, skews: Sequence[tuple[float, float]]) -> bool:
+    """Whether it was taken before its time, in whatever way the server's clock was set meanwhile."""
+    first = min(item.taken + item.delivered)
+    due = item.offered + min(_in_effect(skews, item.offered, item.offered)) + item.delay
+    # An offer's delay counts from a whole millisecond on.
+    return first + max(_in_effect(skews, item.offered, first)) < due - 0.001
+
+
+def _in_effect(skews: Sequence[tuple[float, float]], since: float, until: float) -> list[float]:
+    """How far ahead the server's clock has been between two moments. When exactly it was set is not known."""
+    before = [skew for moment, skew in skews if moment < since - _UNSURE][-1:] or [0.0]
+    return before + [skew for moment, skew in skews if since - _UNSURE <= moment <= until + _UNSURE]

@@ -1,0 +1,277 @@
+"""Loads whose work is done by processes of their own, which are killed, forked, interrupted or end; and one in Java.
+
+What a process had in hand when it died is gone, as ``docs/guarantees.md`` says: the load tells the ledger how much that
+can be. Of values that were received under a lease it is nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import redis
+
+from tests.conftest import environment
+from tests.faults.loads import LOADS, Load
+from tests.faults.rules import BESIDE_JAVA, LEASED
+from tests.peer import JavaPeer, PeerDied, PeerError
+
+__all__ = ["Processes"]
+
+# How long a process may take to end when it is asked to, on a machine that does other things as well.
+_LAST_STEPS = 30.0
+# Each process names its items from another number on.
+_NUMBERS = 1_000_000
+
+
+class _Worker:
+    """One process at a time, started anew when it has ended."""
+
+    def __init__(self, load: Processes, mode: str, place: int) -> None:
+        self._load, self.mode, self._place = load, mode, place
+        self._rng = random.Random(f"{load.seed}-{mode}-{place}")
+        self._generation = 0
+        self.process: subprocess.Popen[bytes] | None = None
+        self.is_killed = False
+
+    def run(self) -> None:
+        while not self._load.is_over and not (self.mode == "offer" and not self._load.is_offering):
+            self._generation += 1
+            # Read after its end: what a process could not do, it says there.
+            with tempfile.TemporaryFile() as errors:
+                self.is_killed = False
+                self.process = subprocess.Popen(
+                    self._command(), stdout=subprocess.PIPE, stderr=errors, env=environment()
+                )
+                self._listen(self.process)
+                code = self.process.wait()
+                self._load.ledger.killed(self._load.in_hand.get(self.mode, 0))
+                if code and not self.is_killed:
+                    errors.seek(0)
+                    said = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+                    self._load.ledger.found("raised", f"a process ({self.mode}) ended with {code}: {said}")
+                    return
+
+    def end(self, by: int) -> None:
+        """Ends the process; one that was asked to and does not is a finding."""
+        process = self.process
+        if process is None:
+            return
+        self.is_killed = True
+        with suppress(ProcessLookupError):
+            process.send_signal(by)
+        if by != signal.SIGKILL:
+            try:
+                process.wait(_LAST_STEPS)
+            except subprocess.TimeoutExpired:
+                self._load.ledger.found("held", f"a process ({self.mode}) does not end")
+                process.kill()
+
+    def _command(self) -> list[str]:
+        arguments = {
+            "url": self._load.url,
+            "mode": self.mode,
+            "name": self._load.queue_name,
+            "seed": self._rng.randrange(1 << 30),
+            "first": (self._place * 1000 + self._generation) * _NUMBERS,
+        }
+        return [sys.executable, "-m", "tests.faults.worker", json.dumps(arguments)]
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        ledger = self._load.ledger
+        assert process.stdout is not None
+        with process.stdout as lines:
+            for line in lines:
+                kind, _, rest = line.decode().strip().partition(" ")
+                if kind == "took":
+                    ledger.took([rest])
+                elif kind == "asked":
+                    name, delay, at = rest.split()
+                    ledger.told(name, float(delay), float(at))
+                elif kind == "acked":
+                    self._load.acked(rest)
+                elif kind == "wrong":
+                    ledger.found("raised", rest)
+                else:
+                    ledger.answered([rest], kind)
+
+
+class Processes(Load):
+    """Consumers and producers in processes, which a fault kills."""
+
+    consumers = ()
+    # Processes take long to begin on a machine that does other things as well.
+    warm = 5
+    modes: ClassVar[tuple[str, ...]] = ("take", "take", "offer")
+    #: How many items a process may have in hand when it dies.
+    in_hand: ClassVar[dict[str, int]] = {"take": 1}
+    #: What asks a process to end at the end of the run.
+    last_signal: ClassVar[int] = signal.SIGKILL
+
+    def __init__(self, name: str, world: Any, ledger: Any, seed: int) -> None:
+        super().__init__(name, world, ledger, seed)
+        self.seed = seed
+        self.is_over = False
+        self._workers = [_Worker(self, mode, place) for place, mode in enumerate(self.modes, 1)]
+
+    @property
+    def url(self) -> str:
+        url: str = self._world.gate.url
+        return url
+
+    @property
+    def is_offering(self) -> bool:
+        return self._offering.is_set()
+
+    def start(self) -> None:
+        super().start()
+        for worker in self._workers:
+            self._thread(worker.run)
+
+    def kill_one(self, rng: random.Random) -> None:
+        """Kills a process at whatever it does."""
+        rng.choice([worker for worker in self._workers if worker.mode != "signals"]).end(signal.SIGKILL)
+
+    def acked(self, name: str) -> None:
+        """A process was told that its ack ended the item."""
+
+    def stop_offering(self) -> None:
+        super().stop_offering()
+        for worker in self._workers:
+            if worker.mode == "offer":
+                worker.end(signal.SIGKILL)
+        if self.rules is not LEASED:
+            # Processes that end and begin all the time may be too slow for what has piled up.
+            self._thread(self._take_all_the_time, self._poll_many, random.Random(self.seed))
+
+    def close(self) -> None:
+        self.is_over = True
+        for worker in self._workers:
+            worker.end(self.last_signal)
+        super().close()
+
+
+class LeaseProcesses(Processes):
+    """Receivers in processes. What they ack they note in the same transaction, so that both are done, or none.
+
+    An item with a note is done. It may have several: a note stays when its process dies before it is told that the
+    lease had ended before. That the ack was theirs must be told to one process only.
+    """
+
+    rules = LEASED
+    modes = ("lease", "lease", "offer")
+    in_hand: ClassVar[dict[str, int]] = {}
+    queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}
+
+    def start(self) -> None:
+        self._noted: set[str] = set()
+        self._acked: set[str] = set()
+        super().start()
+        self._thread(self._look_all_the_time)
+
+    def close(self) -> None:
+        super().close()
+        self._look()
+
+    def _look_all_the_time(self) -> None:
+        while not self.is_over:
+            with suppress(redis.RedisError):
+                self._look()
+            time.sleep(0.1)
+
+    def _look(self) -> None:
+        with redis.Redis.from_url(self._world.server.url) as admin:
+            notes = admin.lrange(f"{self.queue_name}-done", 0, -1)
+        new = {note.split()[0].decode() for note in notes} - self._noted
+        self._noted |= new
+        self.ledger.took(new)
+
+    def acked(self, name: str) -> None:
+        if name in self._acked:
+            self.ledger.found("twice", f"{name} was acked by two")
+        self._acked.add(name)
+
+
+class Signals(Processes):
+    """A process whose main thread is interrupted at random instants of its waits, by real signals."""
+
+    modes = ("signals", "signals")
+    in_hand: ClassVar[dict[str, int]] = {}
+    last_signal = signal.SIGTERM
+
+
+class Forks(Processes):
+    """A process that forks while it waits."""
+
+    modes = ("fork", "offer")
+    # Its own thread, and the child that it may have just then.
+    in_hand: ClassVar[dict[str, int]] = {"fork": 2}
+
+
+class Leaving(Processes):
+    """Processes that end while their threads wait."""
+
+    modes = ("leave", "leave")
+    in_hand: ClassVar[dict[str, int]] = {"leave": 2}
+
+
+class BesideJava(Load):
+    """A real Redisson that offers, moves and takes on the same queue."""
+
+    rules = BESIDE_JAVA
+    consumers = ("take", "poll", "poll_many")
+
+    def start(self) -> None:
+        self._peer = JavaPeer()
+        address = self._world.gate.url.rpartition("/")[0]
+        self._peer.call("open", address=address, codec="StringCodec")
+        self._peer.call("open_delayed", queue=self.queue_name)
+        self._leaves = threading.Event()
+        super().start()
+        self._thread(self._offer_in_java)
+        self._thread(self._take_in_java)
+
+    def close(self) -> None:
+        self._leaves.set()
+        super().close()
+        self._peer.close()
+
+    def _offer_in_java(self) -> None:
+        rng = random.Random(self._rng.random())
+        while self._offering.is_set() and not self._leaves.is_set():
+            delay = self._delay()
+            name = self.ledger.next(delay)
+            # One that failed may be in all the same.
+            with suppress(PeerError, FutureTimeoutError):
+                self._peer.call("offer", queue=self.queue_name, value=name, delayMs=round(delay * 1000))
+                self.ledger.answered([name], "in")
+            time.sleep(rng.uniform(0, 0.05))
+
+    def _take_in_java(self) -> None:
+        while not self._leaves.is_set():
+            try:
+                value = self._peer.call("poll", queue=self.queue_name, side="ready", timeoutMs=300)
+                self.ledger.took([] if value is None else [value])
+            except (PeerError, FutureTimeoutError):
+                self.ledger.killed(1)
+                time.sleep(0.05)
+            except PeerDied as died:
+                self.ledger.found("raised", f"Redisson has died: {died}")
+                return
+
+
+LOADS["processes"] = Processes
+LOADS["leaseprocesses"] = LeaseProcesses
+LOADS["signals"] = Signals
+LOADS["forks"] = Forks
+LOADS["leaving"] = Leaving
+LOADS["java"] = BesideJava

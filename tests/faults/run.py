@@ -1,0 +1,194 @@
+"""One run: a world, some loads, one fault several times, and the verdict on every item."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import redis
+
+from tests.conftest import PATIENCE, eventually
+from tests.faults.all_loads import LOADS, Load
+from tests.faults.ledger import Finding, Ledger, Verdict
+from tests.faults.world import ClusterWorld, SentinelWorld, World
+
+__all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "settled"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong, and is right again when ``do`` returns."""
+
+    name: str
+    do: Callable[[Run], None]
+    times: int = 3
+    place: str = "single"
+    config: Mapping[str, str] = field(default_factory=dict)
+    clock: bool = False
+    #: None: whatever there is for its place.
+    loads: tuple[str, ...] | None = None
+    #: Errors that Redis may answer with meanwhile; any other one that a ``take()`` raises is a finding.
+    note: str = ""
+
+
+@dataclass
+class Result:
+    """What a run has shown."""
+
+    fault: str
+    seed: int
+    verdicts: dict[str, Verdict]
+    findings: list[Finding]
+    #: What was refused, by load.
+    refused: dict[str, set[str]]
+    worst_wait: float
+    seconds: float
+    #: Of a soak: how long it was to be.
+    minutes: float = 0.0
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        return [*self.findings, *(finding for verdict in self.verdicts.values() for finding in verdict.findings)]
+
+    @property
+    def loads(self) -> list[str]:
+        return list(self.refused)
+
+    @property
+    def repeat(self) -> str:
+        if self.minutes:
+            return f"python -m tests.faults --soak {self.minutes:g} --seed {self.seed}"
+        return command(self.fault, self.loads, self.seed)
+
+    def __str__(self) -> str:
+        lines = [f"{self.fault} ({self.seconds:.1f} s, longest wait beyond its time {self.worst_wait:.2f} s)"]
+        lines += [f"  {load}: {verdict}" for load, verdict in self.verdicts.items()]
+        lines += [f"  {load} was refused: {', '.join(sorted(kinds))}" for load, kinds in self.refused.items() if kinds]
+        lines += [f"  {finding}" for finding in self.findings]
+        if self.all_findings:
+            lines.append(f"  repeat it: {self.repeat}")
+        return "\n".join(lines)
+
+
+def command(fault: str, loads: Sequence[str], seed: int) -> str:
+    """What repeats a run."""
+    return f"python -m tests.faults --seed {seed} --only {','.join([fault, *loads])}"
+
+
+class Run:
+    """What a fault finds: the world, the loads, and the seed's numbers."""
+
+    def __init__(self, fault: Fault, world: World, loads: Sequence[Load], seed: int) -> None:
+        self.fault, self.world, self.loads = fault, world, loads
+        self.rng = random.Random(f"{seed}-{fault.name}")
+
+    @property
+    def ledgers(self) -> list[Ledger]:
+        return [load.ledger for load in self.loads]
+
+    def pause(self, least: float, most: float) -> None:
+        """Lets the loads go on for a while."""
+        time.sleep(self.rng.uniform(least, most))
+
+    def pardon(self, kind: str, since: float, why: str) -> None:
+        """What was offered or taken from then on until now may be lost, or come twice."""
+        for ledger in self.ledgers:
+            ledger.pardon(kind, since, time.time(), why)
+
+    def go_on(self) -> None:
+        """Waits until each load has taken so many more that it is under way."""
+        until = [(load, load.ledger.taken + load.warm) for load in self.loads]
+        eventually(lambda: all(load.ledger.taken >= taken for load, taken in until))
+
+
+def run(fault: Fault, load_names: Sequence[str], seed: int, *, times: int | None = None) -> Result:
+    """Runs the loads together in one world while the fault comes again and again."""
+    began = time.monotonic()
+    findings: list[Finding] = []
+    with _world(fault) as world:
+        ledgers = [Ledger(name, LOADS[name].rules) for name in load_names]
+        loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(load_names, ledgers, strict=True)]
+        run = Run(fault, world, loads, seed)
+        try:
+            for load in loads:
+                load.start()
+            run.go_on()
+            for _ in range(fault.times if times is None else times):
+                run.pause(0.05, 0.4)
+                fault.do(run)
+            findings += gone_on(run)
+            for load in loads:
+                load.stop_offering()
+            findings += settled(run)
+        except (redis.RedisError, AssertionError) as error:
+            findings.append(Finding("harness", f"the fault itself failed: {error!r}"))
+        finally:
+            for load in loads:
+                load.close()
+        verdicts, more = judged(world, loads)
+        findings += more
+    refused = {load.name: load.refused for load in loads}
+    worst = max(load.worst_wait for load in loads)
+    return Result(fault.name, seed, verdicts, findings, refused, worst, time.monotonic() - began)
+
+
+def judged(world: World, loads: Sequence[Load]) -> tuple[dict[str, Verdict], list[Finding]]:
+    """The verdict on each load, after all of them were closed, and what is wrong with all of them together."""
+    if not world.alive:
+        return {}, [Finding("dead", "the server has died")]
+    findings = _left_nothing_behind(world)
+    world.settle()
+    verdicts = {}
+    for load in loads:
+        left = world.left(load.queues)
+        verdicts[load.name] = load.ledger.verdict(left, world.lost, queues=load.queues, skews=world.skews)
+        if torn := world.torn(load.queues):
+            findings.append(Finding("torn", f"{load.name}: entries in one of two keys", tuple(torn)))
+    return verdicts, findings
+
+
+def _world(fault: Fault) -> World:
+    if fault.place == "cluster":
+        return ClusterWorld()
+    if fault.place == "sentinel":
+        return SentinelWorld()
+    return World(config=fault.config, clock=fault.clock)
+
+
+def gone_on(run: Run) -> list[Finding]:
+    """After the last fault everything has to flow again."""
+    try:
+        run.go_on()
+    except AssertionError:
+        stuck = ", ".join(f"{ledger.load} {ledger.taken}" for ledger in run.ledgers)
+        return [Finding("stuck", f"items do not flow again {PATIENCE:.0f} s after the fault: taken {stuck}")]
+    return []
+
+
+def settled(run: Run) -> list[Finding]:
+    """What is in has to come, now that nothing is offered any more."""
+    queues = [queue for load in run.loads for queue in load.queues]
+    try:
+        eventually(lambda: not run.world.due_or_ready(queues) and all(load.is_idle for load in run.loads))
+    except AssertionError:
+        return [Finding("late", f"{run.world.due_or_ready(queues)} items did not come within {PATIENCE:.0f} s")]
+    return []
+
+
+def _left_nothing_behind(world: World) -> list[Finding]:
+    """A client that was closed has no connection, no subscription and no thread."""
+    found = []
+    checks: list[tuple[str, Callable[[], object]]] = [
+        ("connections", world.connections),
+        ("subscriptions", world.subscriptions),
+        ("threads", lambda: sum(thread.name.startswith("redisson_dq-") for thread in threading.enumerate())),
+    ]
+    for what, count in checks:
+        try:
+            eventually(lambda: not count(), within=5)  # noqa: B023
+        except AssertionError:
+            found.append(Finding("leak", f"{count()} {what} left behind by closed clients"))
+    return found

@@ -1,0 +1,107 @@
+"""Clients that live through one fault after the other: every item counted, and nothing of theirs may grow."""
+
+from __future__ import annotations
+
+import gc
+import random
+import statistics
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.all_loads import LOADS
+from tests.faults.kit import FAULTS
+from tests.faults.ledger import Finding, Ledger
+from tests.faults.run import Fault, Result, Run, gone_on, judged, settled
+from tests.faults.world import World
+
+__all__ = ["soak"]
+
+_LOADS = ("threads", "asyncio", "lean", "partitions", "listeners", "pipelines", "recurring", "leases")
+
+# Faults after which everything is there again, on a server that goes on.
+_FAULTS = (
+    *(name for name in FAULTS if name.startswith(("cut", "delay", "freeze", "kill-"))),
+    *("refuse", "pause-all", "read-only", "flush-scripts", "stop", "busy", "kill9-always"),
+)
+
+# Seconds after which an item that was taken is forgotten, so that the count itself does not grow.
+_FORGET = 10.0
+_MOST_MEMORY = 1.15
+_MOST_MORE = 3
+# Minutes from which on growth is one. Before that pools still fill: each fault leads to more calls at the same time.
+_LONG = 5.0
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """What the clients hold at a quiet moment."""
+
+    memory: float
+    threads: int
+    connections: int
+    subscriptions: int
+
+
+def soak(minutes: float, seed: int) -> Result:
+    """Goes on for so long. The seed decides on the faults and their order."""
+    began, rng = time.monotonic(), random.Random(seed)
+    samples: list[_Sample] = []
+    findings: list[Finding] = []
+    came = 0
+    with World(config={"appendfsync": "always"}) as world:
+        ledgers = [Ledger(name, LOADS[name].rules) for name in _LOADS]
+        loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(_LOADS, ledgers, strict=True)]
+        run = Run(Fault("soak", lambda run: None, config={"appendfsync": "always"}), world, loads, seed)
+        try:
+            for load in loads:
+                load.start()
+            run.go_on()
+            while time.monotonic() - began < 60 * minutes and not findings and world.alive:
+                FAULTS[rng.choice(_FAULTS)].do(run)
+                came += 1
+                findings += gone_on(run)
+                for ledger in ledgers:
+                    ledger.forget(time.time() - _FORGET)
+                samples.append(_sample(world))
+            for load in loads:
+                load.stop_offering()
+            findings += settled(run)
+        finally:
+            for load in loads:
+                load.close()
+        verdicts, more = judged(world, loads)
+        findings += [*more, *(_grown(samples) if minutes >= _LONG else [])]
+    print(f"soak: {came} faults; second and last third of the samples:")
+    for name in _Sample.__dataclass_fields__:
+        before, last = _thirds([float(getattr(sample, name)) for sample in samples])
+        print(f"  {name}: {before:,.1f} and {last:,.1f}")
+    refused = {load.name: load.refused for load in loads}
+    worst = max(load.worst_wait for load in loads)
+    return Result("soak", seed, verdicts, findings, refused, worst, time.monotonic() - began, minutes)
+
+
+def _sample(world: World) -> _Sample:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    threads = sum(thread.name.startswith("redisson_dq-") for thread in threading.enumerate())
+    channels = world.admin.pubsub_channels()
+    subscriptions = sum(count for _, count in world.admin.pubsub_numsub(*channels)) if channels else 0
+    return _Sample(pages * 4096 / 1e6, threads, world.connections(), subscriptions)
+
+
+def _thirds(numbers: list[float]) -> tuple[float, float]:
+    """The medians of the second and the last third. In the first one caches fill, and servers and pools start."""
+    third = max(1, len(numbers) // 3)
+    return statistics.median(numbers[-2 * third : -third] or numbers), statistics.median(numbers[-third:])
+
+
+def _grown(samples: list[_Sample]) -> list[Finding]:
+    found = []
+    for name in _Sample.__dataclass_fields__:
+        before, last = _thirds([float(getattr(sample, name)) for sample in samples])
+        most = before * _MOST_MEMORY if name == "memory" else before + _MOST_MORE
+        if last > most:
+            found.append(Finding("grows", f"{name} from {before:,.1f} to {last:,.1f}"))
+    return found

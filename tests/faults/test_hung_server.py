@@ -1,0 +1,89 @@
+"""A server that stands still keeps nobody beyond the time that they gave."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from redisson_dq.errors import RedisConnectionError
+from tests.conftest import PATIENCE
+from tests.faults.kit import FAULTS
+from tests.faults.run import run
+from tests.faults.world import World
+from tests.flavours import AsyncioFlavour, Flavour
+
+# Less than any timeout of a socket. Who is not back by then waits for the server.
+_SOON = 4.0
+
+
+@contextmanager
+def standing_still(world: World) -> Iterator[None]:
+    os.kill(world.server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(world.server.pid, signal.SIGCONT)
+
+
+_WAITS: dict[str, Callable[[Any], Any]] = {
+    "poll": lambda queue: queue.poll(timeout=1),
+    "short poll": lambda queue: queue.poll(timeout=0.2),
+    "poll many": lambda queue: queue.poll(10, timeout=1),
+    "short poll many": lambda queue: queue.poll(10, timeout=0.2),
+    "poll from any": lambda queue: queue.poll_from_any("other", timeout=0.2),
+    "move": lambda queue: queue.move("other", timeout=0.2),
+}
+
+
+@pytest.mark.parametrize("partitions", [None, 4])
+@pytest.mark.parametrize("wait", _WAITS)
+def test_a_wait_ends_in_its_time(flavour: Flavour, wait: str, partitions: int | None) -> None:
+    if partitions and wait in ("poll from any", "move"):
+        wait = "poll"
+    options = {"partitions": partitions} if partitions else {}
+    with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(1) as thread:
+        queue = client.blocking_queue("orders", **options)
+        assert not queue.poll(timeout=0.6)
+        with standing_still(world):
+            waiting = thread.submit(_WAITS[wait], queue)
+            # Nothing, or that the server could not be reached: both are answers.
+            error = waiting.exception(_SOON)
+            assert error is None or isinstance(error, RedisConnectionError)
+        queue.add("after")
+        assert queue.poll(timeout=PATIENCE) == "after"
+
+
+@pytest.mark.parametrize("timeout", [None, 5.0, 0.2])
+def test_a_cancelled_wait_ends_at_once(timeout: float | None) -> None:
+    flavour = AsyncioFlavour()
+    try:
+        with World() as world, world.connect(flavour) as client:
+            queue = client.blocking_queue("orders")
+            assert not queue.poll(timeout=0.6)
+            with standing_still(world):
+
+                async def cancelled() -> Any:
+                    call = queue.inner.take() if timeout is None else queue.inner.poll(timeout=timeout)
+                    task = asyncio.ensure_future(call)
+                    await asyncio.sleep(0.1)
+                    task.cancel()
+                    await asyncio.wait((task,), timeout=_SOON)
+                    return task.done()
+
+                assert flavour.run(cancelled()) is True
+            queue.add("after")
+            assert queue.poll(timeout=PATIENCE) == "after"
+    finally:
+        flavour.close()
+
+
+def test_every_item_is_accounted_for() -> None:
+    result = run(FAULTS["stop"], ["threads", "asyncio", "partitions"], seed=1, times=2)
+    assert not result.all_findings, str(result)

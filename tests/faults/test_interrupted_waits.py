@@ -1,0 +1,150 @@
+"""Exceptions out of signal handlers, at every point of a waiting call at which Python runs one: the client works on."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from tests.conftest import eventually
+from tests.faults.world import World
+
+_STOCK = 5
+# Seconds; a hang is what these tests look for, so each of them has to end soon.
+_PATIENCE = 5.0
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises. Like KeyboardInterrupt, no ``except Exception`` stops it."""
+
+
+class _Points:
+    """Counts the points at which Python would run the handler of a signal, and raises at one of them.
+
+    These are the beginning of a function, the end of a call of C code, and a jump backwards. From a function in Python
+    the interpreter returns without a look at signals (3.10 does look). What this file does is left out: a value that
+    was returned to the caller is the caller's.
+    """
+
+    def __init__(self, raise_at: int) -> None:
+        self._raise_at = raise_at
+        self._passed = 0
+        self._last: dict[FrameType, int] = {}
+        self._returned_to: FrameType | None = None
+        self.raised = False
+
+    def trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code.co_filename == __file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "call":
+            self._point()
+        elif event == "opcode":
+            before = self._last.get(frame)
+            self._last[frame] = frame.f_lasti
+            has_returned, self._returned_to = self._returned_to is frame, None
+            if before is not None and (frame.f_lasti < before or (_ends_a_call(frame, before) and not has_returned)):
+                self._point()
+        elif event == "return":
+            self._last.pop(frame, None)
+            self._returned_to = frame.f_back
+        return self.trace
+
+    def _point(self) -> None:
+        self._passed += 1
+        if self._passed == self._raise_at:
+            self.raised = True
+            # Nothing is traced any more. Frames that stay here would keep what the call held alive.
+            self._last.clear()
+            self._returned_to = None
+            raise Interrupted
+
+
+_CALLS: dict[object, frozenset[int]] = {}
+
+
+def _ends_a_call(frame: FrameType, offset: int) -> bool:
+    code = frame.f_code
+    if code not in _CALLS:
+        _CALLS[code] = frozenset(i.offset for i in dis.get_instructions(code) if i.opname.startswith("CALL"))
+    return offset in _CALLS[code]
+
+
+@contextmanager
+def _traced(points: _Points) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(points.trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+_WAITS: dict[str, Callable[[Any], Any]] = {
+    "take": lambda queue: queue.take(),
+    "poll": lambda queue: queue.poll(timeout=5),
+    "short poll": lambda queue: queue.poll(timeout=0.2),
+    "poll many": lambda queue: queue.poll(3, timeout=5),
+    "short poll many": lambda queue: queue.poll(3, timeout=0.2),
+    "move": lambda queue: queue.move("orders", timeout=5),
+}
+
+
+@pytest.mark.parametrize("partitions", [None, 2])
+@pytest.mark.parametrize("wait", _WAITS)
+def test_at_every_point(wait: str, partitions: int | None) -> None:
+    if partitions and wait == "move":
+        wait = "take"
+    options: dict[str, Any] = {} if partitions is None else {"partitions": partitions}
+    names = ["orders"] if partitions is None else redisson_dq.partition_names("orders", partitions)
+    values = sorted(f"item:interrupted:{i}" for i in range(_STOCK))
+    with World() as world:
+        client = redisson_dq.connect(world.server.url, codec=StringCodec())
+        try:
+            queue = client.blocking_queue("orders", transfer=False, **options)
+            at = 0
+            while True:
+                at += 1
+                world.admin.delete(*names)
+                world.admin.rpush(names[0], *values)
+                points, given = _Points(at), []
+                try:
+                    with _traced(points):
+                        given = _flat([_WAITS[wait](queue)])
+                except Interrupted:
+                    pass
+                if not points.raised:
+                    break
+                # The next wait finds something, as the interrupted one has taken a part at most.
+                taken = _flat(_aside(lambda: queue.poll(timeout=_PATIENCE)))
+                assert taken, f"nothing comes any more after an interruption at point {at}"
+                given = taken if wait == "move" else given + taken
+                eventually(lambda: sorted(given + _left(world.admin, names)) == values, within=_PATIENCE)  # noqa: B023
+            assert at > 50
+        finally:
+            _aside(client.close)
+
+
+def _aside(call: Callable[[], Any]) -> list[Any]:
+    """What the call gives, as a list; nothing when it hangs."""
+    given: list[Any] = []
+    thread = threading.Thread(target=lambda: given.append(call()), daemon=True)
+    thread.start()
+    thread.join(2 * _PATIENCE)
+    return given
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    return [each for value in values for each in (value if isinstance(value, list) else [value]) if each is not None]
+
+
+def _left(admin: Any, names: list[str]) -> list[str]:
+    return [value.decode() for name in names for value in admin.lrange(name, 0, -1)]

@@ -1,0 +1,124 @@
+"""Values that go back for a caller who is gone, while the connection breaks on which they go: each is there once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import eventually
+from tests.faults.gate import Gate, Where
+from tests.flavours import Flavour
+
+# What waits, the blocking command that it sends, and where the value is put.
+CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "plain": (lambda client: client.blocking_queue("orders", transfer=False).poll(timeout=0.05), "BLPOP"),
+    "batch": (lambda client: client.blocking_queue("orders", transfer=False).poll(9, timeout=0.05), "BLPOP"),
+    "last": (lambda client: client.blocking_deque("orders", transfer=False).poll_last(timeout=0.05), "BRPOP"),
+    "any": (
+        lambda client: client.blocking_queue("bills", transfer=False).poll_from_any("orders", timeout=0.05),
+        "BLPOP",
+    ),
+    "bounded": (lambda client: client.bounded_blocking_queue("orders", transfer=False).poll(timeout=0.05), "BLPOP"),
+    "untagged": (lambda client: client.blocking_queue("or}ders", transfer=False).poll(timeout=0.05), "BLPOP"),
+}
+
+
+@pytest.fixture
+def gate(server: EmbeddedServer) -> Iterator[Gate]:
+    port = server.port
+    assert port is not None
+    with Gate(lambda: port) as gate:
+        yield gate
+
+
+def script_of(call: str) -> str:
+    return "put_back_bounded.lua" if call == "bounded" else "put_back.lua"
+
+
+def popped_for_nobody(gate: Gate, admin: redis.Redis, client: Any, call: str) -> None:
+    """The value is popped in time, and its reply comes when the caller has gone."""
+    take, command = CALLS[call]
+    # Else the first try is refused, and does nothing.
+    admin.script_load(load(script_of(call).removesuffix(".lua")).source)
+    key = "or}ders" if call == "untagged" else "orders"
+    if call == "bounded":
+        client.bounded_blocking_queue("orders", transfer=False).try_set_capacity(10)
+        admin.decr(QueueKeys.of("orders").capacity)
+    # The pop of a value that is there answers at once, and the gate holds the answer.
+    trap = gate.trap(command, "reply", "freeze")
+    admin.rpush(key, "v1")
+    assert not take(client)
+    assert trap.sprung.wait(20)
+    assert not admin.exists(key)
+
+
+@pytest.mark.parametrize(
+    ("call", "where", "times"),
+    [
+        *(("plain", where, 1) for where in ("command", "sent", "reply", "half")),
+        ("plain", "reply", 3),
+        *((call, "reply", 1) for call in ("batch", "last", "any", "bounded")),
+    ],
+)
+def test_it_is_back_once(
+    flavour: Flavour,
+    admin: redis.Redis,
+    gate: Gate,
+    caplog: pytest.LogCaptureFixture,
+    call: str,
+    where: Where,
+    times: int,
+) -> None:
+    with caplog.at_level(logging.ERROR, "redisson_dq"), flavour.connect(gate.url, codec=StringCodec()) as client:
+        popped_for_nobody(gate, admin, client, call)
+        trap = gate.trap(script_of(call), where, "cut", times=times)
+        gate.thaw()
+        assert trap.sprung.wait(20)
+        eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
+        # Whatever is sent again comes before the next value is taken.
+        assert client.blocking_queue("orders", transfer=False).take() == "v1"
+    assert not admin.exists("orders")
+    assert not caplog.records
+    if call == "bounded":
+        assert int(admin.get(QueueKeys.of("orders").capacity) or 0) == 9
+
+
+@pytest.mark.parametrize("where", ["command", "sent", "reply"])
+def test_it_is_back_when_the_client_is_closed_meanwhile(
+    flavour: Flavour, admin: redis.Redis, gate: Gate, caplog: pytest.LogCaptureFixture, where: Where
+) -> None:
+    with caplog.at_level(logging.ERROR, "redisson_dq"):
+        with flavour.connect(gate.url, codec=StringCodec()) as client:
+            popped_for_nobody(gate, admin, client, "plain")
+            gate.trap(script_of("plain"), where, "cut", times=2)
+            gate.thaw()
+        eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
+    assert not caplog.records
+
+
+def test_two_values_for_nobody_leave_one_note(flavour: Flavour, admin: redis.Redis, gate: Gate) -> None:
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        for _ in range(3):
+            popped_for_nobody(gate, admin, client, "plain")
+            gate.thaw()
+            eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
+            assert client.blocking_queue("orders", transfer=False).poll() == "v1"
+        notes = QueueKeys.of("orders").returned
+        assert admin.zcard(notes) == 1
+        assert 0 < admin.pttl(notes) <= 86_400_000
+
+
+def test_a_name_whose_keys_share_no_slot(flavour: Flavour, admin: redis.Redis, gate: Gate) -> None:
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        popped_for_nobody(gate, admin, client, "untagged")
+        gate.thaw()
+        eventually(lambda: admin.lrange("or}ders", 0, -1) == [b"v1"])
+    assert admin.keys() == [b"or}ders"]

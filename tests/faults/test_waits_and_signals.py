@@ -1,0 +1,198 @@
+"""Handlers that raise, as Ctrl+C does, at every bytecode of a wait and at random instants: the client works on.
+
+``REDISSON_DQ_FAULT_SECONDS`` is how long the random run takes; 1 unless set.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from tests.conftest import PATIENCE, by_night
+from tests.integration.whereabouts import whereabouts
+
+SECONDS = float(os.environ.get("REDISSON_DQ_FAULT_SECONDS", "1"))
+ENOUGH = 20
+
+
+class Interrupted(BaseException):
+    """What the handler raises."""
+
+
+def interrupted_at(number: int, again_after: int, call: Callable[[], Any]) -> tuple[Any, bool]:
+    """Runs a call and raises before the so manieth bytecode of the package; with ``again_after`` once more later on.
+
+    The bytecode that returns a value is left out: the interpreter runs no handler between it and the next one.
+    """
+    seen = 0
+    raised = 0
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal seen, raised
+        if "redisson_dq" not in frame.f_code.co_filename or "tests" in frame.f_code.co_filename:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and dis.opname[frame.f_code.co_code[frame.f_lasti]] != "RETURN_VALUE":
+            seen += 1
+            if seen == number or (again_after and raised == 1 and seen == number + again_after):
+                raised += 1
+                raise Interrupted
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return call(), False
+    except Interrupted:
+        return None, True
+    finally:
+        sys.settrace(before)
+
+
+# What is interrupted is this process, whatever the server: the second one has its turn at night.
+ONE_BY_DAY = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
+
+
+@ONE_BY_DAY
+@pytest.mark.parametrize("stride", [3, by_night(1)])
+@pytest.mark.parametrize("again_after", [0, *(by_night(after) for after in (1, 9))])
+@pytest.mark.parametrize("partitions", ["", " of partitions"])
+@pytest.mark.parametrize("call", ["take", "poll", "receive"])
+def test_every_bytecode(admin: Any, url: str, call: str, partitions: str, again_after: int, stride: int) -> None:
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        plain = client.blocking_queue("orders", transfer=False)
+        parts = client.blocking_queue("orders", transfer=False, partitions=2)
+        calls: dict[str, Callable[[], Any]] = {
+            "take": plain.take,
+            "poll": lambda: plain.poll(3, timeout=5)[0],
+            "receive": plain.receive,
+            "take of partitions": parts.take,
+            "poll of partitions": lambda: parts.poll(3, timeout=5)[0],
+            "receive of partitions": lambda: parts.receive(timeout=5),
+        }
+        queue, key = (parts, parts.partitions[0].keys.ready) if partitions else (plain, "orders")
+        number = 1
+        while True:
+            admin.rpush(key, f"v{number}")
+            got, was_interrupted = interrupted_at(number, again_after, calls[call + partitions])
+            if not was_interrupted:
+                assert (got.value if call.startswith("receive") else got) == f"v{number}"
+                break
+            # Whatever the interruption left behind, the value comes to the next caller.
+            assert queue.poll(timeout=20) == f"v{number}"
+            number += 7 if again_after else stride
+    assert number > 100
+
+
+@ONE_BY_DAY
+@pytest.mark.parametrize("what", ["receiver", "first wait"])
+def test_every_bytecode_of_the_first_wait(admin: Any, url: str, what: str) -> None:
+    """The receiver, and with ``first wait`` the worker of all receivers, are made in the call that is interrupted."""
+    number = 1
+    client = redisson_dq.connect(url, codec=StringCodec())
+    while True:
+        if what == "first wait":
+            client.close()
+            client = redisson_dq.connect(url, codec=StringCodec())
+        name = f"orders{number}"
+        queue = client.blocking_queue(name, transfer=False)
+        admin.rpush(name, "a")
+        got, was_interrupted = interrupted_at(number, 0, queue.take)
+        assert (queue.poll(timeout=20) if was_interrupted else got) == "a"
+        if not was_interrupted:
+            break
+        queue.destroy()
+        number += 11 if what == "first wait" else 5
+    client.close()
+    assert number > 100
+
+
+def test_signals_at_random_instants(admin: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Told of a handler that raises while the interpreter frees something. It is C code, which no handler interrupts.
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    armed = False
+
+    def interrupt(*_: Any) -> None:
+        if armed:
+            raise Interrupted
+
+    pushed: list[str] = []
+    got: list[str] = []
+    held: list[Any] = []
+    keys: list[str] = []
+    over = threading.Event()
+
+    def push() -> None:
+        own = random.Random(seed + 1)
+        while not over.is_set():
+            value = f"v{len(pushed)}"
+            admin.rpush(own.choice(keys), value)
+            pushed.append(value)
+            over.wait(own.choice((0.0001, 0.001, 0.004)))
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    pusher = threading.Thread(target=push)
+    interruptions = 0
+    try:
+        with redisson_dq.connect(url, codec=StringCodec()) as client:
+            plain = client.blocking_queue("orders", transfer=False)
+            parts = client.blocking_queue("orders", transfer=False, partitions=2)
+            leased = client.blocking_queue("leased", transfer=False)
+            keys += ["orders", "leased", *(partition.keys.ready for partition in parts.partitions)]
+            pusher.start()
+            end = time.monotonic() + SECONDS
+            # A slow machine has its time for some interruptions, too.
+            while time.monotonic() < end or (interruptions < ENOUGH and time.monotonic() < end + PATIENCE):
+                try:
+                    try:
+                        armed = True
+                        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 0.002), chance.choice((0, 0.0003)))
+                        while True:
+                            held += leased.receive(3, timeout=0.05, visibility_timeout=600)
+                            queue = chance.choice((plain, parts))
+                            got += queue.poll(3, timeout=0.05)
+                            got += [plain.take()]
+                    finally:
+                        armed = False
+                except Interrupted:
+                    armed = False
+                    interruptions += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            over.set()
+            pusher.join()
+            while found := plain.poll(1000, timeout=1) + parts.poll(1000, timeout=1):
+                got += found
+            while more := leased.receive(1000, timeout=1):
+                held += more
+            # What was received for a caller who was interrupted is as if it had never been received.
+            assert {delivery.attempt for delivery in held} == {1}
+            assert all(leased.ack_all(held))
+            got += [delivery.value for delivery in held]
+            assert not whereabouts(admin, "leased").total
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        over.set()
+        if pusher.is_alive():
+            pusher.join()
+    assert interruptions >= ENOUGH
+    # A connection whose making was interrupted is closed when it is freed, and Python warns of it.
+    assert {each.exc_type for each in ignored} <= {Interrupted, ResourceWarning}
+    assert Counter(got) == Counter(pushed)

@@ -1,0 +1,210 @@
+"""A process of a load: ``python -m tests.faults.worker JSON``. It goes on until it is killed, or as its mode says.
+
+It tells what it does by lines on stdout, each written at once: ``took NAME``, ``acked NAME``,
+``asked NAME DELAY TIME``, ``in NAME``, ``refused NAME``, ``wrong TEXT``. A line is there even when the process is
+killed right after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+
+_PATIENCE = 20.0
+
+
+def tell(*lines: str) -> None:
+    os.write(1, "".join(f"{line}\n" for line in lines).encode())
+
+
+def connected(url: str) -> Any:
+    """A client, as soon as the fault lets it in."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return redisson_dq.connect(url, codec=StringCodec(), probe_interval=2)
+        except RedissonDQError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+def take(client: Any, name: str, rng: random.Random) -> None:
+    """Takes one at a time, so that a kill finds at most one in hand."""
+    queue = client.blocking_queue(name)
+    while True:
+        tell(f"took {queue.take()}")
+
+
+def lease(client: Any, name: str, rng: random.Random) -> None:
+    """Acks in one transaction with a note of it, so that what is gone has a note. That of a lease that was lost is
+    dropped again, unless the process or its connection ends first.
+    """
+    queue = client.blocking_queue(name, delivery_limit=None)
+    done = client.blocking_queue(f"{name}-done", transfer=False)
+    while True:
+        with contextlib.suppress(RedissonDQError):
+            for each in queue.receive(rng.choice((1, 5, 20)), visibility_timeout=4):
+                step = rng.random()
+                if step < 0.8:
+                    with client.pipeline(transaction=True) as pipe:
+                        acked = pipe.add(each.requests.ack())
+                        pipe.add(done.requests.add(f"{each.value} {each.id}"))
+                    if acked.result:
+                        tell(f"acked {each.value}")
+                    else:
+                        done.remove(f"{each.value} {each.id}")
+                elif step < 0.95:
+                    each.nack(delay=rng.random() * 0.1)
+
+
+def offer(client: Any, name: str, rng: random.Random, first: int) -> None:
+    """Offers with and without id, under names of its own."""
+    delayed = client.delayed_queue(name)
+    number = first
+    while True:
+        number += 1
+        item, delay = f"item:{name.removeprefix('faults-')}:{number}", rng.choice((0.0, 0.05, rng.random() * 0.3))
+        tell(f"asked {item} {delay} {time.time()}")
+        try:
+            delayed.offer(item, delay=delay, **({"id": item} if rng.random() < 0.3 else {}))
+            tell(f"in {item}")
+        except ClosedError:
+            raise
+        except RedissonDQError as error:
+            if not getattr(error, "maybe_done", False):
+                tell(f"refused {item}")
+        time.sleep(rng.uniform(0, 0.02))
+
+
+def signals(client: Any, name: str, rng: random.Random) -> None:
+    """A handler raises at random instants of the waits, real signals one after the other; the client works on."""
+    plain = client.blocking_queue(name)
+    armed = is_over = False
+
+    def interrupt(*_: Any) -> None:
+        if armed:
+            raise Interrupted
+
+    def leave(*_: Any) -> None:
+        nonlocal is_over
+        is_over = True
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.signal(signal.SIGTERM, leave)
+    got: list[Any] = []
+    while not is_over:
+        try:
+            try:
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 0.02), rng.choice((0, 0.0005)))
+                while True:
+                    # No bytecode between the call and the list lets a handler run.
+                    got += plain.poll(3, timeout=0.05)
+                    got += [plain.take()]
+            finally:
+                armed = False
+        except Interrupted:
+            armed = False
+        except RedisConnectionError:
+            armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        told, got = got, []
+        tell(*(f"took {each}" for each in told))
+    client.close()
+
+
+def fork(client: Any, name: str, rng: random.Random) -> None:
+    """Forks while its threads wait. The client refuses to work in the child, which makes one of its own."""
+    queue = client.blocking_queue(name)
+    threading.Thread(target=take, args=(client, name, rng), daemon=True).start()
+    while True:
+        time.sleep(rng.uniform(0.0, 0.1))
+        child = os.fork()
+        if child:
+            _ended(child)
+            continue
+        code = 1
+        try:
+            try:
+                queue.take()
+                tell("wrong take() of the parent's client works in a forked process")
+            except ClosedError:
+                code = 0
+            with redisson_dq.connect(client_url, codec=StringCodec(), probe_interval=2) as own:
+                value = own.blocking_queue(name).poll(timeout=0.2)
+                if value is not None:
+                    tell(f"took {value}")
+        except RedissonDQError:
+            pass
+        except BaseException as error:
+            tell(f"wrong in a forked process: {error!r}")
+        finally:
+            # As a child that ends in order does, and one that does not.
+            if rng.random() < 0.5:
+                client.close()
+            os._exit(code)
+
+
+def _ended(child: int) -> None:
+    until = time.monotonic() + _PATIENCE
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            tell("wrong a forked process does not end")
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return
+        time.sleep(0.005)
+
+
+def leave(client: Any, name: str, rng: random.Random) -> None:
+    """The interpreter ends while threads wait, with and without a close()."""
+    queue = client.blocking_queue(name)
+
+    def keep_on(call: Callable[[], Any]) -> None:
+        with contextlib.suppress(RedissonDQError):
+            while True:
+                value = call()
+                if value is not None:
+                    tell(f"took {value}")
+
+    for call in (queue.take, lambda: queue.poll(timeout=0.3)):
+        threading.Thread(target=keep_on, args=(call,), daemon=True).start()
+    time.sleep(rng.uniform(0.05, 0.5))
+    if rng.random() < 0.5:
+        client.close()
+    if rng.random() < 0.3:
+        raise SystemExit(0)
+
+
+MODES: dict[str, Callable[..., None]] = {
+    "take": take,
+    "lease": lease,
+    "offer": offer,
+    "signals": signals,
+    "fork": fork,
+    "leave": leave,
+}
+
+if __name__ == "__main__":
+    arguments = json.loads(sys.argv[1])
+    client_url = arguments["url"]
+    made = connected(client_url)
+    more = [arguments["first"]] if arguments["mode"] == "offer" else []
+    MODES[arguments["mode"]](made, arguments["name"], random.Random(arguments["seed"]), *more)

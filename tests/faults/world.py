@@ -1,0 +1,271 @@
+"""Where a run takes place: servers, the gate in front of them, and a way to look behind it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer, ServerProgram
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from tests.cluster import Cluster
+from tests.conftest import PROGRAMS, eventually
+from tests.faults.gate import ITEM, Gate, LostReply
+from tests.flavours import Flavour
+
+__all__ = ["ClusterWorld", "SentinelWorld", "World"]
+
+_FAKETIME = ("/usr/lib/*/faketime/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1")
+
+
+class World:
+    """One server behind a gate."""
+
+    #: Only of one server. Where there are several, what breaks is counted by hand.
+    gate: Gate
+    admins: list[Any]
+
+    def __init__(self, *, program: str = "redis", config: Mapping[str, str] | None = None, clock: bool = False) -> None:
+        self._stack = ExitStack()
+        self.skews: list[tuple[float, float]] = []
+        self._dir = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
+        self._config = {"enable-debug-command": "local", **(config or {})}
+        self._program = PROGRAMS[program]()
+        if clock:
+            # Debian's Redis does not start with it: libfaketime and jemalloc each need the other to begin.
+            self._program = self._with_a_clock_that_can_be_set(PROGRAMS["valkey"]())
+
+    def __enter__(self) -> World:
+        try:
+            self._open()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def _open(self) -> None:
+        self.server = self._stack.enter_context(
+            EmbeddedServer(program=self._program, appendonly=True, data_dir=self._dir / "data", config=self._config)
+        )
+        port = self.server.port
+        assert port is not None
+        self.gate = self._stack.enter_context(Gate(lambda: port))
+        self.admins = [self._stack.enter_context(redis.Redis.from_url(self.server.url, retry=None))]
+
+    @property
+    def admin(self) -> Any:
+        """A client of redis-py for the server, or the master."""
+        return self.admins[0]
+
+    # -- for loads ---------------------------------------------------------------------------------------------------
+
+    def connect(self, flavour: Flavour) -> Any:
+        return flavour.connect(self.gate.url, codec=StringCodec(), probe_interval=2)
+
+    def clock(self) -> float:
+        """The server's clock, in epoch seconds: this machine's, as far as nobody has set it."""
+        return time.time() + (self.skews[-1][1] if self.skews else 0.0)
+
+    # -- for faults --------------------------------------------------------------------------------------------------
+
+    def step_clock(self, seconds: float) -> None:
+        """Sets the server's clock so far ahead of this machine's."""
+        self._clock_file.write_text(f"{seconds:+f}s\n")
+        eventually(lambda: abs(_server_time(self.admin) - time.time() - seconds) < 0.5)
+        self.skews.append((time.time(), seconds))
+
+    def settle(self) -> None:
+        """Waits until it is known what broken connections took along."""
+        self.gate.settle()
+
+    # -- for the verdict ---------------------------------------------------------------------------------------------
+
+    @property
+    def lost(self) -> list[LostReply]:
+        return self.gate.lost
+
+    @property
+    def alive(self) -> bool:
+        return self.server.running
+
+    def admin_of(self, key: str) -> Any:
+        """A client for the server that has the key."""
+        return self.admin
+
+    def left(self, queues: list[str]) -> list[str]:
+        """The items that are in Redis, each as often as it is there."""
+        found = []
+        for queue in queues:
+            keys, admin = QueueKeys.of(queue), self.admin_of(queue)
+            values = [unwrap(member)[1] for member in admin.zrange(keys.timeout, 0, -1)]
+            # A lease is an entry of the timeout set, too.
+            lists = (keys.ready, keys.arrivals, keys.undecodable, DeadKeys.belonging_to(queue).dead)
+            values += [value for key in lists for value in admin.lrange(key, 0, -1)]
+            found += [name.group().decode() for value in values if (name := ITEM.search(value))]
+        return found
+
+    def due_or_ready(self, queues: list[str]) -> int:
+        """How many items wait or are ready."""
+        sizes = 0
+        for queue in queues:
+            keys, admin = QueueKeys.of(queue), self.admin_of(queue)
+            sizes += int(admin.zcard(keys.timeout)) + int(admin.llen(keys.ready)) + int(admin.llen(keys.arrivals))
+        return sizes
+
+    def torn(self, queues: list[str]) -> list[str]:
+        """Entries that are in Redisson's list and not in its zset; lean ones are in the zset alone."""
+        found = []
+        for queue in queues:
+            keys, admin = QueueKeys.of(queue), self.admin_of(queue)
+            waiting = set(admin.zrange(keys.timeout, 0, -1))
+            found += [repr(entry) for entry in admin.lrange(keys.envelopes, 0, -1) if entry not in waiting]
+        return found
+
+    def subscriptions(self) -> int:
+        """Channels that clients are subscribed to."""
+        channels = [name for admin in self.admins for name in admin.pubsub_channels()]
+        return sum(not name.startswith(b"__sentinel__") for name in channels)
+
+    def connections(self) -> int:
+        """Those of clients, without the one that asks."""
+        return sum(
+            1
+            for admin in self.admins
+            for client in admin.client_list()
+            if client["id"] != str(admin.client_id()) and not _is_servers_own(client)
+        )
+
+    def _with_a_clock_that_can_be_set(self, program: ServerProgram) -> ServerProgram:
+        library = next((path for pattern in _FAKETIME for path in Path("/").glob(pattern[1:])), None)
+        if library is None:
+            raise RuntimeError("libfaketime is missing, which steps the server's clock: apt-get install libfaketime")
+        self._clock_file = self._dir / "clock"
+        self._clock_file.write_text("+0\n")
+        script = self._dir / "redis-server"
+        # Only the wall clock: a blocked command's time is over by the monotonic one.
+        settings = (
+            f"LD_PRELOAD={library}",
+            f"FAKETIME_TIMESTAMP_FILE={self._clock_file}",
+            "FAKETIME_NO_CACHE=1",
+            "FAKETIME_DONT_FAKE_MONOTONIC=1",
+        )
+        words = " ".join(shlex.quote(word) for word in ("env", *settings, str(program.path)))
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        script.chmod(0o755)
+        return ServerProgram(path=script, source="clock")
+
+
+def _server_time(admin: redis.Redis) -> float:
+    seconds, microseconds = admin.time()
+    return float(seconds) + float(microseconds) / 1e6
+
+
+def _is_servers_own(client: dict[str, str]) -> bool:
+    """Whether it is of replication, of a Sentinel, or one that MIGRATE keeps for a while."""
+    flags, name, command = client["flags"], client.get("name", ""), client["cmd"]
+    return flags in ("M", "S") or name.startswith("sentinel-") or command in ("restore", "restore-asking")
+
+
+class ClusterWorld(World):
+    """Three masters with a replica each. There is no gate: clients are told the nodes' own addresses."""
+
+    def _open(self) -> None:
+        self.cluster = Cluster(self._stack, 3, replicas=True)
+        self.admins = list(self.cluster.admins)
+        self.by_hand: list[LostReply] = []
+
+    def connect(self, flavour: Flavour) -> Any:
+        return flavour.cluster(self.cluster.url, codec=StringCodec(), probe_interval=2)
+
+    def settle(self) -> None:
+        """Nothing is known of them here."""
+
+    @property
+    def lost(self) -> list[LostReply]:
+        return self.by_hand
+
+    @property
+    def alive(self) -> bool:
+        return all(server.running for server in self.cluster.servers)
+
+    def admin_of(self, key: str) -> Any:
+        slot = self.admin.execute_command("CLUSTER KEYSLOT", key)
+        for admin, server in zip(self.admins, self.cluster.servers, strict=True):
+            for entry in admin.execute_command("CLUSTER SLOTS"):
+                if entry[0] <= slot <= entry[1] and entry[2][1] == server.port:
+                    return admin
+        raise AssertionError(f"nobody owns the slot of {key!r}")
+
+
+class SentinelWorld(World):
+    """A master, its replica and a Sentinel. There is no gate: clients are told the servers' own addresses."""
+
+    def _open(self) -> None:
+        program = PROGRAMS["redis"]()
+        options = {"repl-diskless-sync-delay": "0", **self._config}
+        first = self._stack.enter_context(EmbeddedServer(program=program, config=options))
+        replica_of = {"replicaof": f"127.0.0.1 {first.port}", **options}
+        second = self._stack.enter_context(EmbeddedServer(program=program, config=replica_of))
+        self.servers = [first, second]
+        self.admins = [self._stack.enter_context(redis.Redis.from_url(server.url)) for server in self.servers]
+        eventually(lambda: self.admins[1].info("replication")["master_link_status"] == "up")
+        with EmbeddedServer(program=program) as short:
+            self.sentinel_port = short.port or 0
+        config = self._dir / "sentinel.conf"
+        config.write_text(
+            f"port {self.sentinel_port}\nbind 127.0.0.1\ndir {self._dir}\n"
+            f"sentinel monitor main 127.0.0.1 {first.port} 1\n"
+            "sentinel down-after-milliseconds main 2000\nsentinel failover-timeout main 3000\n"
+        )
+        process = subprocess.Popen(
+            [str(program.path), str(config), "--sentinel"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self._stack.callback(process.wait)
+        self._stack.callback(process.terminate)
+        self.sentinel = self._stack.enter_context(redis.Redis(port=self.sentinel_port))
+        eventually(self._sentinel_knows_both)
+        self.by_hand: list[LostReply] = []
+
+    def connect(self, flavour: Flavour) -> Any:
+        return flavour.sentinel(self.sentinel_port, "main", codec=StringCodec(), probe_interval=2)
+
+    @property
+    def admin(self) -> Any:
+        """A client for the master."""
+        port = int(self.sentinel.sentinel_get_master_addr_by_name("main")[1])
+        return next(admin for admin, server in zip(self.admins, self.servers, strict=True) if server.port == port)
+
+    def settle(self) -> None:
+        """Nothing is known of them here."""
+
+    @property
+    def lost(self) -> list[LostReply]:
+        return self.by_hand
+
+    @property
+    def alive(self) -> bool:
+        return all(server.running for server in self.servers)
+
+    def admin_of(self, key: str) -> Any:
+        return self.admin
+
+    def _sentinel_knows_both(self) -> bool:
+        try:
+            return len(self.sentinel.sentinel_slaves("main")) == 1
+        except redis.ConnectionError:
+            return False

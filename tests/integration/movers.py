@@ -1,0 +1,64 @@
+"""A mover that runs the transfer script call by call, so that a test can look, and change things, between its calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis
+
+from redisson_dq.scheduling.places import Places
+from redisson_dq.scripts.script import load
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import Transferred
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["HURRIED", "Mover", "hurried"]
+
+#: What makes of a short list a long one: a call has no time, a slice has 20 entries, a pass is for 60.
+HURRIED = {
+    "return 15000 + math.min(25000": "return 0 * math.min(25000",
+    "local FEW_DUE = 16": "local FEW_DUE = 3",
+    "local MANY_DUE = 2000": "local MANY_DUE = 40",
+    "local SLICE_US, READ, WANTED = 12000, 500, 100000": "local SLICE_US, READ, WANTED = -1, 20, 60",
+}
+
+
+def hurried(source: str) -> str:
+    """A transfer script with these constants."""
+    for was, now in HURRIED.items():
+        assert source.count(was) == 1, was
+        source = source.replace(was, now)
+    return source
+
+
+class Mover:
+    """One client, as its transfer driver would run it."""
+
+    def __init__(
+        self,
+        admin: redis.Redis,
+        name: str = "mover",
+        batch: int = 5000,
+        queue: str = "orders",
+        *,
+        in_haste: bool = True,
+        in_cluster: bool = False,
+    ) -> None:
+        self.places = Places()
+        #: What each call was for: "deliver", "keys", or where a slice ends.
+        self.steps: list[bytes] = []
+        self._admin, self._name, self._batch, self._keys = admin, name, batch, QueueKeys.of(queue)
+        source = load("transfer").source
+        self._source = hurried(source) if in_haste else source
+        # There nobody can tell who is alone.
+        self._in_cluster = in_cluster
+
+    def move(self) -> Transferred:
+        """One call."""
+        words = self.places.words()
+        self.steps.append(words[0])
+        request = calls.transfer(self._keys, self._batch, 60_000, self._name, cluster=self._in_cluster, places=words)
+        reply: Any = self._admin.eval(self._source, *request.words)  # type: ignore[arg-type]
+        result = request.parse(reply)
+        self.places.answered(*result.places)
+        return result

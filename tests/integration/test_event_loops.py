@@ -1,0 +1,80 @@
+"""An asyncio client belongs to one event loop, and says so where it is used without one or in another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from redisson_dq import aio
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ArgumentError
+
+
+@pytest.fixture
+def client(url: str) -> aio.Client:
+    """Made outside a loop, as at the top of a module. What runs in a loop closes it there."""
+    return aio.connect(url, codec=StringCodec())
+
+
+OPENINGS: list[Callable[[aio.Client], Any]] = [
+    lambda client: client.blocking_queue("orders"),
+    lambda client: client.blocking_deque("orders"),
+    lambda client: client.bounded_blocking_queue("orders"),
+    lambda client: client.delayed_queue("orders"),
+    lambda client: client.delayed_queue("orders", lean=True),
+    lambda client: client.blocking_queue("orders", partitions=3),
+    lambda client: client.delayed_queue("orders", partitions=3),
+]
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_a_handle_that_moves_items_is_opened_in_a_loop(
+    client: aio.Client, admin: Any, opening: Callable[[aio.Client], Any]
+) -> None:
+    for _ in range(2):
+        with pytest.raises(ArgumentError, match=r"'orders.*' *: an asyncio queue .* inside a running event loop"):
+            opening(client)
+
+    async def main() -> int:
+        async with client:
+            queue = client.blocking_queue("orders")
+            await client.delayed_queue("orders").offer("a", 0)
+            assert await queue.take() == "a"
+            return len(client._runtime.handles)
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_handle_that_moves_nothing_is_opened_anywhere(client: aio.Client, admin: Any) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+
+    async def main() -> str:
+        async with client:
+            await queue.add("a")
+            return str(await queue.take())
+
+    assert asyncio.run(main()) == "a"
+
+
+def test_a_client_is_not_used_in_a_second_loop(client: aio.Client, admin: Any) -> None:
+    async def first() -> aio.BlockingQueue[Any]:
+        queue = client.blocking_queue("orders")
+        await queue.add("a")
+        return queue
+
+    async def second(queue: aio.BlockingQueue[Any]) -> None:
+        for call in (queue.take, queue.size, queue.poll, client.open):
+            with pytest.raises(ArgumentError, match="another event loop"):
+                await call()
+        with pytest.raises(ArgumentError, match="another event loop"):
+            client.delayed_queue("orders")
+
+    loop = asyncio.new_event_loop()
+    queue = loop.run_until_complete(first())
+    asyncio.run(second(queue))
+    loop.run_until_complete(client.close())
+    loop.close()
+    assert admin.llen("orders") == 1

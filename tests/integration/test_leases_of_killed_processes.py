@@ -1,0 +1,239 @@
+"""A process that is killed at a named point between two commands: where each value is then, and that none is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.keys import DeadKeys
+from tests.conftest import PATIENCE, environment, eventually
+from tests.faults.gate import Gate, Where
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.integration.whereabouts import Whereabouts, whereabouts
+from tests.interop.sides import NO_PROBE
+
+# Each case starts a process: the second server has its turn at night.
+pytestmark = pytest.mark.parametrize(
+    "server", ["redis", pytest.param("valkey", marks=pytest.mark.nightly)], indirect=True
+)
+
+DEAD = DeadKeys.belonging_to("orders")
+
+
+@contextmanager
+def stepping(url: str, call: str, first: int) -> Iterator[subprocess.Popen[str]]:
+    arguments = json.dumps({"url": url, "call": call, "first": first})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.lease_worker", arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        encoding="utf-8",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        # What it was told last may not have been read.
+        process.stdin.close()
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+@pytest.fixture
+def gate(server: EmbeddedServer, admin: Any) -> Iterator[Gate]:
+    # Else a script would come in two commands, the second of which brings its text.
+    for name in ("receive", "ack", "extend", "give_back", "reject", "redrive", "purge_dead"):
+        admin.script_load(load(name).source)
+    with Gate(lambda: server.port or 0) as made:
+        yield made
+
+
+@attrs.frozen
+class Step:
+    """One call: how many values it has in hand, and where the values are before Redis has carried it out and after."""
+
+    first: int
+    before: str
+    after: str
+
+
+#: r: ready, w: waiting, l: leased, d: dead; gone values are in no place. Two values, and the one in hand is the first.
+STEPS = {
+    "receive": Step(0, "rr", "lr"),
+    "receive many": Step(0, "rr", "ll"),
+    "ack": Step(1, "lr", "-r"),
+    "ack_all": Step(2, "ll", "--"),
+    "nack": Step(1, "lr", "rr"),
+    "nack later": Step(1, "lr", "wr"),
+    "hand back": Step(1, "lr", "rr"),
+    "reject": Step(1, "lr", "dr"),
+    "extend": Step(1, "lr", "lr"),
+    "redrive": Step(0, "dd", "rr"),
+    "purge_dead": Step(0, "dd", "--"),
+}
+
+
+def places(found: Whereabouts) -> str:
+    """Where the values a and b are, in this order."""
+    named = {"r": found.ready, "w": found.waiting, "l": found.leased, "d": found.dead, "A": found.arrivals}
+    assert set(found.total.values()) <= {1}, "no value is in two places"
+    return "".join(next((name for name, place in named.items() if place[value]), "-") for value in (b"a", b"b"))
+
+
+def drain(flavour: Flavour, url: str, admin: Any, expected: set[str]) -> None:
+    """Another process gets everything that is not gone, and nothing else, and then nothing is left of the leases."""
+    with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
+        queue = client.blocking_queue("orders")
+        queue.redrive()
+        received: Counter[str] = Counter()
+        while len(received) < len(expected):
+            delivery = queue.receive(timeout=PATIENCE)
+            received[delivery.value] += 1
+            assert delivery.ack()
+        assert received == Counter(expected)
+        assert queue.receive(timeout=0) is None
+        assert whereabouts(admin).total == Counter()
+        assert not admin.exists(KEYS.leases, KEYS.deliveries, KEYS.histories, KEYS.history_ends)
+
+
+@pytest.mark.parametrize("where", ["command", pytest.param("sent", marks=pytest.mark.nightly), "reply"])
+@pytest.mark.parametrize("call", STEPS)
+def test_a_kill_at_a_call(admin: Any, url: str, gate: Gate, call: str, where: Where) -> None:
+    expected = STEPS[call]
+    flavour = Flavour()
+    if expected.before == "dd":
+        with flavour.connect(url, codec=StringCodec()) as client:
+            queue = client.blocking_queue("orders", transfer=False)
+            queue.add_all(["a", "b"])
+            queue.reject_all(queue.receive(2))
+    else:
+        admin.rpush(KEYS.ready, "a", "b")
+    with stepping(gate.url, call, expected.first) as process:
+        trap = gate.trap("EVALSHA", where, "freeze")
+        go(process)
+        assert trap.sprung.wait(PATIENCE)
+        left = expected.before if where == "command" else expected.after
+        eventually(lambda: places(whereabouts(admin)) == left)
+        process.kill()
+        process.wait()
+        # Before what stands still is let go, or it would be sent after all.
+        gate.cut()
+        gate.clear()
+        assert places(whereabouts(admin)).replace("w", "l") in {left.replace("w", "l"), left}
+    drain(flavour, url, admin, {value for value, place in zip("ab", left, strict=True) if place != "-"})
+
+
+@pytest.mark.parametrize(
+    ("command", "where", "left"),
+    [
+        ("BLMOVE", "command", "r"),
+        ("BLMOVE", "reply", "A"),
+        ("EVALSHA", "command", "A"),
+        pytest.param("EVALSHA", "sent", "l", marks=pytest.mark.nightly),
+        ("EVALSHA", "reply", "l"),
+    ],
+)
+def test_a_kill_while_it_waits(admin: Any, url: str, gate: Gate, command: str, where: Where, left: str) -> None:
+    with stepping(gate.url, "receive", 0) as process:
+        if command == "BLMOVE":
+            trap = gate.trap(command, where, "freeze")
+            go(process)
+        else:
+            go(process)
+            eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+            trap = gate.trap(command, where, "freeze")
+        if where != "command" or command != "BLMOVE":
+            eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        else:
+            assert trap.sprung.wait(PATIENCE)
+        admin.rpush(KEYS.ready, "a")
+        assert trap.sprung.wait(PATIENCE)
+        eventually(lambda: places(whereabouts(admin)) == f"{left}-")
+        process.kill()
+        process.wait()
+        gate.cut()
+        gate.clear()
+    drain(Flavour(), url, admin, {"a"})
+
+
+@pytest.mark.parametrize("where", ["command", "reply"])
+def test_a_kill_at_a_renewal(admin: Any, url: str, gate: Gate, where: Where) -> None:
+    admin.rpush(KEYS.ready, "a")
+    with stepping(gate.url, "renew", 0) as process:
+        go(process)
+        first = eventually(lambda: admin.zrange(KEYS.leases, 0, -1, withscores=True))
+        trap = gate.trap("EVALSHA", where, "freeze")
+        assert trap.sprung.wait(PATIENCE)
+        if where == "reply":
+            assert admin.zrange(KEYS.leases, 0, -1, withscores=True) > first
+        process.kill()
+        process.wait()
+        gate.cut()
+        gate.clear()
+    drain(Flavour(), url, admin, {"a"})
+
+
+@pytest.mark.parametrize("where", ["command", "reply", "half"])
+@pytest.mark.parametrize("call", ["ack", "nack", "nack later", "hand back", "reject", "extend"])
+def test_a_connection_that_is_cut_at_a_call(
+    admin: Any, url: str, gate: Gate, flavour: Flavour, call: str, where: Where
+) -> None:
+    """Nothing is sent twice: the call says that it may be done, and the value is where one call has put it."""
+    admin.rpush(KEYS.ready, "a", "b")
+    ends = {
+        "ack": lambda each: each.ack(),
+        "nack": lambda each: each.nack(),
+        "nack later": lambda each: each.nack(delay=0.1),
+        "hand back": lambda each: each.nack(count=False),
+        "reject": lambda each: each.reject(),
+        "extend": lambda each: each.extend(0.5),
+    }
+    with flavour.connect(gate.url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
+        delivery = client.blocking_queue("orders", transfer=False).receive(visibility_timeout=0.5)
+        gate.trap("EVALSHA", where, "cut")
+        with pytest.raises(RedisConnectionError) as failed:
+            ends[call](delivery)
+        assert failed.value.maybe_done
+        gate.settle()
+        left = STEPS[call].before if where == "command" else STEPS[call].after
+        eventually(lambda: places(whereabouts(admin)) == left)
+    drain(flavour, url, admin, {value for value, place in zip("ab", left, strict=True) if place != "-"})
+
+
+@pytest.mark.parametrize("where", ["command", "sent", "reply", "half"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_connection_that_is_cut_at_a_receive(
+    admin: Any, url: str, gate: Gate, flavour: Flavour, count: int, where: Where
+) -> None:
+    admin.rpush(KEYS.ready, "a", "b")
+    with flavour.connect(gate.url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        gate.trap("EVALSHA", where, "cut", times=2)
+        batch = queue.receive(count, timeout=PATIENCE)
+        assert [(each.value, each.attempt, each.crashes) for each in batch] == [("a", 1, 0), ("b", 1, 0)][:count]
+        assert sum(whereabouts(admin).leased.values()) == count
+        assert all(queue.ack_all(batch))
+    drain(flavour, url, admin, {"a", "b"} - {each.value for each in batch})

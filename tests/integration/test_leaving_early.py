@@ -1,0 +1,82 @@
+"""Transfers are sent so that their scripts run at the due time. One that is early moves nothing, and is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+import attrs
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from tests.conftest import eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+
+HOUR = 3600.0
+
+
+@pytest.fixture(params=[True, False], ids=["busy", "sleeping"])
+def client(request: pytest.FixtureRequest, flavour: Flavour, url: str) -> Iterator[Any]:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=HOUR, busy_wait=request.param) as made:
+        yield made
+
+
+def server_ms(admin: Any) -> float:
+    seconds, microseconds = admin.time()
+    return float(seconds * 1000 + microseconds / 1000)
+
+
+def test_each_item_comes_after_its_time_and_transfers_are_counted(client: Any, queue: Any, producer: Any) -> None:
+    eventually(lambda: client.transfers.sent > 0)
+    begun = client.transfers.sent
+    producer.offer_all([(f"{number}", 0.3 + number * 0.007) for number in range(60)])
+    assert queue.poll(timeout=30) == "0"
+    assert [queue.take() for _ in range(59)] == [f"{number}" for number in range(1, 60)]
+    # Each takes one, and one more for each that ran too early. An announcement may have led to another.
+    eventually(lambda: client.transfers.sent > begun)
+    counts = client.transfers
+    assert counts.sent - begun <= 60 + counts.early + 1
+    assert 0 <= counts.early <= 60
+
+
+@pytest.mark.parametrize("early_us", [400_000, 60_000_000])
+def test_an_early_transfer_costs_one_more_and_delivers_nothing(
+    client: Any, queue: Any, producer: Any, admin: Any, early_us: int
+) -> None:
+    """As if a clock were set back, or the fastest way had become slower."""
+    eventually(lambda: client.transfers.sent > 0)
+    clock = getattr(client, "inner", client)._runtime.transfer_driver._clock
+    clock.ahead_us += early_us
+    before = client.transfers
+    due_ms = round(server_ms(admin)) + 800
+    producer.offer("a", at=datetime.fromtimestamp(due_ms / 1000, timezone.utc))
+    assert queue.take() == "a"
+    assert server_ms(admin) >= due_ms
+    eventually(lambda: client.transfers.sent >= before.sent + 2)
+    assert client.transfers == attrs.evolve(before, sent=before.sent + 2, early=before.early + 1)
+    assert clock.ahead_us is not None
+    assert admin.zcard(KEYS.timeout) == 0
+
+
+def test_what_was_told_of_the_counts_does_not_change(client: Any) -> None:
+    told = client.transfers
+    client.blocking_queue("orders")
+    eventually(lambda: client.transfers.sent > 0)
+    assert told == redisson_dq.TransferCounts(sent=0, early=0)
+    told.sent = 99
+    assert client.transfers.sent < 99
+
+
+def test_a_closed_client_still_tells_its_counts(client: Any, queue: Any) -> None:
+    eventually(lambda: client.transfers.sent > 0)
+    client.close()
+    assert client.transfers.sent > 0
+
+
+@pytest.mark.parametrize("value", [None, "yes", 0, 1, 0.3])
+def test_whether_to_wait_is_true_or_false(flavour: Flavour, url: str, value: Any) -> None:
+    with pytest.raises(redisson_dq.errors.ArgumentError, match="busy_wait= is True or False"):
+        flavour.connect(url, busy_wait=value)

@@ -1,0 +1,90 @@
+"""Leases that are renewed while their values are worked on."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from typing import Any
+
+from redisson_dq import SettleOutcome
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.integration.whereabouts import whereabouts
+from tests.proxy import Proxy
+
+
+def test_a_lease_is_renewed_until_it_is_ended(admin: Any, queue: Any) -> None:
+    queue.add_all(["a", "b"])
+    renewed = queue.receive(visibility_timeout=0.3, renew=True)
+    plain = queue.receive(visibility_timeout=0.3)
+    again = queue.receive(timeout=PATIENCE)
+    assert (again.value, again.crashes, plain.lost) == ("b", 1, True)
+    time.sleep(1)
+    assert not renewed.lost
+    assert whereabouts(admin).ready == Counter()
+    assert renewed.ack() is SettleOutcome.ACKED
+    assert again.ack() is SettleOutcome.ACKED
+    assert not admin.exists(KEYS.leases)
+
+
+def test_many_leases_are_renewed_with_few_calls(admin: Any, queue: Any) -> None:
+    queue.add_all([f"v{i}" for i in range(200)])
+    batch = queue.receive(200, timeout=0, visibility_timeout=0.6, renew=True)
+    first = batch[0].deadline
+    admin.config_resetstat()
+    eventually(lambda: batch[0].deadline > first and batch[199].deadline > first)
+    assert admin.info("commandstats")["cmdstat_evalsha"]["calls"] <= 5
+    assert queue.ack_all(batch) == [SettleOutcome.ACKED] * 200
+
+
+def test_a_delivery_that_nobody_has_any_more_is_renewed_no_more(queue: Any) -> None:
+    queue.add("a")
+    queue.receive(visibility_timeout=0.2, renew=True)
+    gc.collect()
+    assert queue.receive(timeout=PATIENCE).crashes == 1
+
+
+def test_a_lost_lease_is_told_of_before_its_deadline(server: EmbeddedServer, flavour: Flavour) -> None:
+    told: list[Any] = []
+    with Proxy(server.port or 0) as proxy:
+        client = flavour.connect(proxy.url, codec=StringCodec())
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add("a")
+        delivery = queue.receive(
+            visibility_timeout=3,
+            renew=True,
+            on_lost=lambda lost: told.append((lost.id, lost.remaining.total_seconds())),
+        )
+        proxy.__exit__(None, None, None)
+        eventually(lambda: told)
+        ((id, left),) = told
+        assert id == delivery.id
+        assert left > 0
+        assert delivery.lost
+        assert delivery.outcome is None
+        client.close()
+
+
+def test_somebody_elses_end_of_a_lease_is_told_of(admin: Any, queue: Any) -> None:
+    told: list[str] = []
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=0.5, renew=True, on_lost=lambda lost: told.append(lost.id))
+    admin.delete(KEYS.leases)
+    eventually(lambda: told == [delivery.id])
+    assert delivery.outcome is SettleOutcome.LOST
+    assert delivery.lost
+
+
+def test_an_ack_is_never_taken_for_a_lost_lease(queue: Any) -> None:
+    told: list[Any] = []
+    queue.add_all([f"v{i}" for i in range(100)])
+    for _ in range(100):
+        delivery = queue.receive(visibility_timeout=0.05, renew=True, on_lost=told.append)
+        time.sleep(0.015)
+        outcome = delivery.ack()
+        assert delivery.outcome is outcome
+    assert [each for each in told if each.outcome is SettleOutcome.ACKED] == []

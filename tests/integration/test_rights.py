@@ -1,0 +1,289 @@
+"""A user who may not run a command that a call uses: nothing is done and the error names it, or all is done."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq import OfferOutcome, Outcome
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedisReplyError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.keys import DeadKeys
+from tests.conftest import eventually
+from tests.flavours import Flavour
+from tests.integration.calls import CALLS, Call, dump, fill, opened
+from tests.integration.conftest import KEYS
+from tests.integration.server import of_server, wait_until
+
+# Those that do not wait. A receive of the table acks too, so it has a test of its own.
+AT_ONCE = [
+    call
+    for call in CALLS
+    if call.kind != "pipeline"
+    and not (call.local or call.waits or "timeout" in call.way or call.name == "receive" or call.way == "leased")
+]
+# What is counted besides the commands of the call.
+AROUND = {"eval", "evalsha", "config", "info", "acl"}
+
+
+def grant(admin: Any, *rules: str) -> None:
+    admin.execute_command("ACL", "SETUSER", "limited", "on", ">secret", "~*", "&*", "+@all", *rules)
+
+
+@pytest.fixture
+def url_of_user(admin: Any, server: EmbeddedServer) -> Iterator[str]:
+    grant(admin)
+    yield server.url.replace("://", "://limited:secret@")
+    admin.execute_command("ACL", "DELUSER", "limited")
+
+
+@pytest.fixture
+def limited(flavour: Flavour, url_of_user: str) -> Iterator[Any]:
+    with flavour.connect(url_of_user, codec=StringCodec()) as client:
+        yield client
+
+
+def commands_of(admin: Any) -> set[str]:
+    """Those that ran since the counters were set to zero, inside scripts too."""
+    stats = admin.info("commandstats")
+    return {name.removeprefix("cmdstat_").partition("|")[0] for name in stats} - AROUND
+
+
+def sizes(admin: Any) -> dict[bytes, int]:
+    """How much there is in each key."""
+    counts = {b"list": "llen", b"zset": "zcard", b"hash": "hlen", b"string": "strlen"}
+    return {key: getattr(admin, counts[admin.type(key)])(key) for key in sorted(admin.scan_iter())}
+
+
+@pytest.mark.parametrize("call", AT_ONCE, ids=str)
+def test_each_command_of_each_call_is_refused(admin: Any, url_of_user: str, call: Call) -> None:
+    with redisson_dq.connect(url_of_user, codec=StringCodec()) as client:
+
+        def prepared() -> Any:
+            admin.flushdb()
+            grant(admin)
+            fill(client, admin, KEYS)
+            admin.rpush("other", "b")
+            if call.other == "new name":
+                admin.delete("other")
+            return opened(client, call.kind)
+
+        def outcome(handle: Any) -> Any:
+            try:
+                return call.run(handle)
+            except LookupError as error:
+                return type(error)
+            except RedisReplyError as error:
+                return error
+
+        handle = prepared()
+        admin.config_resetstat()
+        expected = outcome(handle)
+        used, left = commands_of(admin), sizes(admin)
+        assert used
+        for command in sorted(used):
+            handle = prepared()
+            grant(admin, f"-{command}")
+            before = dump(admin)
+            result = outcome(handle)
+            if isinstance(result, RedisReplyError) and not isinstance(expected, RedisReplyError):
+                assert command in str(result).lower(), command
+                assert not result.maybe_done
+                assert dump(admin) == before, command
+            else:
+                assert repr(type(result)) == repr(type(expected)), command
+                assert sizes(admin) == left, command
+
+
+@pytest.mark.parametrize("command", sorted({*load("receive").commands, "PUBLISH", "SET", "GET"}))
+def test_a_receive_without_a_right_leases_nothing_or_all(admin: Any, url_of_user: str, command: str) -> None:
+    with redisson_dq.connect(url_of_user, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False, delivery_limit=2)
+        queue.add_all(["again", "poison", "held"])
+        queue.receive().nack(reason="x")
+        queue.receive().nack()
+        queue.receive(visibility_timeout=60)
+        admin.rpush(KEYS.ready, *[admin.lpop(KEYS.ready) for _ in range(1)])
+        poison = queue.receive()
+        assert poison.value == "poison"
+        admin.lpush(KEYS.ready, "gone")
+        gone = queue.receive(visibility_timeout=0.001)
+        eventually(lambda: gone.lost)
+        # As Redisson's transfer would have moved it.
+        admin.zremrangebyscore(KEYS.timeout, 0, of_server(admin, 0).timestamp() * 1000)
+        admin.rpush(KEYS.ready, "gone")
+        admin.rpush(KEYS.arrivals, "new")
+        grant(admin, f"-{command}")
+        before = dump(admin)
+        refusal, batch = None, []
+        try:
+            batch = queue.receive(10, timeout=0)
+        except RedisReplyError as error:
+            refusal = str(error)
+        if refusal is not None:
+            assert command.lower() in refusal.lower()
+            assert dump(admin) == before
+        else:
+            assert [(each.value, each.attempt) for each in batch] == [("new", 1), ("again", 2), ("gone", 2)]
+
+
+@pytest.mark.parametrize("leased", [False, True])
+@pytest.mark.parametrize("command", sorted({*load("lease_due").commands, "PUBLISH", "SET", "GET"}))
+def test_taking_what_is_due_without_a_right_takes_nothing_or_all(
+    admin: Any, url_of_user: str, command: str, leased: bool
+) -> None:
+    with redisson_dq.connect(url_of_user, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False, delivery_limit=1)
+        delayed = client.delayed_queue(queue, transfer=False)
+        queue.add("poison")
+        queue.receive(visibility_timeout=0.001)
+        moment = of_server(admin, 50)
+        client.delayed_queue("orders", transfer=False, lean=True).offer("lean", at=moment)
+        delayed.offer("named", at=moment, id="1", context={"k": "v"})
+        delayed.offer("late", at=moment, expires=0.001)
+        # Not at the front of the list: it has to be searched for.
+        delayed.offer("first", 3600)
+        admin.lmove(KEYS.envelopes, KEYS.envelopes, "RIGHT", "LEFT")
+        admin.zadd(KEYS.timeout, {"junk": 1})
+        admin.rpush(KEYS.envelopes, "junk")
+        wait_until(admin, of_server(admin, 100))
+        grant(admin, f"-{command}")
+        before = dump(admin)
+        refusal: str | None = None
+        taken: list[Any] = []
+        try:
+            taken = delayed.take_due(visibility_timeout=60) if leased else delayed.take_due()
+        except RedisReplyError as error:
+            refusal = str(error)
+        if refusal is not None:
+            assert command.lower() in refusal.lower()
+            assert dump(admin) == before
+        else:
+            values = [getattr(each, "value", each) for each in taken]
+            # Those due in one millisecond are in the order of their members' bytes.
+            assert sorted(values) == (["lean", "named"] if leased else ["lean", "named", "poison"])
+            assert admin.lrange(DeadKeys.belonging_to("orders").dead, 0, -1) == ([b"poison"] if leased else [])
+            assert [item.data for item in delayed.read_expired()] == [b"late"]
+            assert delayed.read_all() == ["first"]
+
+
+@pytest.mark.parametrize("command", sorted({*load("transfer").commands, "PUBLISH", "PUBSUB", "SET"}))
+def test_a_transfer_without_a_right_moves_nothing_or_all(admin: Any, url_of_user: str, command: str) -> None:
+    with redisson_dq.connect(url_of_user, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        lean = client.delayed_queue("orders", transfer=False, lean=True)
+        moment = of_server(admin, 50)
+        delayed.offer("plain", at=moment)
+        lean.offer("lean", at=moment)
+        delayed.offer("named", at=moment, id="1")
+        delayed.offer("late", at=moment, expires=0.001)
+        delayed.offer("forgotten", 3600, id="2")
+        delayed.cancel("2")
+        # Not at the front of the list: it has to be searched for.
+        delayed.offer("first", 3600)
+        admin.lmove(KEYS.envelopes, KEYS.envelopes, "RIGHT", "LEFT")
+        delayed.offer_recurring("tick", "tick", every=3600)
+        admin.zadd(KEYS.recurring_due, {"tick": 1})
+        admin.zadd(KEYS.timeout, {"junk": 1})
+        wait_until(admin, of_server(admin, 100))
+        grant(admin, f"-{command}")
+        before = dump(admin)
+        script = load("transfer")
+        keys = [getattr(KEYS, key) for key in script.keys]
+        with redis.Redis.from_url(url_of_user) as user:
+            try:
+                moved: Any = user.eval(script.source, len(keys), *keys, 100, 1000, "client", "cluster", "deliver", "")
+            except redis.exceptions.ResponseError:
+                assert dump(admin) == before
+                return
+    assert moved[:3] == [3, 1, 1]
+    assert sorted(admin.lrange("orders", 0, -1)) == [b"lean", b"named", b"plain"]
+    assert admin.zcard(KEYS.timeout) == 2
+
+
+# -- what others are told --------------------------------------------------------------------------------------------
+
+
+def test_changes_stand_that_others_are_not_told_of(admin: Any, limited: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """A new user of Redis 7 has no right to any channel."""
+    grant(admin, "resetchannels")
+    caplog.set_level(logging.WARNING, "redisson_dq")
+    delayed = limited.delayed_queue("orders", transfer=False)
+    assert delayed.offer("a", 50).outcome is OfferOutcome.OFFERED
+    assert delayed.offer("b", 40, id="7").outcome is OfferOutcome.OFFERED
+    assert delayed.offer_all([("c", 30), ("d", 20)]) == 2
+    assert delayed.reschedule("7", 10) is Outcome.RESCHEDULED
+    assert delayed.offer_recurring("e", "tick", every=5) is OfferOutcome.OFFERED
+    delayed.pause()
+    assert delayed.resume() is True
+    assert delayed.read_all() == ["a", "b", "c", "d", "e"]
+    assert delayed.copy("copied") is True
+    assert [delayed.size(), admin.zcard(KEYS.timeout)] == [5, 5]
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2
+    assert KEYS.channel in told[0]
+    assert "PUBLISH" in told[0]
+    assert "copied" in told[1]
+    with limited.pipeline() as pipe:
+        added = pipe.add(delayed.requests.offer("f", 1))
+    assert added.result.outcome is OfferOutcome.OFFERED
+    assert len(caplog.records) == 2
+
+
+def test_a_bounded_queue_whose_room_is_not_announced(
+    admin: Any, limited: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    grant(admin, "resetchannels")
+    caplog.set_level(logging.WARNING, "redisson_dq")
+    bounded = limited.bounded_blocking_queue("orders", transfer=False)
+    assert bounded.try_set_capacity(3) is True
+    assert bounded.add_all(["a", "b", "c"]) is True
+    assert bounded.poll() == "a"
+    assert bounded.take() == "b"
+    assert bounded.move("other") == "c"
+    assert bounded.remaining_capacity() == 3
+    (record,) = caplog.records
+    assert KEYS.capacity_channel in record.getMessage()
+
+
+def test_a_second_offer_under_an_id_is_a_duplicate_without_the_right_to_publish(admin: Any, limited: Any) -> None:
+    grant(admin, "resetchannels")
+    delayed = limited.delayed_queue("orders", transfer=False)
+    first = delayed.offer("a", 50, id="7")
+    again = delayed.offer("a", 50, id="7", on_duplicate="keep")
+    assert [first.outcome, again.outcome] == [OfferOutcome.OFFERED, OfferOutcome.KEPT]
+    assert delayed.size() == 1
+
+
+def test_items_are_delivered_without_the_right_to_a_channel(admin: Any, flavour: Flavour, url_of_user: str) -> None:
+    grant(admin, "resetchannels")
+    with flavour.connect(url_of_user, codec=StringCodec(), probe_interval=0.2) as client:
+        delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
+        delayed.offer("a", 0.1)
+        assert queue.take() == "a"
+
+
+def test_the_error_names_every_right_that_is_missing(admin: Any, limited: Any) -> None:
+    grant(admin, "-rpush", "-zadd")
+    with pytest.raises(RedisReplyError, match=r"offer on .* may not run the commands RPUSH, ZADD .*nothing was"):
+        limited.delayed_queue("orders", transfer=False).offer("a", 5)
+    grant(admin, "-lpush", "-zadd")
+    assert admin.keys() == []
+
+
+def test_the_transfer_goes_on_when_the_right_is_given(admin: Any, limited: Any) -> None:
+    delayed, queue = limited.delayed_queue("orders"), limited.blocking_queue("orders")
+    grant(admin, "-zremrangebyrank")
+    delayed.offer("a", 0)
+    eventually(lambda: delayed.overdue().count == 1)
+    assert queue.size() == 0
+    grant(admin)
+    assert queue.take() == "a"
+    assert delayed.size() == 0

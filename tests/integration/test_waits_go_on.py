@@ -1,0 +1,192 @@
+"""What a wait outlives: conditions that pass, lost replies, a connection that is cut while bytes are put away."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+import pytest
+import redis
+
+from redisson_dq.codecs import LongCodec, StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.wire.blocking import Pop, ReceiverKinds
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.proxy import Proxy
+
+
+def test_too_few_replicas(
+    flavour: Flavour, own_server: EmbeddedServer, threads: ThreadPoolExecutor, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        redis.Redis.from_url(own_server.url) as admin,
+        flavour.connect(own_server.url, codec=StringCodec()) as client,
+    ):
+        queue = client.blocking_queue("orders", transfer=False)
+        admin.config_set("min-replicas-to-write", 1)
+        waiting = threads.submit(queue.take)
+        eventually(lambda: caplog.text.count("NOREPLICAS") >= 2)
+        with pytest.raises(RedisConnectionError, match="NOREPLICAS"):
+            queue.poll(timeout=0.3)
+        admin.config_set("min-replicas-to-write", 0)
+        admin.rpush("orders", "a")
+        assert waiting.result(PATIENCE) == "a"
+
+
+def test_a_script_that_takes_long(
+    flavour: Flavour, own_server: EmbeddedServer, threads: ThreadPoolExecutor, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        redis.Redis.from_url(own_server.url, socket_timeout=None) as admin,
+        flavour.connect(own_server.url, codec=StringCodec()) as client,
+    ):
+        queue = client.blocking_queue("orders", transfer=False)
+        assert queue.poll(timeout=0.01) is None
+        admin.config_set("lua-time-limit", 10)
+        with redis.Redis.from_url(own_server.url, socket_timeout=None) as other:
+            script = threads.submit(other.eval, "while true do end", 0)
+            time.sleep(0.2)
+            waiting = threads.submit(queue.take)
+            eventually(lambda: "BUSY" in caplog.text)
+            admin.script_kill()
+            with pytest.raises(redis.ResponseError):
+                script.result(PATIENCE)
+        admin.rpush("orders", "a")
+        assert waiting.result(PATIENCE) == "a"
+
+
+def test_bytes_are_put_away_over_another_connection_when_one_is_killed(
+    flavour: Flavour, server: EmbeddedServer, admin: Any
+) -> None:
+    over = threading.Event()
+    killed = 0
+
+    def kill() -> None:
+        nonlocal killed
+        with redis.Redis.from_url(server.url) as killer:
+            while not over.is_set():
+                for entry in killer.client_list():
+                    if entry["name"] == "victim" and entry["cmd"] in ("rpush", "lrange"):
+                        killed += killer.client_kill_filter(_id=entry["id"])
+
+    options = {"codec": LongCodec(), "undecodable": "skip"}
+    with flavour.connect(f"{server.url}?client_name=victim", **options) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        got: list[int] = []
+        # All different: after a lost reply, the same bytes at the end of the list count as those that were sent.
+        unreadable: list[str] = []
+        try:
+            for number in range(100):
+                bad = f"bad {number}", f"worse {number}"
+                unreadable += bad
+                admin.rpush("orders", bad[0], 3 * number, 3 * number + 1, bad[1], 3 * number + 2)
+                while admin.llen("orders"):
+                    got += queue.poll(10, timeout=5)
+        finally:
+            over.set()
+            killer.join()
+        assert got == list(range(300))
+        assert {value.decode() for value in queue.read_undecodable(0, -1)} == set(unreadable)
+        assert killed
+
+
+_numbers = itertools.count(1)
+
+
+@attrs.frozen
+class Counted:
+    """A source whose look counts how often each of its requests was carried out."""
+
+    pop: Pop
+
+    @property
+    def key(self) -> str:
+        return self.pop.key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.pop.keys
+
+    def ends_with(self, key: str) -> bool:
+        return self.pop.ends_with(key)
+
+    def receiver(self, kinds: ReceiverKinds[Any]) -> Any:
+        return kinds.single(self)
+
+    def length(self) -> Request[int]:
+        return self.pop.length()
+
+    @property
+    def sets_aside(self) -> bool:
+        return False
+
+    def look(self, count: int) -> Request[list[Taken]] | None:
+        if not count:
+            return None
+        number = next(_numbers)
+        return Request(
+            words=("HINCRBY", "looks", number, 1),
+            types={"looks": "hash"},
+            parse=lambda reply: [Taken(key=self.key, data=b"%d" % number)] if number % 2 == 0 else [],
+            repeatable=True,
+        )
+
+    def words(self, timeout: float) -> tuple[Any, ...]:
+        return self.pop.words(timeout)
+
+    def taken(self, reply: Any) -> list[Taken]:
+        """The reply only says that there is something."""
+        return []
+
+    def more(self, count: int) -> None:
+        return None
+
+    def after(self, taken: Sequence[Taken]) -> None:
+        return None
+
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[Any]:
+        return []
+
+
+def test_a_repeatable_look_is_sent_again_first_when_its_reply_is_lost(
+    flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
+) -> None:
+    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+        receiver = flavour.receiver(client, Counted(Pop(("orders",), "first")))
+        if next(_numbers) % 2:
+            next(_numbers)
+        waiting = threads.submit(receiver.receive, None)
+        # An odd look finds nothing, the pop is a wake-up, and the look after it finds something.
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        first = int(next(iter(admin.hkeys("looks"))))
+        proxy.silence(replies_only=True)
+        admin.rpush("orders", "a")
+        eventually(lambda: not admin.llen("orders"))
+        # The reply of the pop went astray, and it held nothing. The receiver begins with a look again.
+        proxy.cut()
+        assert [each.data for each in waiting.result(PATIENCE)] == [b"%d" % (first + 1)]
+        waiting = threads.submit(receiver.receive, None)
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        admin.rpush("orders", "b")
+        assert waiting.result(PATIENCE)
+        proxy.silence(replies_only=True)
+        waiting = threads.submit(receiver.receive, None)
+        lost = first + 4
+        eventually(lambda: admin.hget("looks", lost) == b"1")
+        proxy.cut()
+        eventually(lambda: admin.hget("looks", lost) == b"2")
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        admin.rpush("orders", "c")
+        assert waiting.result(PATIENCE)
+        assert {name: count for name, count in admin.hgetall("looks").items() if count != b"1"} == {b"%d" % lost: b"2"}

@@ -1,0 +1,495 @@
+"""Handlers: which values they get, how many at a time, from which queues, with which arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import threading
+import time
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq.codecs import Kryo5Codec, StringCodec
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java import java_class
+from redisson_dq.worker import DeadLettered, Received, Recovered, Retry, Succeeded, fixed
+from redisson_dq.working.handlers import is_async
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.integration.whereabouts import whereabouts
+from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+
+
+@java_class("com.acme.work.Order")
+@attrs.define
+class Order:
+    id: int | None = None
+
+
+@java_class("com.acme.work.Refund")
+@attrs.define
+class Refund:
+    id: int | None = None
+
+
+@pytest.fixture
+def worker(flavour: Flavour, client: Any) -> Any:
+    return flavour.worker(client)
+
+
+def test_values_are_handled_and_gone(admin: Any, worker: Any, queue: Any, delayed: Any) -> None:
+    ledger = Ledger()
+    worker.handler("orders")(ledger.handle)
+    queue.add_all(["a", "b"])
+    with running(worker):
+        delayed.offer("c", delay=0.05)
+        assert ledger.some(3) == ["a", "b", "c"]
+        at_rest(admin)
+        assert worker.is_running
+    assert not worker.is_running
+    assert [event.attempt for event in ledger.events] == [1, 1, 1]
+    assert whereabouts(admin).total == {}
+
+
+def test_what_a_handler_is_told(worker: Any, queue: Any, delayed: Any) -> None:
+    ledger = Ledger()
+    worker.handler("orders")(ledger.handle)
+    with running(worker):
+        delayed.offer("a", delay=0.01, context={"trace": "00-4b"})
+        ledger.next()
+    (event,) = ledger.events
+    assert (event.value, event.queue, event.attempt, event.failures, event.crashes) == ("a", "orders", 1, 0, 0)
+    assert event.context == {"trace": "00-4b"}
+    assert event.lateness.total_seconds() >= 0
+    assert event.due < event.deadline
+    assert event.id == event.delivery.id
+    assert event.reason == ""
+    assert not event.cancelled
+    assert event.id in repr(event)
+
+
+def test_the_value_alone(worker: Any, queue: Any) -> None:
+    ledger = Ledger()
+    worker.handler("orders")(lambda value: ledger.note(value))
+    queue.add("a")
+    with running(worker):
+        assert ledger.next() == "a"
+
+
+def test_coroutine_functions(flavour: Flavour, worker: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+
+    async def handle(value: Any, event: Any) -> None:
+        await asyncio.sleep(0)
+        ledger.note(value, event)
+
+    if flavour.name == "sync":
+        with pytest.raises(ArgumentError, match=r"aio\.worker"):
+            worker.handler("orders")(handle)
+        return
+    worker.handler("orders")(handle)
+    queue.add("a")
+    with running(worker):
+        assert ledger.next() == "a"
+        at_rest(admin)
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_an_event_extends_its_lease(flavour: Flavour, worker: Any, queue: Any, in_loop: bool) -> None:
+    if in_loop and flavour.name == "sync":
+        return
+    told: list[Any] = []
+    done = threading.Event()
+
+    def note(event: Any, outcome: Any) -> None:
+        told.extend((outcome, event.delivery.remaining.total_seconds()))
+        done.set()
+
+    def handle(value: Any, event: Any) -> None:
+        note(event, event.extend(1000))
+
+    async def handle_in_loop(value: Any, event: Any) -> None:
+        note(event, await event.extend(1000))
+
+    worker.handler("orders")(handle_in_loop if in_loop else handle)
+    queue.add("a")
+    with running(worker):
+        assert done.wait(PATIENCE)
+    assert told[0]
+    assert told[1] > 900
+
+
+def test_the_class_decides_and_what_nobody_takes_is_a_dead_letter(
+    flavour: Flavour, url: str, admin: Any, queue: Any
+) -> None:
+    with flavour.connect(url, codec=Kryo5Codec()) as client:
+        queue = client.blocking_queue("orders")
+        worker, orders, refunds = flavour.worker(client), Ledger(), Ledger()
+        log = Log(worker)
+        worker.handler("orders", Order)(orders.handle)
+        worker.handler("orders", Refund)(refunds.handle)
+        queue.add_all([Order(1), Refund(2), "neither", Order(3)])
+        with running(worker):
+            assert orders.some(2) == [Order(1), Order(3)]
+            assert refunds.next() == Refund(2)
+            (dead,) = log.until(DeadLettered)
+        assert (dead.queue, dead.handler, dead.reason) == ("orders", "", "no handler takes a builtins.str")
+        (letter,) = queue.dead_letters()
+        assert (letter.value, letter.reason) == ("neither", "no handler takes a builtins.str")
+        assert whereabouts(admin).total.total() == 1
+
+
+def test_what_no_codec_reads_is_a_dead_letter(flavour: Flavour, url: str, admin: Any) -> None:
+    with flavour.connect(url, codec=Kryo5Codec()) as client:
+        worker, ledger = flavour.worker(client), Ledger()
+        log = Log(worker)
+        worker.handler("orders", concurrency=4)(ledger.handle)
+        queue = client.blocking_queue("orders")
+        admin.rpush("orders", Kryo5Codec().encode("a"), b"\xff\xff\xff", Kryo5Codec().encode("b"))
+        with running(worker):
+            assert sorted(ledger.some(2)) == ["a", "b"]
+            (dead,) = log.until(DeadLettered)
+            at_rest(admin)
+        assert dead.data == b"\xff\xff\xff"
+        assert dead.reason.startswith("undecodable")
+        (letter,) = queue.dead_letters()
+        assert letter.data == b"\xff\xff\xff"
+
+
+def test_a_field_and_a_function_decide(worker: Any, queue: Any, flavour: Flavour, url: str) -> None:
+    with flavour.connect(url, codec=Kryo5Codec()) as client:
+        worker, refunds, large, rest = flavour.worker(client), Ledger(), Ledger(), Ledger()
+        worker.handler("orders", where={"kind": "refund"})(refunds.handle)
+        worker.handler("orders", when=lambda value: value["size"] > 10)(large.handle)
+        worker.handler("orders")(rest.handle)
+        sale, big, refund = {"kind": "sale", "size": 1}, {"kind": "sale", "size": 11}, {"kind": "refund", "size": 50}
+        client.blocking_queue("orders").add_all([sale, big, refund])
+        with running(worker):
+            assert (refunds.next(), large.next(), rest.next()) == (refund, big, sale)
+
+
+def test_a_function_that_decides_and_fails_is_a_failure_of_its_handler(worker: Any, queue: Any) -> None:
+    worker.handler("orders", when=lambda value: value["missing"], retry=Retry(limit=2, backoff=fixed(0)))(print)
+    log = Log(worker)
+    queue.add("a")
+    with running(worker):
+        (dead,) = log.until(DeadLettered)
+    assert "when= of" in dead.reason
+    assert dead.attempt == 2
+
+
+def test_no_more_at_a_time_than_its_concurrency_and_nothing_in_advance(
+    admin: Any, flavour: Flavour, worker: Any, queue: Any
+) -> None:
+    gate = Gate()
+    worker.handler("orders", concurrency=3)(lambda value: gate.wait())
+    queue.add_all([str(number) for number in range(20)])
+    with running(worker, gate):
+        eventually(lambda: gate.inside == 3)
+        # As many leases as handlers that run, at any time, so also now and a little later.
+        for _ in range(50):
+            found = whereabouts(admin)
+            assert found.leased.total() == 3
+            assert found.arrivals.total() + found.ready.total() == 17
+        assert worker.running == 3
+        gate.open()
+        at_rest(admin)
+    assert (gate.most, gate.entered) == (3, 20)
+
+
+def test_handlers_of_one_queue_have_their_own_slots(admin: Any, flavour: Flavour, client: Any, worker: Any) -> None:
+    queue, slow, quick = client.blocking_queue("orders"), Gate(), Ledger()
+    worker.handler("orders", when=lambda value: value.startswith("s"), concurrency=2)(lambda value: slow.wait())
+    worker.handler("orders", concurrency=5)(quick.handle)
+    queue.add_all(["s1", "q1", "s2", "q2"])
+    with running(worker, slow):
+        quick.next()
+        eventually(lambda: slow.inside == 2)
+        queue.add("s3")
+        slow.open()
+        quick.next()
+        at_rest(admin)
+    assert slow.most == 2
+
+
+def test_several_queues_each_with_its_slots(admin: Any, flavour: Flavour, client: Any, worker: Any) -> None:
+    gates = {name: Gate() for name in ("a", "b", "c")}
+    for count, (name, gate) in enumerate(gates.items(), 1):
+        worker.handler(name, concurrency=count)(lambda value, gate=gate: gate.wait())
+        client.blocking_queue(name).add_all([str(number) for number in range(9)])
+    try:
+        with running(worker):
+            eventually(lambda: [gate.inside for gate in gates.values()] == [1, 2, 3])
+            for gate in gates.values():
+                gate.open()
+            for name in gates:
+                at_rest(admin, name)
+    finally:
+        for gate in gates.values():
+            gate.open()
+    assert [gate.most for gate in gates.values()] == [1, 2, 3]
+    assert [gate.entered for gate in gates.values()] == [9, 9, 9]
+
+
+def test_a_total_limit_over_all_queues(admin: Any, flavour: Flavour, client: Any) -> None:
+    worker, gate = flavour.worker(client, concurrency=2), Gate()
+    for name in ("a", "b", "c"):
+        worker.handler(name, concurrency=5)(lambda value: gate.wait())
+        client.blocking_queue(name).add_all([str(number) for number in range(7)])
+    with running(worker, gate):
+        eventually(lambda: gate.inside == 2)
+        for _ in range(30):
+            assert sum(whereabouts(admin, name).leased.total() for name in ("a", "b", "c")) == 2
+        gate.open()
+        for name in ("a", "b", "c"):
+            at_rest(admin, name)
+    assert (gate.most, gate.entered) == (2, 21)
+
+
+def test_strict_order_of_queues(admin: Any, flavour: Flavour, client: Any) -> None:
+    worker, ledger = flavour.worker(client, concurrency=1, order=["high", "low"]), Ledger()
+    for name in ("low", "high"):
+        worker.handler(name)(lambda value, event: ledger.note(event.queue))
+        client.blocking_queue(name).add_all([str(number) for number in range(20)])
+    with running(worker):
+        assert ledger.some(40) == ["high"] * 20 + ["low"] * 20
+        # What comes while it waits for both is found, wherever it comes.
+        for name in ("low", "high", "low", "low", "high"):
+            client.blocking_queue(name).add("x")
+            assert ledger.next() == name
+        for name in ("low", "high"):
+            at_rest(admin, name)
+
+
+def test_weighted_order_of_queues(flavour: Flavour, client: Any) -> None:
+    worker, ledger = flavour.worker(client, concurrency=1, order={"high": 3, "low": 1}), Ledger()
+    for name in ("low", "high"):
+        worker.handler(name)(lambda value, event: ledger.note(event.queue))
+        client.blocking_queue(name).add_all([str(number) for number in range(60)])
+    with running(worker):
+        first = ledger.some(60)
+        ledger.some(60)
+    assert (first.count("high"), first.count("low")) == (45, 15)
+
+
+def test_a_queue_with_free_slots_is_waited_for_while_another_is_full(admin: Any, flavour: Flavour, client: Any) -> None:
+    worker, gate, ledger = flavour.worker(client, concurrency=10), Gate(), Ledger()
+    worker.handler("slow", concurrency=1)(lambda value: gate.wait())
+    worker.handler("quick", concurrency=1)(ledger.handle)
+    slow, quick = client.blocking_queue("slow"), client.blocking_queue("quick")
+    with running(worker, gate):
+        slow.add("1")
+        eventually(lambda: gate.inside == 1)
+        for value in "abc":
+            quick.add(value)
+            assert ledger.next() == value
+        slow.add("2")
+        gate.open()
+        at_rest(admin, "slow")
+    assert gate.entered == 2
+
+
+def test_handlers_come_and_go_while_it_runs(admin: Any, worker: Any, client: Any) -> None:
+    first, second = Ledger(), Ledger()
+    queue, other = client.blocking_queue("orders"), client.blocking_queue("other")
+    one, two = first.handle, second.handle
+    worker.add_handler(one, "orders")
+    with running(worker):
+        queue.add("a")
+        assert first.next() == "a"
+        worker.add_handler(two, "other")
+        other.add("b")
+        assert second.next() == "b"
+        assert worker.remove_handler(one)
+        assert not worker.remove_handler(one)
+        # The queue is closed: nobody receives from it any more.
+        eventually(lambda: client._runtime.handles["orders"] == 1)
+        queue.add("c")
+        other.add("d")
+        assert second.next() == "d"
+        assert queue.size() == 1
+        worker.add_handler(two, "orders")
+        assert second.next() == "c"
+        at_rest(admin)
+        at_rest(admin, "other")
+    assert first.values == ["a"]
+
+
+def test_one_worker_is_started_again(admin: Any, worker: Any, queue: Any) -> None:
+    ledger = Ledger()
+    worker.handler("orders")(ledger.handle)
+    for value in "ab":
+        queue.add(value)
+        with running(worker):
+            assert ledger.next() == value
+            at_rest(admin)
+        worker.stop()
+
+
+def test_a_worker_with_a_client_of_its_own(flavour: Flavour, url: str, queue: Any, admin: Any) -> None:
+    worker, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=2), Ledger()
+    worker.handler("orders")(ledger.handle)
+    queue.add("a")
+    with running(worker):
+        assert ledger.next() == "a"
+        at_rest(admin)
+    with pytest.raises(ArgumentError, match="cannot be used"):
+        flavour.worker_of("no url")
+
+
+def test_partitions_codecs_and_dead_letters_of_a_queue(flavour: Flavour, url: str, client: Any, admin: Any) -> None:
+    worker, ledger = flavour.worker(client), Ledger()
+    worker.queue("parts", codec=Kryo5Codec(), partitions=3)
+    worker.queue("orders", dead_letter="graveyard", visibility_timeout=2)
+    worker.handler("parts", int, concurrency=2)(ledger.handle)
+    worker.handler("orders", retry=None)(lambda value: 1 / 0)
+    log = Log(worker)
+    parts = client.blocking_queue("parts", Kryo5Codec(), partitions=3)
+    for number in range(12):
+        parts.add(number)
+    client.blocking_queue("orders").add("a")
+    with running(worker):
+        assert sorted(ledger.some(12)) == list(range(12))
+        log.until(DeadLettered)
+        eventually(lambda: not parts.in_flight_size())
+        with pytest.raises(ArgumentError, match="opened already"):
+            worker.queue("parts")
+    assert admin.lrange("graveyard", 0, -1) == [b"a"]
+
+
+def test_what_is_handled_makes_room_in_a_bounded_queue(worker: Any, client: Any, admin: Any) -> None:
+    queue, ledger = client.bounded_blocking_queue("orders"), Ledger()
+    assert queue.try_set_capacity(2)
+    worker.queue("orders", bounded=True)
+    worker.handler("orders")(ledger.handle)
+    assert [queue.offer(value) for value in "abc"] == [True, True, False]
+    with running(worker):
+        ledger.some(2)
+        eventually(lambda: queue.remaining_capacity() == 2)
+        assert queue.offer("c")
+        assert ledger.next() == "c"
+
+
+def test_consuming_only(flavour: Flavour, client: Any, producer: Any, admin: Any) -> None:
+    worker, ledger = flavour.worker(client, transfer=False), Ledger()
+    worker.handler("orders")(ledger.handle)
+    with running(worker):
+        producer.offer("due", delay=0)
+        client.blocking_queue("orders", transfer=False).add("ready")
+        assert ledger.next() == "ready"
+        at_rest_but_waiting = whereabouts(admin)
+        assert at_rest_but_waiting.waiting == {b"due": 1}
+        # Another process moves what is due.
+        with flavour.connect(client_url(admin), codec=StringCodec()) as mover:
+            mover.blocking_queue("orders")
+            assert ledger.next() == "due"
+    assert ledger.values == ["ready", "due"]
+
+
+def client_url(admin: Any) -> str:
+    known = admin.connection_pool.connection_kwargs
+    return f"redis://{known['host']}:{known['port']}/0"
+
+
+def test_what_happens_is_told(worker: Any, queue: Any, delayed: Any, admin: Any) -> None:
+    log, ledger = Log(worker), Ledger()
+    only: list[Any] = []
+    worker.on(Succeeded)(only.append)
+    worker.on()(lambda happening: 1 / 0)
+    worker.handler("orders")(ledger.handle)
+    delayed.offer("a", delay=0.02, context={"trace": "1"})
+    with running(worker):
+        ledger.next()
+        log.until(Succeeded)
+    received, succeeded = log.all
+    assert isinstance(received, Received)
+    assert received.lateness is not None
+    assert received.lateness.total_seconds() >= 0
+    assert received.event.context == {"trace": "1"}
+    assert isinstance(succeeded, Succeeded)
+    assert succeeded.handler == "Ledger.handle"
+    assert succeeded.duration.total_seconds() >= 0
+    assert received.id == succeeded.id == ledger.events[0].id
+    assert only == [succeeded]
+
+
+def test_a_value_whose_receiver_died_is_recovered(worker: Any, client: Any, admin: Any) -> None:
+    queue = client.blocking_queue("orders", delivery_limit=None)
+    queue.add("a")
+    queue.receive(visibility_timeout=0.05)
+    log, ledger = Log(worker), Ledger()
+    worker.handler("orders")(ledger.handle)
+    with running(worker):
+        ledger.next()
+        at_rest(admin)
+    (recovered,) = log.of(Recovered)
+    assert (recovered.crashes, recovered.attempt) == (1, 2)
+
+
+def test_a_value_that_kills_its_receivers_is_given_up_before_it_is_handled(
+    worker: Any, client: Any, admin: Any
+) -> None:
+    queue = client.blocking_queue("orders", delivery_limit=None)
+    queue.add("poison")
+    for _ in range(2):
+        queue.receive(visibility_timeout=0.05)
+    log, ledger, failed = Log(worker), Ledger(), Ledger()
+    worker.handler("orders", crash_limit=2, on_failed=lambda value, event, error: failed.note(value, error))(
+        ledger.handle
+    )
+    with running(worker):
+        (dead,) = log.until(DeadLettered)
+    assert ledger.values == []
+    assert failed.values == ["poison"]
+    assert "died" in dead.reason
+    assert (dead.attempt, queue.dead_letters()[0].crashes) == (3, 2)
+
+
+def test_commands_for_each_value_with_all_slots_busy(admin: Any, flavour: Flavour, client: Any, worker: Any) -> None:
+    chance, count = random.Random(5), 200
+    ledger = Ledger()
+
+    def handle(value: Any) -> None:
+        time.sleep(chance.random() * 0.01)
+        ledger.note(value)
+
+    worker.handler("orders", concurrency=8)(handle)
+    client.blocking_queue("orders").add_all([str(number) for number in range(count)])
+    admin.config_resetstat()
+    with running(worker):
+        ledger.some(count)
+        at_rest_by_worker(worker)
+    sent = {name: stat["calls"] for name, stat in admin.info("commandstats").items()}
+    # All that a client sends; what scripts call is counted beside them.
+    ours = sum(calls for name, calls in sent.items() if re.match("cmdstat_(eval|blmove|client|subscribe|ping)", name))
+    assert ours <= 3 * count, sent
+    assert sent["cmdstat_evalsha"] >= 2 * count / 8
+
+
+def at_rest_by_worker(worker: Any) -> None:
+    eventually(lambda: worker.running == 0)
+
+
+def test_wrong_options(flavour: Flavour, client: Any) -> None:
+    worker = flavour.worker(client)
+    for options, message in (
+        ({"order": ["a"]}, "order="),
+        ({"concurrency": 0}, "concurrency="),
+        ({"order": 5, "concurrency": 1}, "order="),
+        ({"grace": -1}, "grace="),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            flavour.worker(client, **options)
+    with pytest.raises(ArgumentError, match="concurrency="):
+        worker.handler("orders", concurrency=0)(print)
+    assert not is_async(print)
+
+
+def test_nothing_is_fetched_without_a_handler(worker: Any, queue: Any) -> None:
+    queue.add("a")
+    with running(worker):
+        assert worker.is_consuming
+    assert queue.size() == 1

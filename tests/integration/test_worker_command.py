@@ -1,0 +1,510 @@
+"""``redisson-dq worker``: real processes that are started, killed, replaced and stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.lease_source import mark_of
+from tests.conftest import PATIENCE, PROGRAMS, environment, eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.integration.whereabouts import whereabouts
+
+# Every case starts processes: the second server has its turn at night.
+pytestmark = [
+    pytest.mark.usefixtures("server"),
+    pytest.mark.parametrize("server", ["redis", pytest.param("valkey", marks=pytest.mark.nightly)], indirect=True),
+]
+WORKERS = {"sync": "in_threads", "asyncio": "in_a_loop"}
+# What the supervisor does is the same for both flavours: most cases have one.
+THREADS = "tests.integration.command_worker:in_threads"
+in_threads = pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+
+
+class Command:
+    """The command, while it runs. What it logs is read as it comes."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._pool = ThreadPoolExecutor(1)
+        self._reading = self._pool.submit(self._read)
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+
+    @property
+    def log(self) -> str:
+        return "".join(self.lines)
+
+    def until(self, text: str, count: int = 1) -> None:
+        try:
+            eventually(lambda: self.log.count(text) >= count)
+        except AssertionError:
+            raise AssertionError(f"{text!r} has not come {count} times in:\n{self.log}") from None
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def ends(self) -> int:
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        # Its processes end when it is gone, and the last of them closes the pipe.
+        self._reading.result(PATIENCE)
+        self._pool.shutdown()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@contextmanager
+def command(url: str, target: str, *options: str, env: dict[str, str] | None = None, **told: Any) -> Iterator[Command]:
+    """``redisson-dq worker``, once all its processes run."""
+    with starting(url, target, *options, env=env, **told) as made:
+        made.until("all processes run")
+        yield made
+
+
+@contextmanager
+def starting(
+    url: str, target: str, *options: str, env: dict[str, str] | None = None, cwd: Any = None, **told: Any
+) -> Iterator[Command]:
+    words = [sys.executable, "-m", "redisson_dq", "worker", target, "--url", url, "--grace", "5", *options]
+    more = {"COMMAND_WORKER": json.dumps({"url": url, **told}), **(env or {})}
+    made = Command(
+        subprocess.Popen(words, stderr=subprocess.PIPE, env={**environment(), **more}, cwd=cwd, encoding="utf-8")
+    )
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def target(flavour: Flavour) -> str:
+    return f"tests.integration.command_worker:{WORKERS[flavour.name]}"
+
+
+def done(admin: Any) -> list[list[str]]:
+    """Of each value that was handled: itself, its attempt, its crashes, the process."""
+    return [line.decode().split() for line in admin.lrange("done", 0, -1)]
+
+
+def children(made: Command) -> list[int]:
+    """The processes that run now, oldest first."""
+    found = Path(f"/proc/{made.process.pid}/task/{made.process.pid}/children").read_text().split()
+    return [int(pid) for pid in found]
+
+
+def went_on(admin: Any, before: int) -> bool:
+    """Whether more was handled, or nothing is left."""
+    return len(done(admin)) > before or not whereabouts(admin).total
+
+
+def in_hand(admin: Any) -> int:
+    return whereabouts(admin).leased.total()
+
+
+# -- its life ----------------------------------------------------------------------------------------------------------
+
+
+def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin: Any, queue: Any) -> None:
+    queue.add_all([str(number) for number in range(60)])
+    with command(url, target, "--processes", "2", seconds=0.01) as made:
+        eventually(lambda: len(done(admin)) == 60)
+        assert len({pid for *_, pid in done(admin)}) == 2
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    assert Counter(value for value, *_ in done(admin)) == Counter(str(number) for number in range(60))
+    assert not whereabouts(admin).total
+
+
+@in_threads
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
+def test_a_signal_under_load_loses_and_counts_nothing(url: str, admin: Any, queue: Any, number: signal.Signals) -> None:
+    count = 400
+    queue.add_all([str(value) for value in range(count)])
+    with command(url, THREADS, "--processes", "2", seconds=0.01, handler={"concurrency": 4}) as made:
+        eventually(lambda: len(done(admin)) > 20)
+        made.send(number)
+        assert made.ends() == 0
+    handled, left = done(admin), whereabouts(admin)
+    assert left.total == left.ready
+    handled_values = Counter(value.encode() for value, *_ in handled)
+    assert handled_values + left.ready == Counter(b"%d" % value for value in range(count))
+    assert {attempt for _, attempt, *_ in handled} == {"1"}
+    assert 20 < len(handled) < count
+
+
+@in_threads
+def test_a_second_signal_is_immediate(url: str, admin: Any, queue: Any) -> None:
+    queue.add("a")
+    with command(url, THREADS, "--grace", "1000", seconds=1000) as made:
+        eventually(lambda: in_hand(admin) == 1)
+        made.send(signal.SIGTERM)
+        made.until("supervisor: stops")
+        # The process has stopped receiving, and waits for its handler.
+        queue.add("b")
+        assert in_hand(admin) == 1
+        made.send(signal.SIGINT)
+        assert made.ends() == 0
+    assert whereabouts(admin).ready == {b"a": 1, b"b": 1}
+    assert queue.receive(timeout=0).attempt == 1
+
+
+@pytest.mark.nightly
+@in_threads
+def test_what_outlasts_the_grace_goes_back(url: str, admin: Any, queue: Any) -> None:
+    queue.add("a")
+    with command(url, THREADS, "--grace", "0.2", seconds=1000) as made:
+        eventually(lambda: in_hand(admin) == 1)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    assert whereabouts(admin).ready == {b"a": 1}
+    delivery = queue.receive(timeout=0)
+    assert (delivery.attempt, delivery.crashes) == (1, 0)
+
+
+@pytest.mark.nightly
+def test_a_signal_while_it_starts(url: str) -> None:
+    with starting(url, THREADS, "--processes", "2") as made:
+        made.until(" starts", 2)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@in_threads
+def test_processes_end_when_the_supervisor_is_killed(url: str, admin: Any, queue: Any) -> None:
+    with command(url, THREADS, "--processes", "2") as made:
+        pids = children(made)
+        assert len(pids) == 2
+        made.send(signal.SIGKILL)
+        made.ends()
+        # The pipe of their log is closed when the last one has ended.
+    queue.add("a")
+    assert queue.receive(timeout=0).value == "a"
+
+
+# -- processes that die ------------------------------------------------------------------------------------------------
+
+
+def test_killed_with_fifty_in_hand(url: str, target: str, admin: Any, queue: Any) -> None:
+    """Their leases run for 1,000 s more, so nothing but the supervisor brings them back."""
+    values = [f"once {number}".replace(" ", "-") for number in range(50)]
+    queue.add_all(values)
+    with command(url, target, seconds=1000, handler={"concurrency": 50}) as made:
+        eventually(lambda: in_hand(admin) == 50)
+        (pid,) = children(made)
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: len(done(admin)) == 50)
+        made.until("50 values of a process that died are ready again")
+        made.until("died of signal 9")
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    assert Counter(value for value, *_ in done(admin)) == Counter(values)
+    # A crash, and no failure of the handler's.
+    assert {(attempt, crashes) for _, attempt, crashes, _ in done(admin)} == {("2", "1")}
+    assert str(pid) not in {each for *_, each in done(admin)}
+
+
+@in_threads
+def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
+    queue.add("mine")
+    held = queue.receive(timeout=0, visibility_timeout=1000)
+    queue.add_all(["once-1", "once-2"])
+    with command(url, THREADS, "--processes", "2", seconds=1000) as made:
+        eventually(lambda: in_hand(admin) == 3)
+        marks = {name[:4] for name in admin.zrange(KEYS.leases, 0, -1)}
+        assert len(marks) == 3
+        os.kill(children(made)[0], signal.SIGKILL)
+        made.until("1 values of a process that died are ready again")
+        eventually(lambda: len(done(admin)) == 1)
+        # Of the process that lives, and of the receiver beside it.
+        eventually(lambda: in_hand(admin) == 2)
+        assert held.ack()
+        # Two of one number may come as one.
+        made.send(signal.SIGTERM)
+        made.send(signal.SIGINT)
+        assert made.ends() == 0
+
+
+@in_threads
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.nightly)])
+def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, kills: int) -> None:
+    """Leases run for 1,000 s, so each value that is not handled soon was forgotten by the supervisor."""
+    count = 150 * kills
+    queue.add_all([str(number) for number in range(count)])
+    with command(url, THREADS, "--processes", "3", seconds=0.005, handler={"concurrency": 4}) as made:
+        for number in range(kills):
+            before = len(done(admin))
+            eventually(partial(went_on, admin, before))
+            pids = children(made)
+            if pids:
+                os.kill(pids[number % len(pids)], signal.SIGKILL)
+        eventually(lambda: not whereabouts(admin).total, within=PATIENCE * 4)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    assert {value for value, *_ in done(admin)} == {str(number) for number in range(count)}
+
+
+def test_leases_of_an_owner(flavour: Flavour, url: str, client: Any, admin: Any, queue: Any) -> None:
+    """What a supervisor does, by the public calls; what was acked, and what another one has by now, is left alone."""
+    worker = flavour.worker(client, visibility_timeout=1000)
+    getattr(worker, "inner", worker).owner = owner = b"\x01\x02\x03\x04"
+    seen: list[Any] = []
+
+    def handle(value: Any, event: Any) -> None:
+        seen.append(event)
+        _held(value)
+
+    worker.handler("orders", concurrency=2)(handle)
+    queue.add_all(["done", "hold-1", "hold-2"])
+    _gate.clear()
+    worker.start()
+    try:
+        eventually(lambda: in_hand(admin) == 2 and len(seen) == 3)
+        assert {name[:4] for name in admin.zrange(KEYS.leases, 0, -1)} == {owner}
+        other = flavour.worker(client)
+        other.handler("orders")(print)
+        assert other.return_leases(b"\x09\x02\x03\x04") == 0
+        assert other.return_leases(owner) == 2
+        assert other.return_leases(owner) == 0
+        # This worker lives, and receives them again when it has room.
+        _gate.set()
+        eventually(lambda: len(seen) == 5)
+        assert [(event.attempt, event.crashes, event.failures) for event in seen[3:]] == [(2, 1, 0)] * 2
+    finally:
+        _gate.set()
+        worker.stop(grace=PATIENCE)
+
+
+def test_a_legacy_queue_has_marks_too(flavour: Flavour, url: str, admin: Any) -> None:
+    owner = b"\x01\x02\x03\x04"
+    with flavour.connect(url, codec=StringCodec(), envelope="legacy") as client:
+        worker = flavour.worker(client, visibility_timeout=1000)
+        getattr(worker, "inner", worker).owner = owner
+        _gate.clear()
+        worker.handler("orders", concurrency=2)(_held)
+        client.blocking_queue("orders").add_all(["hold-1", "hold-2"])
+        worker.start()
+        try:
+            eventually(lambda: in_hand(admin) == 2)
+            assert {name[:3] for name in admin.zrange(KEYS.leases, 0, -1)} == {mark_of(owner, Envelope.LEGACY)}
+            worker.stop(grace=0)
+        finally:
+            _gate.set()
+
+
+_gate = threading.Event()
+
+
+def _held(value: Any) -> None:
+    if value.startswith("hold"):
+        assert _gate.wait(PATIENCE)
+
+
+# -- processes that are replaced ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.nightly
+@in_threads
+def test_replaced_by_count(url: str, admin: Any, queue: Any) -> None:
+    with command(url, THREADS, "--max-jobs", "10") as made:
+        for number in range(3):
+            queue.add_all([f"{number}-{each}" for each in range(20)])
+            made.until("is replaced: it has handled", number + 1)
+        made.until("has ended", 3)
+        eventually(lambda: len(done(admin)) == 60)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    assert len({pid for *_, pid in done(admin)}) >= 3
+    assert {attempt for _, attempt, *_ in done(admin)} == {"1"}
+
+
+@pytest.mark.nightly
+@in_threads
+def test_replaced_by_memory(url: str, admin: Any, queue: Any) -> None:
+    with command(url, THREADS, "--max-memory", "1M") as made:
+        made.until("MB of memory")
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@in_threads
+def test_a_thread_that_does_not_return_costs_its_process(url: str, admin: Any, queue: Any) -> None:
+    queue.add("once-stuck")
+    options = {"timeout": 0.1, "retry": []}
+    with command(url, THREADS, seconds=1000, handler={**options, "concurrency": 2}) as made:
+        made.until("is replaced: a handler has not returned after its timeout")
+        made.until("has ended")
+        queue.add("once-later")
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@pytest.mark.nightly
+@in_threads
+def test_one_that_stands_still_is_killed(url: str, admin: Any, queue: Any) -> None:
+    queue.add("once-a")
+    with command(url, THREADS, "--silence", "2.5", seconds=1000) as made:
+        eventually(lambda: in_hand(admin) == 1)
+        (pid,) = children(made)
+        os.kill(pid, signal.SIGSTOP)
+        made.until("stands still")
+        eventually(lambda: len(done(admin)) == 1)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@in_threads
+def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
+    program = """
+        import redis
+        from redisson_dq.worker import Worker
+        from redisson_dq.codecs import StringCodec
+        worker = Worker.connect("redis://localhost:1", codec=StringCodec())
+        @worker.handler("orders")
+        def handle(value):
+            redis.Redis.from_url({url!r}).rpush("done", "{word}")
+    """
+    path = tmp_path / "shop.py"
+
+    def write(word: str) -> None:
+        # As editors do: whoever looks meanwhile sees one of the two.
+        whole = textwrap.dedent(program).format(url=url, word=word)
+        (tmp_path / "new").write_text(whole)
+        (tmp_path / "new").replace(path)
+
+    write("first")
+    with starting(url, "shop", "--reload", cwd=tmp_path) as made:
+        made.until("all processes run")
+        queue.add("a")
+        eventually(lambda: admin.lrange("done", 0, -1) == [b"first"])
+        path.write_text("this is no Python")
+        made.until("waits for a change")
+        write("second")
+        made.until("all processes run", 2)
+        queue.add("b")
+        eventually(lambda: admin.lrange("done", 0, -1) == [b"first", b"second"])
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+# -- the outside -------------------------------------------------------------------------------------------------------
+
+
+def asked(port: int, path: str) -> tuple[int, dict[str, Any]]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def test_health() -> None:
+    port = free_port()
+    with EmbeddedServer(program=PROGRAMS["redis"]()) as own:
+        options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
+        with command(own.url, THREADS, *options) as made:
+            both: Callable[[], list[int]] = lambda: [asked(port, path)[0] for path in ("/live", "/ready")]  # noqa: E731
+            eventually(lambda: both() == [200, 200])
+            assert asked(port, "/ready")[1] == {"wanted": 2, "running": 2, "consuming": 2, "stopping": False}
+            assert asked(port, "/other")[0] == 404
+            os.kill(children(made)[0], signal.SIGKILL)
+            made.until(" starts", 4)
+            eventually(lambda: both() == [200, 200])
+            own.stop()
+            eventually(lambda: both() == [503, 503])
+            made.send(signal.SIGTERM)
+            assert made.ends() == 0
+
+
+@pytest.mark.nightly
+def test_the_service_manager_is_told(url: str, tmp_path: Path) -> None:
+    address = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.settimeout(PATIENCE)
+        env = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "400000"}
+        with starting(url, THREADS, env=env) as made:
+            told: list[bytes] = []
+            while b"READY=1" not in told or told.count(b"WATCHDOG=1") < 3:
+                told.append(manager.recv(4096))
+            made.send(signal.SIGTERM)
+            while b"STOPPING=1" not in told:
+                told.append(manager.recv(4096))
+            assert made.ends() == 0
+    assert set(told) == {b"READY=1", b"WATCHDOG=1", b"STOPPING=1"}
+    assert told.count(b"READY=1") == 1
+
+
+# -- without running ---------------------------------------------------------------------------------------------------
+
+
+def ended(url: str, *options: str) -> tuple[int, str, str]:
+    env = {**environment(), "COMMAND_WORKER": json.dumps({"url": url, "handler": {"timeout": 5}})}
+    words = [sys.executable, "-m", "redisson_dq", "worker", *options]
+    made = subprocess.run(words, env=env, capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False)
+    return made.returncode, made.stdout, made.stderr
+
+
+def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> None:
+    queue.add_all(["a", "b"])
+    delayed.offer("c", 1000)
+    queue.receive(timeout=0)
+    code, out, _ = ended(url, target, "--check", "--url", url)
+    assert code == 0
+    assert out.splitlines()[0] == "orders: 1 ready, 1 waiting, 1 in hand"
+    assert out.splitlines()[1].endswith("(any value), 1 at a time, timeout 5 s")
+    # Nothing was received.
+    assert whereabouts(admin).ready == {b"b": 1}
+
+
+def test_check_finds_what_is_wrong(url: str, admin: Any) -> None:
+    admin.set(KEYS.timeout, "no zset")
+    code, out, _ = ended(url, THREADS, "--check", "--url", url)
+    assert code == 1
+    assert f"key {KEYS.timeout!r} holds a string, but this queue keeps a zset there" in out
+    code, _, err = ended(url, THREADS, "--check", "--url", "redis://127.0.0.1:1")
+    assert code == 1
+    assert "redisson-dq: error: " in err
+    assert "127.0.0.1:1" in err
+
+
+@pytest.mark.nightly
+def test_a_function_that_makes_the_worker(url: str) -> None:
+    code, out, _ = ended(url, "tests.integration.command_worker:made", "--check", "--url", url)
+    assert code == 0
+    assert out.startswith("orders: 0 ready")

@@ -1,0 +1,324 @@
+"""A worker's rates, slots, keys and duplicates: what its handlers get, and what its hooks are told."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ArgumentError
+from redisson_dq.worker import Dropped, Failed, Limit, Rate, Reject, Retry, Succeeded, Worker, fixed
+from tests.conftest import eventually
+from tests.integration.conftest import KEYS
+from tests.integration.whereabouts import whereabouts
+from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+
+
+def customer(value: str) -> str:
+    return value.partition("-")[0]
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with redisson_dq.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+@pytest.fixture
+def queue(client: Any) -> Any:
+    return client.blocking_queue("orders")
+
+
+class Busy:
+    """Which keys are being handled, at most how many at a time, and what was begun in which order."""
+
+    def __init__(self) -> None:
+        self.order: dict[str, list[str]] = defaultdict(list)
+        self.most = 0
+        self._now: Counter[str] = Counter()
+        self._mutex = threading.Lock()
+
+    def begin(self, value: str) -> None:
+        with self._mutex:
+            self._now[customer(value)] += 1
+            self.most = max(self.most, self._now[customer(value)])
+            self.order[customer(value)].append(value)
+
+    def end(self, value: str) -> None:
+        with self._mutex:
+            self._now[customer(value)] -= 1
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def test_values_of_one_key_come_one_at_a_time_in_order(client: Any, queue: Any, admin: Any) -> None:
+    busy, again = Busy(), set(range(0, 210, 9))
+    worker = Worker(client)
+
+    @worker.handler("orders", concurrency=8, key=customer, retry=Retry(backoff=fixed(0.01)))
+    def handle(value: str, event: Any) -> None:
+        busy.begin(value)
+        try:
+            if event.attempt == 1 and int(value.partition("-")[2]) in again:
+                raise ValueError("again")
+        finally:
+            busy.end(value)
+
+    values = [f"c{number % 7}-{number}" for number in range(210)]
+    queue.add_all(values)
+    with running(worker):
+        at_rest(admin)
+    assert busy.most == 1
+    for key, handled in busy.order.items():
+        mine = [value for value in values if customer(value) == key]
+        assert handled == [value for value in mine for _ in range(1 + (int(value.partition("-")[2]) in again))]
+    assert admin.zcard(KEYS.lines) == admin.hlen(KEYS.turns) == 0
+
+
+def test_a_stuck_key_delays_no_other_and_holds_no_slot(client: Any, queue: Any, admin: Any) -> None:
+    gate, ledger = Gate(), Ledger()
+    worker = Worker(client)
+
+    @worker.handler("orders", concurrency=2, key=customer)
+    def handle(value: str, event: Any) -> None:
+        if value == "stuck-0":
+            gate.wait()
+        ledger.note(value)
+
+    queue.add_all([f"stuck-{number}" for number in range(30)] + [f"c{number}-0" for number in range(30)])
+    with running(worker, gate):
+        assert sorted(ledger.some(30)) == sorted(f"c{number}-0" for number in range(30))
+        assert whereabouts(admin).total == Counter(b"stuck-%d" % number for number in range(30))
+        gate.open()
+        assert ledger.some(30) == [f"stuck-{number}" for number in range(30)]
+        at_rest(admin)
+
+
+def test_a_value_without_a_key_is_a_failure_of_its_handler(client: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client)
+    log = Log(worker)
+
+    def number(value: str) -> int:
+        return int(value)
+
+    worker.handler("orders", key=number, retry=None)(ledger.handle)
+    queue.add_all(["x", "1"])
+    with running(worker):
+        assert ledger.next() == "1"
+        (failed,) = log.until(Failed)
+        assert "key= failed: ValueError" in str(failed.error)
+        at_rest(admin)
+    assert [letter.value for letter in queue.dead_letters()] == ["x"]
+
+
+def test_two_handlers_of_a_queue_share_its_keys(client: Any, queue: Any, admin: Any) -> None:
+    gate, ledger = Gate(), Ledger()
+    worker = Worker(client)
+
+    # A value is received when each handler of the queue has a free slot.
+    @worker.handler("orders", when=lambda value: value.endswith("first"), key=customer, concurrency=2)
+    def first(value: str, event: Any) -> None:
+        gate.wait()
+        ledger.note(value)
+
+    worker.handler("orders", when=lambda value: not value.endswith("first"), key=customer)(ledger.handle)
+    queue.add_all(["a-first", "a-second", "b-second"])
+    with running(worker, gate):
+        assert ledger.next() == "b-second"
+        gate.open()
+        assert ledger.some(2) == ["a-first", "a-second"]
+
+
+# -- slots and rates ---------------------------------------------------------------------------------------------------
+
+
+def test_slots_hold_over_workers_and_hold_up_no_other_handler(client: Any, queue: Any, url: str, admin: Any) -> None:
+    gate, ledger = Gate(), Ledger()
+
+    def slow(value: str) -> None:
+        gate.wait()
+
+    def quick(value: str) -> None:
+        ledger.note(value)
+
+    workers = [Worker(client), Worker.connect(url, codec=StringCodec())]
+    for worker in workers:
+        worker.handler("orders", when=lambda value: value.startswith("slow"), concurrency=8, limit=Limit(3))(slow)
+        worker.handler("orders", concurrency=8)(quick)
+    queue.add_all([f"slow {number}" for number in range(20)] + [f"quick {number}" for number in range(20)])
+    with running(workers[0], gate), running(workers[1], gate):
+        assert sorted(ledger.some(20)) == sorted(f"quick {number}" for number in range(20))
+        eventually(lambda: gate.inside == 3)
+        found = whereabouts(admin)
+        assert (found.leased.total(), found.waiting.total(), found.ready.total()) == (3, 17, 0)
+        gate.open()
+        at_rest(admin)
+    assert gate.entered == 20
+    assert gate.most == 3
+
+
+def test_a_rate_is_kept_over_workers(client: Any, queue: Any, url: str, admin: Any) -> None:
+    ledger = Ledger()
+    workers = [Worker(client), Worker.connect(url, codec=StringCodec())]
+    for worker in workers:
+        worker.handler("orders", concurrency=8, rate=Rate(20, per=1, burst=5))(ledger.handle)
+    queue.add_all([f"v{number}" for number in range(25)])
+    with running(workers[0]), running(workers[1]):
+        assert len(ledger.some(25)) == 25
+    received = sorted(event.delivery.received.timestamp() for event in ledger.events)
+    for first in range(25):
+        for last in range(first, 25):
+            # Times are in whole milliseconds.
+            passed = received[last] - received[first] + 0.001
+            assert last - first + 1 <= 5 + passed * 20, (first, last)
+
+
+@pytest.mark.nightly
+def test_a_rate_gives_every_token_of_ten_seconds(client: Any, queue: Any, url: str, admin: Any) -> None:
+    ledger = Ledger()
+    workers = [Worker(client), Worker.connect(url, codec=StringCodec())]
+    for worker in workers:
+        worker.handler("orders", concurrency=16, rate=Rate(100, per=1))(ledger.handle)
+    queue.add_all([f"v{number}" for number in range(1200)])
+    with running(workers[0]), running(workers[1]):
+        assert len(ledger.some(1200)) == 1200
+    received = sorted(event.delivery.received.timestamp() for event in ledger.events)
+    began = received[0]
+    for second in range(1, 11):
+        count = sum(moment < began + second for moment in received)
+        assert count <= 100 + 100 * second, second
+        # What comes a little late is made up for.
+        assert count >= 100 + 100 * second - 10, second
+    assert received[-1] - began < 12
+
+
+# -- unique values -----------------------------------------------------------------------------------------------------
+
+
+def test_a_value_is_handled_once_in_a_while(client: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client)
+    log = Log(worker)
+    worker.handler("orders", concurrency=4, unique_for=60, unique_by=customer)(ledger.handle)
+    queue.add_all(["a-1", "a-2", "b-1", "a-3"])
+    with running(worker):
+        assert sorted(ledger.some(2)) == ["a-1", "b-1"]
+        assert sorted(each.data for each in log.until(Dropped, 2)) == [b"a-2", b"a-3"]
+        at_rest(admin)
+    assert len(log.of(Succeeded)) == 2
+
+
+def test_what_was_given_up_is_no_duplicate(client: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client)
+
+    @worker.handler("orders", unique_for=60, unique_by=customer)
+    def handle(value: str, event: Any) -> None:
+        ledger.note(value)
+        if value == "a-1":
+            raise Reject("no")
+
+    queue.add_all(["a-1", "a-2", "a-3"])
+    with running(worker):
+        assert ledger.some(2) == ["a-1", "a-2"]
+        at_rest(admin)
+    assert ledger.values == ["a-1", "a-2"]
+
+
+# -- the worker's life -------------------------------------------------------------------------------------------------
+
+
+def test_a_stop_hands_back_and_the_order_stays(client: Any, queue: Any, url: str, admin: Any) -> None:
+    gate, ledger = Gate(), Ledger()
+    worker = Worker(client)
+
+    @worker.handler("orders", concurrency=4, key=customer)
+    def handle(value: str, event: Any) -> None:
+        gate.wait()
+
+    values = [f"{key}-{number}" for number in range(5) for key in "abc"]
+    queue.add_all(values)
+    worker.start()
+    eventually(lambda: gate.inside == 3)
+    worker.stop(grace=0)
+    gate.open()
+    assert whereabouts(admin).total == Counter(value.encode() for value in values)
+    with Worker.connect(url, codec=StringCodec()) as other:
+        other.handler("orders", concurrency=4, key=customer)(ledger.handle)
+        came = ledger.some(15)
+        at_rest(admin)
+    for key in "abc":
+        assert [value for value in came if customer(value) == key] == [f"{key}-{number}" for number in range(5)]
+    assert {event.attempt for event in ledger.events} == {1}
+
+
+def test_handlers_with_limits_come_and_go_while_it_runs(client: Any, queue: Any, admin: Any) -> None:
+    first, second = Ledger(), Ledger()
+    keyed = second.handle
+    worker = Worker(client)
+    worker.handler("orders")(first.handle)
+    with running(worker):
+        queue.add("1")
+        assert first.next() == "1"
+        worker.add_handler(keyed, "orders", when=lambda value: value.startswith("k"), key=customer)
+        queue.add_all(["k-1", "k-2", "2"])
+        assert second.some(2) == ["k-1", "k-2"]
+        assert first.next() == "2"
+        assert worker.remove_handler(keyed)
+        queue.add("k-3")
+        assert first.next() == "k-3"
+        at_rest(admin)
+
+
+def test_limited_and_plain_queues_beside_each_other(client: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client, concurrency=3, order=["orders", "bills"])
+    worker.handler("orders", concurrency=3, key=customer)(ledger.handle)
+    worker.handler("bills", concurrency=3)(ledger.handle)
+    with client.blocking_queue("bills") as bills, running(worker):
+        for number in range(20):
+            queue.add(f"a-{number}")
+            bills.add(f"bill {number}")
+        came = ledger.some(40)
+        at_rest(admin)
+        at_rest(admin, "bills")
+    assert [value for value in came if value.startswith("a-")] == [f"a-{number}" for number in range(20)]
+
+
+def test_values_of_partitions_keep_the_order_of_their_keys(client: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client)
+    worker.queue("parts", partitions=3)
+    worker.handler("parts", concurrency=4, key=customer)(ledger.handle)
+    with client.blocking_queue("parts", partitions=3) as parts, running(worker):
+        for number in range(30):
+            parts.add(f"c{number % 5}-{number}", key=f"c{number % 5}")
+        came = ledger.some(30)
+    for key in range(5):
+        mine = [value for value in came if customer(value) == f"c{key}"]
+        assert mine == [f"c{key}-{number}" for number in range(key, 30, 5)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rate": 5},
+        {"limit": 5},
+        {"key": "customer"},
+        {"unique_for": 0},
+        {"unique_for": -1},
+        {"unique_by": customer},
+        {"unique_for": 5, "unique_by": "id"},
+    ],
+)
+def test_options_that_cannot_be_are_refused(client: Any, options: dict[str, Any]) -> None:
+    worker = Worker(client)
+    with pytest.raises(ArgumentError, match=r"handler .* of queue 'orders'"):
+        worker.add_handler(print, "orders", **options)

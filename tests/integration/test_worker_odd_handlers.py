@@ -1,0 +1,139 @@
+"""Handlers that end in ways nobody plans for: no value is acked unhandled, and none is stuck in the worker's hands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.worker import DeadLettered, Failed, Retried, Retry, fixed
+from tests.conftest import eventually
+from tests.flavours import Flavour
+from tests.integration.workers import Ledger, Log, at_rest, running
+
+ONCE = Retry(limit=1)
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("there is no text")
+
+    __repr__ = __str__
+
+
+class Leave(BaseException):
+    pass
+
+
+async def coroutine(value: Any) -> None:
+    raise AssertionError("nobody runs it")
+
+
+def generator(value: Any) -> Any:
+    yield value
+
+
+@pytest.fixture
+def worker(flavour: Flavour, client: Any) -> Any:
+    return flavour.worker(client)
+
+
+def raises(error: BaseException) -> Callable[[Any], None]:
+    def handle(value: Any) -> None:
+        raise error
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    ("handle", "reason"),
+    [
+        (lambda value: coroutine(value), "ArgumentError: the call returned <coroutine"),
+        (lambda value: generator(value), "ArgumentError: the call returned <generator"),
+        (raises(Unprintable()), "Unprintable, whose text cannot be had (RuntimeError)"),
+        (raises(SystemExit(3)), "SystemExit: 3"),
+        (raises(Leave("now")), "Leave: now"),
+    ],
+    ids=["coroutine", "generator", "unprintable", "SystemExit", "BaseException"],
+)
+def test_what_was_not_handled_is_a_failure(
+    worker: Any, queue: Any, admin: Any, handle: Callable[[Any], Any], reason: str
+) -> None:
+    log = Log(worker)
+    worker.handler("orders", retry=[Retry(limit=2, backoff=fixed(0))])(handle)
+    queue.add("a")
+    with running(worker):
+        log.until(DeadLettered)
+        at_rest(admin)
+    assert len(log.of(Retried)) == 1
+    (letter,) = queue.dead_letters()
+    assert letter.reason.startswith(f"failed 2 times: {reason}")
+
+
+@pytest.mark.parametrize("option", ["when", "key"])
+@pytest.mark.parametrize("error", [SystemExit(3), Unprintable()], ids=["SystemExit", "unprintable"])
+def test_a_function_of_the_value_that_fails_holds_up_no_other(
+    worker: Any, queue: Any, admin: Any, option: str, error: BaseException
+) -> None:
+    def choose(value: str) -> str:
+        if value == "bad":
+            raise error
+        return value
+
+    log, ledger = Log(worker), Ledger()
+    worker.handler("orders", retry=ONCE, **{option: choose})(ledger.handle)
+    with running(worker):
+        queue.add_all(["bad", "good"])
+        ledger.some(1)
+        log.until(DeadLettered)
+        at_rest(admin)
+    assert ledger.values == ["good"]
+    assert [letter.value for letter in queue.dead_letters()] == ["bad"]
+
+
+def test_an_on_failed_that_does_not_run_gives_nothing_up(worker: Any, queue: Any, admin: Any) -> None:
+    log = Log(worker)
+    worker.handler("orders", retry=ONCE, on_failed=lambda value, event, error: coroutine(value))(lambda value: 1 / 0)
+    queue.add("a")
+    with running(worker):
+        log.until(Failed)
+        eventually(lambda: queue.in_flight_size() == 1)
+    assert queue.dead_letters() == []
+
+
+@pytest.mark.parametrize("option", ["handler", "on_failed"])
+def test_a_function_with_yield_is_refused(worker: Any, option: str) -> None:
+    functions: dict[str, Any] = {"handler": print, "on_failed": None, option: generator}
+    with pytest.raises(ArgumentError, match="has a yield"):
+        worker.add_handler(functions["handler"], "orders", on_failed=functions["on_failed"])
+
+
+def test_the_text_of_an_exception_ends_no_block_badly(queue: Any) -> None:
+    queue.add("a")
+    with pytest.raises(Unprintable), queue.receive(timeout=5):
+        raise Unprintable
+    again = queue.receive(timeout=5)
+    assert again.reason == "Unprintable, whose text cannot be had (RuntimeError)"
+    assert again.ack()
+
+
+def test_a_handler_that_forks(worker: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+
+    def handle(value: Any, event: Any) -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if "redisson_dq" in sys.modules else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        ledger.note(value)
+
+    worker.handler("orders")(handle)
+    queue.add_all(["a", "b"])
+    with running(worker):
+        ledger.some(2)
+        at_rest(admin)
+    assert sorted(ledger.values) == ["a", "b"]

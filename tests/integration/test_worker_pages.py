@@ -1,0 +1,135 @@
+"""docs/deploy.md and docs/migrating.md: their programs run, and their files are what the command takes."""
+
+from __future__ import annotations
+
+import argparse
+import configparser
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from redisson_dq.cli import worker
+from tests.conftest import PATIENCE, environment
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DEPLOY = (ROOT / "docs" / "deploy.md").read_text("utf-8")
+MIGRATING = (ROOT / "docs" / "migrating.md").read_text("utf-8")
+DOCUMENTED_URL = "redis://localhost:6379/0"
+
+pytestmark = [
+    pytest.mark.usefixtures("server"),
+    pytest.mark.parametrize("server", ["redis"], indirect=True),
+]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
+def program(page: str, containing: str) -> str:
+    (found,) = [block for block in blocks(page, "python") if containing in block]
+    return found
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    """The command's own parser takes what stands in a page."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    worker.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+@contextmanager
+def shop(place: Path, text: str, url: str, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """``shop/work.py`` of a page, under the command."""
+    (place / "shop").mkdir()
+    (place / "shop" / "work.py").write_text(text)
+    words = [sys.executable, "-u", "-m", "redisson_dq", "worker", "shop.work:worker", *options]
+    env = {**environment(), "REDIS_URL": url, "PYTHONUNBUFFERED": "1"}
+    made = subprocess.Popen(words, cwd=place, env=env, stdout=subprocess.PIPE, encoding="utf-8")
+    try:
+        yield made
+        made.send_signal(signal.SIGTERM)
+        assert made.wait(PATIENCE) == 0
+    finally:
+        made.kill()
+        made.wait()
+        assert made.stdout is not None
+        made.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("containing", "line"),
+    [("redisson_dq.worker import Reject", "charged A-17 4200 attempt 1\n"), ("aio.worker", "charged A-17 4200\n")],
+)
+def test_the_workers_one_arrives_at(url: str, tmp_path: Path, containing: str, line: str) -> None:
+    with shop(tmp_path, program(MIGRATING, containing), url) as made:
+        code = program(MIGRATING, "charges.offer(").replace(DOCUMENTED_URL, url)
+        exec(compile(code, "migrating.md", "exec"), {"__name__": "__main__"})
+        assert made.stdout is not None
+        assert made.stdout.readline() == line
+
+
+def test_the_check_shows_what_the_page_shows(url: str, tmp_path: Path) -> None:
+    with shop(tmp_path, program(DEPLOY, "# shop/work.py"), url, "--check") as made:
+        assert made.stdout is not None
+        found = made.stdout.read()
+        assert made.wait(PATIENCE) == 0
+    (shown,) = blocks(DEPLOY, "text")
+    assert found == shown.replace("3 ready, 12 waiting", "0 ready, 0 waiting")
+
+
+def test_the_unit() -> None:
+    (text,) = blocks(DEPLOY, "ini")
+    unit = configparser.ConfigParser(strict=True, interpolation=None)
+    unit.optionxform = str  # type: ignore[method-assign,assignment]
+    unit.read_string(text)
+    service = unit["Service"]
+    words = shlex.split(service["ExecStart"])
+    assert words[1] == "worker"
+    found = arguments(words[2:])
+    assert (found.processes, service["Type"]) == (4, "notify")
+    assert int(service["TimeoutStopSec"]) > found.grace + 15
+
+
+def test_the_image() -> None:
+    (text,) = blocks(DEPLOY, "dockerfile")
+    lines = dict(line.split(" ", 1) for line in text.splitlines())
+    words = json.loads(lines["ENTRYPOINT"]) + json.loads(lines["CMD"])
+    assert words[:2] == ["redisson-dq", "worker"]
+    found = arguments(words[2:])
+    assert (found.target, str(found.health_port)) == ("shop.work:worker", lines["EXPOSE"])
+
+
+def test_the_manifest() -> None:
+    (text,) = blocks(DEPLOY, "yaml")
+    manifest: Any = yaml.safe_load(text)
+    pod = manifest["spec"]["template"]
+    assert manifest["spec"]["selector"]["matchLabels"] == pod["metadata"]["labels"]
+    (container,) = pod["spec"]["containers"]
+    found = arguments(["shop.work:worker", *container["args"]])
+    assert pod["spec"]["terminationGracePeriodSeconds"] > found.grace + 15
+    (port,) = container["ports"]
+    assert port["containerPort"] == found.health_port
+    paths = {name: container[name]["httpGet"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
+    assert {each["port"] for each in paths.values()} == {port["name"]}
+    assert [each["path"] for each in paths.values()] == ["/ready", "/ready", "/live"]
+    # The variable of the page's program.
+    assert [each["name"] for each in container["env"]] == ["REDIS_URL"]
+    assert "REDIS_URL" in program(DEPLOY, "# shop/work.py")
+
+
+def test_every_option_has_a_row() -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    worker.add_arguments(parser)
+    options = [string for action in parser._actions for string in action.option_strings]
+    assert [each for each in options if f"`{each}" not in DEPLOY] == []

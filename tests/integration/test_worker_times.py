@@ -1,0 +1,236 @@
+"""Timeouts, leases that are renewed while a handler runs, and leases that are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from redisson_dq.worker import DeadLettered, Failed, Lost, Received, Retry, Succeeded, TimedOut, fixed
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.integration.whereabouts import whereabouts
+from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+
+
+@pytest.fixture
+def worker(flavour: Flavour, client: Any) -> Any:
+    return flavour.worker(client)
+
+
+def test_a_thread_that_does_not_return_is_told_and_its_slot_is_opened(worker: Any, queue: Any, admin: Any) -> None:
+    log, gate, ledger, told = Log(worker), Gate(), Ledger(), threading.Event()
+
+    def handle(value: Any, event: Any) -> None:
+        ledger.note(value, event)
+        if value == "stuck" and event.attempt == 1:
+            eventually(lambda: event.cancelled)
+            told.set()
+            gate.wait()
+
+    worker.handler("orders", timeout=0.2, retry=Retry(limit=3, backoff=fixed(0)))(handle)
+    queue.add_all(["stuck", "a"])
+    with running(worker, gate):
+        # One slot, and the first handler still stands in it.
+        assert ledger.some(3) == ["stuck", "a", "stuck"]
+        assert told.wait(PATIENCE)
+        at_rest(admin)
+        (timed_out,) = log.of(TimedOut)
+        assert timed_out.timeout.total_seconds() == 0.2
+        assert [type(each.error) for each in log.of(Failed)] == [TimeoutError]
+        assert len(log.until(Succeeded, 2)) == 2
+        assert gate.inside == 1
+        gate.open()
+        eventually(lambda: gate.inside == 0)
+    # What it did in the end counts no more.
+    assert len(log.of(Succeeded)) == 2
+    assert "TimeoutError" in ledger.events[2].reason
+
+
+def test_a_coroutine_that_does_not_return_is_cancelled(flavour: Flavour, worker: Any, queue: Any, admin: Any) -> None:
+    if flavour.name == "sync":
+        return
+    log, ledger, cancelled = Log(worker), Ledger(), threading.Event()
+
+    async def handle(value: Any, event: Any) -> None:
+        ledger.note(value)
+        if event.attempt == 1:
+            try:
+                await asyncio.sleep(1000)
+            finally:
+                cancelled.set()
+
+    worker.handler("orders", timeout=0.1, retry=Retry(limit=3, backoff=fixed(0)))(handle)
+    queue.add("a")
+    with running(worker):
+        assert cancelled.wait(PATIENCE)
+        assert ledger.some(2) == ["a", "a"]
+        at_rest(admin)
+    attempts = [each.id for each in log.of(Received)]
+    late = ["Received", "TimedOut", "Failed", "Retried"]
+    assert [log.names(id) for id in attempts] == [late, ["Received", "Succeeded"]]
+
+
+def test_a_coroutine_that_resists_keeps_no_slot(flavour: Flavour, worker: Any, queue: Any, admin: Any) -> None:
+    if flavour.name == "sync":
+        return
+    ledger, release = Ledger(), threading.Event()
+
+    async def handle(value: Any, event: Any) -> None:
+        ledger.note(value)
+        while value == "stuck" and event.attempt == 1 and not release.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                continue
+
+    worker.handler("orders", timeout=0.1, retry=Retry(limit=3, backoff=fixed(0)))(handle)
+    queue.add_all(["stuck", "a"])
+    try:
+        with running(worker):
+            assert ledger.some(3) == ["stuck", "a", "stuck"]
+            at_rest(admin)
+            release.set()
+    finally:
+        release.set()
+
+
+def test_given_up_by_timeouts(worker: Any, queue: Any, admin: Any) -> None:
+    log, gate, failed = Log(worker), Gate(), Ledger()
+    worker.handler(
+        "orders",
+        timeout=0.05,
+        retry=Retry(limit=2, backoff=fixed(0)),
+        on_failed=lambda value, event, error: failed.note(value, error),
+    )(lambda value: gate.wait())
+    queue.add("a")
+    with running(worker, gate):
+        (dead,) = log.until(DeadLettered)
+        gate.open()
+    assert "TimeoutError" in dead.reason
+    assert isinstance(failed.events[0], TimeoutError)
+
+
+def test_a_timeout_in_time_is_none(worker: Any, queue: Any, admin: Any) -> None:
+    log = Log(worker)
+    worker.handler("orders", timeout=PATIENCE, concurrency=4)(lambda value: None)
+    queue.add_all([str(number) for number in range(50)])
+    with running(worker):
+        at_rest(admin)
+        eventually(lambda: len(log.of(Succeeded)) == 50)
+    assert log.of(TimedOut) == []
+
+
+def test_a_lease_is_renewed_while_the_handler_computes(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
+    worker = flavour.worker(client, visibility_timeout=0.6)
+    log, ledger = Log(worker), Ledger()
+
+    def compute(value: Any, event: Any) -> None:
+        ledger.note(value, event)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            sum(range(1000))
+
+    worker.handler("orders")(compute)
+    queue.add("a")
+    with running(worker):
+        log.until(Succeeded)
+        at_rest(admin)
+    assert ledger.values == ["a"]
+    assert log.of(Lost) == []
+
+
+def test_a_lost_lease_cancels_the_handler_and_opens_its_slot(
+    flavour: Flavour, client: Any, worker: Any, queue: Any, admin: Any
+) -> None:
+    worker = flavour.worker(client, visibility_timeout=0.5)
+    log, ledger, gate, told = Log(worker), Ledger(), Gate(), threading.Event()
+
+    def handle(value: Any, event: Any) -> None:
+        ledger.note(value, event)
+        if value == "a":
+            eventually(lambda: event.cancelled)
+            told.set()
+            gate.wait()
+
+    worker.handler("orders")(handle)
+    queue.add("a")
+    with running(worker, gate):
+        ledger.next()
+        # Somebody ends the lease, and takes the value away.
+        admin.flushdb()
+        assert told.wait(PATIENCE)
+        (lost,) = log.until(Lost)
+        assert lost.event.value == "a"
+        queue.add("b")
+        assert ledger.next() == "b"
+        gate.open()
+        at_rest(admin)
+    assert [each.event.value for each in log.of(Succeeded)] == ["b"]
+    assert len(log.of(Lost)) == 1
+
+
+def test_a_handler_is_cancelled_before_its_deadline_when_redis_is_away(flavour: Flavour, own_server: Any) -> None:
+    with flavour.connect(own_server.url) as client:
+        queue, gate = client.blocking_queue("orders"), Gate()
+        worker = flavour.worker(client, visibility_timeout=3)
+        log = Log(worker)
+        left: list[float] = []
+
+        def handle(value: Any, event: Any) -> None:
+            deadline = time.monotonic() + PATIENCE
+            while not event.cancelled and time.monotonic() < deadline:
+                time.sleep(0.01)
+            left.append(event.delivery.remaining.total_seconds())
+            gate.wait()
+
+        worker.handler("orders")(handle)
+        queue.add("a")
+        with running(worker, gate):
+            eventually(lambda: worker.running == 1)
+            own_server.kill()
+            eventually(lambda: left)
+            log.until(Lost)
+            own_server.restart()
+            gate.open()
+    assert left[0] > 0
+
+
+def test_a_batch_goes_on_without_those_that_are_lost(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
+    worker = flavour.worker(client, visibility_timeout=0.5)
+    log, gate = Log(worker), Gate()
+
+    def handle(values: Any, events: Any) -> None:
+        eventually(lambda: events[0].cancelled)
+        gate.wait()
+
+    worker.batch_handler("orders", 2, within=1000)(handle)
+    queue.add_all(["a", "b"])
+    with running(worker, gate):
+        eventually(lambda: whereabouts(admin).leased.total() == 2)
+        first = log.until(Received)[0].event.delivery
+        # Another process ends the lease of the first one.
+        (held,) = [each for each in queue.in_flight() if each.value == "a"]
+        assert held.id == first.id
+        end_lease(queue, held.id)
+        eventually(lambda: gate.inside == 1)
+        assert worker.running == 1
+        gate.open()
+        log.until(Succeeded)
+        log.until(Lost)
+    assert [each.event.value for each in log.of(Succeeded)] == ["b"]
+    assert [each.event.value for each in log.of(Lost)] == ["a"]
+
+
+def end_lease(queue: Any, id: str) -> None:
+    """What another process does that got hold of the delivery's id."""
+    inner = getattr(queue, "inner", queue)
+    from redisson_dq.wire import calls
+
+    request = calls.ack(inner._side.lease_keys, [bytes.fromhex(id)])
+    sent = inner._runtime.connections.run(request)
+    found = sent if inner is queue else queue._flavour.run(sent)
+    assert found == [b"acked"]

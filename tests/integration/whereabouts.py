@@ -1,0 +1,57 @@
+"""Where the values of one queue are, all at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+
+__all__ = ["Whereabouts", "whereabouts"]
+
+# Every value is in one of these places, or somebody has taken it for good.
+_LOOK = """
+local out = {redis.call('LRANGE', KEYS[1], 0, -1), redis.call('LRANGE', KEYS[2], 0, -1)}
+out[3] = redis.call('ZRANGE', KEYS[3], 0, -1)
+out[4] = redis.call('LRANGE', KEYS[4], 0, -1)
+out[5] = redis.call('ZRANGE', KEYS[5], 0, -1)
+out[6] = redis.call('HKEYS', KEYS[6])
+return out
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Whereabouts:
+    """The values in each place, each as often as it is there."""
+
+    ready: Counter[bytes]
+    arrivals: Counter[bytes]
+    waiting: Counter[bytes]
+    leased: Counter[bytes]
+    dead: Counter[bytes]
+
+    @property
+    def total(self) -> Counter[bytes]:
+        return self.ready + self.arrivals + self.waiting + self.leased + self.dead
+
+
+def whereabouts(admin: Any, name: str = "orders") -> Whereabouts:
+    """Looks with one script, which nothing runs between. Fails when what is noted of the leases does not agree."""
+    keys, dead = QueueKeys.of(name), DeadKeys.belonging_to(name)
+    looked = (keys.ready, keys.arrivals, keys.timeout, dead.dead, keys.leases, keys.deliveries)
+    ready, arrivals, members, letters, leases, known = admin.eval(_LOOK, len(looked), *looked)
+    entries = [unwrap(member) for member in members]
+    ids = Counter(id for id, _ in entries)
+    assert ids.total() == len(ids), f"entries with the same id: {ids.most_common(3)}"
+    held = set(leases)
+    assert held <= set(known), "a lease without a record"
+    return Whereabouts(
+        ready=Counter(ready),
+        arrivals=Counter(arrivals),
+        waiting=Counter(value for id, value in entries if id not in held),
+        leased=Counter(value for id, value in entries if id in held),
+        dead=Counter(letters),
+    )

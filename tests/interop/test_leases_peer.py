@@ -1,0 +1,180 @@
+"""Leases in a fleet with Redisson: it returns what a dead Python process held, and its consumers see the raw values."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq import SettleOutcome
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import PATIENCE, environment, eventually
+from tests.flavours import Flavour
+from tests.interop.conftest import OpenJava
+from tests.interop.java_args import string
+from tests.interop.sides import HOUR, NO_PROBE
+from tests.peer import VERSIONS
+
+#: The oldest of them reads the legacy format alone.
+ENVELOPES = {version: "legacy" if version == VERSIONS[-1] else "current" for version in VERSIONS}
+
+versions = pytest.mark.parametrize("version", VERSIONS)
+
+HOLDER = """
+import json, sys, redisson_dq
+url, name, envelope, count = json.loads(sys.argv[1])
+client = redisson_dq.connect(url, envelope=envelope)
+queue = client.blocking_queue(name, delivery_limit=None)
+held = []
+while len(held) < count:
+    held += queue.receive(count - len(held), visibility_timeout=2)
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+@versions
+def test_java_alone_gets_everything_that_a_dead_process_held(
+    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, version: str
+) -> None:
+    consumer = java(redis7.url, version=version)
+    consumer.call("open_delayed")
+    keys = QueueKeys.of(queue)
+    eventually(lambda: look.pubsub_numsub(keys.channel)[0][1] == 1)
+    consumer.offer_all([(f"v{number}", 1) for number in range(50)])
+    arguments = json.dumps([redis7.url, queue, ENVELOPES[version], 50])
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, arguments], stdin=pipe, stdout=pipe, env=environment())
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert look.zcard(keys.timeout) == look.zcard(keys.leases) == 50
+        assert look.llen(keys.ready) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    taken = consumer.taking(50).result(2 * PATIENCE)
+    assert Counter(item["value"] for item in taken) == Counter(f"v{number}" for number in range(50))
+    assert look.zcard(keys.timeout) == 0
+
+
+@versions
+def test_counts_and_contexts_survive_a_transfer_of_java(
+    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, version: str
+) -> None:
+    keys = QueueKeys.of(queue)
+    mover = java(redis7.url, version=version)
+    mover.call("open_delayed")
+    eventually(lambda: look.pubsub_numsub(keys.channel)[0][1] == 1)
+    with flavour.connect(redis7.url, envelope=ENVELOPES[version], probe_interval=NO_PROBE) as client:
+        ready = client.blocking_queue(queue, transfer=False)
+        delayed = client.delayed_queue(queue, transfer=False)
+        item = delayed.offer("a", 0.05, context={"trace": "1"})
+        delayed.offer("a", HOUR, context={"trace": "2"})
+        first = ready.receive(timeout=PATIENCE, visibility_timeout=0.2)
+        assert (first.context, first.due, first.attempt) == ({"trace": "1"}, item.due, 1)
+        second = ready.receive(timeout=PATIENCE)
+        assert (second.value, second.context, second.attempt, second.crashes) == ("a", {"trace": "1"}, 2, 1)
+        assert first.ack() is SettleOutcome.LOST
+        assert second.nack(delay=0.05, reason="again")
+        third = ready.receive(timeout=PATIENCE)
+        assert (third.attempt, third.failures, third.crashes, third.reason) == (3, 1, 1, "again")
+        assert third.ack()
+        assert delayed.size() == 1
+        assert mover.invoke("delayed", "size") == (1 if delayed.items()[0].id else 0)
+
+
+@versions
+def test_java_sees_no_lease(redis7: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str, version: str) -> None:
+    peer = java(redis7.url, version=version)
+    with flavour.connect(redis7.url, envelope=ENVELOPES[version]) as client:
+        ready = client.blocking_queue(queue, transfer=False)
+        ready.add_all(["a", "b", "c"])
+        batch = ready.receive(2, timeout=0)
+        assert peer.invoke("queue", "readAll") == ["c"]
+        assert (peer.invoke("delayed", "size"), peer.invoke("delayed", "readAll")) == (0, [])
+        assert peer.invoke("delayed", "contains", "a") is False
+        assert peer.invoke("delayed", "remove", "a") is False
+        assert ready.ack_all(batch) == [SettleOutcome.ACKED] * 2
+
+
+def test_java_takes_from_the_dead_letter_list(
+    redis7: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str
+) -> None:
+    with flavour.connect(redis7.url) as client:
+        ready = client.blocking_queue(queue, dead_letter=f"{queue}-dead")
+        ready.add_all([{"order": 1}, {"order": 2}])
+        ready.reject_all(ready.receive(2, timeout=0), "why")
+        dead = java(redis7.url, queue=f"{queue}-dead")
+        assert dead.invoke("queue", "poll") == {"order": 1}
+        assert [letter.value for letter in ready.dead_letters()] == [{"order": 2}]
+        assert dead.invoke("queue", "pollLastAndOfferFirstTo", string(queue)) == {"order": 2}
+        assert ready.receive(timeout=0).value == {"order": 2}
+
+
+def test_java_and_python_wait_in_one_line(
+    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str
+) -> None:
+    """Whoever began to wait first is served first, a take of Java's or a receive."""
+    peer = java(redis7.url)
+    with redisson_dq.connect(redis7.url) as client, ThreadPoolExecutor(2) as threads:
+        ready = client.blocking_queue(queue, transfer=False)
+        for round in range(4):
+            receiving: Any
+            if round % 2:
+                taking = peer.taking(1)
+                blocked(look, 1)
+                receiving = threads.submit(ready.receive)
+            else:
+                receiving = threads.submit(ready.receive)
+                blocked(look, 1)
+                taking = peer.taking(1)
+            blocked(look, 2)
+            ready.add("first")
+            first, second = (taking, receiving) if round % 2 else (receiving, taking)
+            eventually(first.done)
+            assert not second.done()
+            ready.add("second")
+            taken, received = taking.result(PATIENCE)[0]["value"], receiving.result(PATIENCE)
+            assert [taken, received.value] == (["first", "second"] if round % 2 else ["second", "first"])
+            assert received.ack()
+
+
+def blocked(look: redis.Redis, count: int) -> None:
+    """Waits until so many clients wait in the server."""
+    eventually(lambda: look.info("clients")["blocked_clients"] == count)
+
+
+@versions
+def test_values_whose_bytes_are_not_stable(
+    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, version: str
+) -> None:
+    """Sets and maps come in any order: every call works by the bytes that Java has written."""
+    producer = java(redis7.url, version=version)
+    values: list[Any] = [{f"member {number}" for number in range(30)}, {f"key {n}": {n, n + 50, -n} for n in range(30)}]
+    producer.offer_all([(value, 1) for value in values])
+    keys = QueueKeys.of(queue)
+    with flavour.connect(redis7.url, envelope=ENVELOPES[version]) as client:
+        ready = client.blocking_queue(queue)
+        client.delayed_queue(queue)
+        for _ in values:
+            first = ready.receive(timeout=PATIENCE)
+            assert first.value in values
+            assert first.nack(count=False)
+            second = ready.receive(timeout=PATIENCE)
+            assert second.data == first.data
+            assert second.nack(delay=0.01)
+            third = ready.receive(timeout=PATIENCE)
+            assert third.reject("no")
+        assert len(ready.dead_letters()) == len(values)
+        assert ready.redrive().count == len(values)
+        assert all(ready.ack_all(ready.receive(10, timeout=PATIENCE)))
+        assert look.zcard(keys.leases) == look.zcard(keys.timeout) == look.llen(keys.ready) == 0

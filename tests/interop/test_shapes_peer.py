@@ -1,0 +1,168 @@
+"""Wildcards, subclasses of collections, maps of enums, sets of what Python cannot hash: declarations and bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from redisson_dq.cli import main
+from redisson_dq.codecs import (
+    CborJacksonCodec,
+    Codec,
+    IonJacksonCodec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    SerializationCodec,
+)
+from redisson_dq.errors import EncodeError
+from tests.conftest import environment
+from tests.peer import VERSIONS, build
+
+SOURCES = Path(__file__).parent / "java" / "shapes"
+CODECS: dict[str, Codec] = {
+    codec.name: codec
+    for codec in (
+        *(Kryo5Codec(), SerializationCodec(), JsonJacksonCodec(java_time="numbers"), JsonJackson3Codec()),
+        *(CborJacksonCodec(), IonJacksonCodec()),
+    )
+}
+#: Python names the class of what stands in an EnumMap there, where Java needs no name in the binary formats alone.
+NAMED = {("EnumMaps", "bytes", "CborJacksonCodec"), ("EnumMaps", "bytes", "IonJacksonCodec")}
+
+
+class Rig:
+    """The program in ``java/shapes``."""
+
+    def __init__(self, classes: Path) -> None:
+        target = build(VERSIONS[0])
+        classpath = os.pathsep.join((str(classes), str(target / "classes"), str(target / "lib" / "*")))
+        options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
+        sources = map(str, sorted(SOURCES.glob("*.java")))
+        subprocess.run(["javac", *options, *sources], check=True, stderr=subprocess.DEVNULL)
+        self.classes = classes
+        self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "shapes.Rig"]
+
+    def _run(self, *arguments: str, sent: str = "") -> list[str]:
+        command = [*self._command, *arguments]
+        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
+        return done.stdout.splitlines()
+
+    def samples(self, name: str) -> tuple[dict[tuple[str, str], bytes], dict[str, str], set[tuple[str, str]]]:
+        """By sample and codec what Java writes; the text of each sample; and what Java itself reads back the same."""
+        lines = self._run("write", f"shapes.{name}")
+        cut = lines.index("TEXTS")
+        rows = [line.split("\t", 3) for line in lines[:cut]]
+        written = {(row[0], row[1]): bytes.fromhex(row[2]) for row in rows if row[2] != "ENC"}
+        texts = dict(line.split("\t", 1) for line in lines[cut + 1 :])
+        return written, texts, {(row[0], row[1]) for row in rows if row[3] == "same"}
+
+    def texts(self, values: list[tuple[str, bytes]]) -> list[str]:
+        """Of each value, by codec, what Java reads."""
+        sent = "".join(f"{codec}\t{data.hex()}\n" for codec, data in values)
+        return [line.split("\t")[0] for line in self._run("read", sent=sent)]
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    made = Rig(tmp_path_factory.mktemp("shapes"))
+    module = made.classes / "generated_shapes.py"
+    assert main(["generate-classes", str(made.classes), "shapes.*", "-o", str(module)]) == 0
+    spec = util.spec_from_file_location(module.stem, module)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[module.stem] = loaded = util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return made
+
+
+@pytest.mark.parametrize("name", ["Bounds", "EnumMaps", "Extended", "Unhashable"])
+def test_python_reads_and_writes_as_java_does(rig: Rig, name: str) -> None:
+    written, texts, same = rig.samples(name)
+    sent: list[tuple[str, str, bytes]] = []
+    other = []
+    for (sample, codec), data in written.items():
+        # What Java's JSON 3 loses of the values of an EnumMap, their declared type tells Python.
+        if (sample, codec) not in same and not (name == "EnumMaps" and codec == "JsonJackson3Codec"):
+            continue
+        value = CODECS[codec].decode(data)
+        for each, target in CODECS.items():
+            if (sample, each) not in same:
+                continue
+            again = target.encode(value)
+            sent.append((sample, each, again))
+            if each == codec and again != data and (name, sample, codec) not in NAMED:
+                other.append((sample, codec))
+    assert other == []
+    assert len(sent) > 80
+    read = rig.texts([(codec, data) for _, codec, data in sent])
+    assert [row[:2] for row, text in zip(sent, read, strict=True) if text != texts[row[0]]] == []
+
+
+@pytest.mark.parametrize("codec", ["Kryo5Codec", "JsonJacksonCodec"])
+def test_a_field_that_java_leaves_out_is_an_error(rig: Rig, codec: str) -> None:
+    written, _, same = rig.samples("Extended")
+    value = CODECS["SerializationCodec"].decode(written["owned", "SerializationCodec"])
+    assert (value.owner, value.count_, value.items) == ("me", 7, [1])
+    assert ("owned", codec) not in same
+    with pytest.raises(EncodeError, match=r"shapes.Extended\$Owned.owner is not written: of a collection this codec"):
+        CODECS[codec].encode(value)
+
+
+def test_type_arguments_that_kryo_takes_for_those_of_the_map_are_an_error(rig: Rig) -> None:
+    written, _, same = rig.samples("Extended")
+    assert ("f-kv", "Kryo5Codec") not in written
+    value = CODECS["SerializationCodec"].decode(written["f-kv", "SerializationCodec"])
+    with pytest.raises(
+        EncodeError, match=r"a shapes.Extended\$KV where its type arguments are declared, which are not"
+    ):
+        Kryo5Codec().encode(value)
+    assert ("map-kv", "Kryo5Codec") in same
+
+
+# Reads lines of a codec and bytes in hex, and prints the bytes that the models of pydantic give.
+MODELS = """
+import json, sys
+import models
+from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
+
+codecs = {codec.name: codec for codec in (Kryo5Codec(), SerializationCodec(), JsonJacksonCodec(java_time="numbers"))}
+for line in sys.stdin:
+    name, data = line.split()
+    value = codecs[name].decode(bytes.fromhex(data))
+    assert isinstance(value, models.Unhashable), value
+    from_json = models.Unhashable.model_validate_json(value.model_dump_json())
+    assert json.loads(from_json.model_dump_json()) == json.loads(value.model_dump_json())
+    codecs[name].encode(from_json)
+    print(codecs[name].encode(value).hex())
+models.Unhashable.model_json_schema()
+"""
+
+
+def test_models_hold_what_has_no_hash(rig: Rig, tmp_path: Path) -> None:
+    written, texts, same = rig.samples("Unhashable")
+    module = tmp_path / "models.py"
+    assert main(["generate-classes", str(rig.classes), "shapes.Unhashable", "--pydantic", "-o", str(module)]) == 0
+    names = {"Kryo5Codec", "SerializationCodec", "JsonJacksonCodec"}
+    rows = [(sample, codec, data) for (sample, codec), data in written.items() if codec in names]
+    rows = [row for row in rows if row[:2] in same]
+    assert len(rows) > 40
+    ran = subprocess.run(
+        [sys.executable, "-c", MODELS],
+        input="".join(f"{codec} {data.hex()}\n" for _, codec, data in rows),
+        capture_output=True,
+        encoding="utf-8",
+        env={**environment(), "PYTHONPATH": os.pathsep.join((str(tmp_path), environment()["PYTHONPATH"]))},
+    )
+    assert ran.returncode == 0, ran.stderr
+    again = [(codec, bytes.fromhex(line)) for (_, codec, _), line in zip(rows, ran.stdout.splitlines(), strict=True)]
+    assert [
+        (row[:2], text, texts[row[0]])
+        for row, text in zip(rows, rig.texts(again), strict=True)
+        if text != texts[row[0]]
+    ] == []

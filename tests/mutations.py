@@ -1,0 +1,182 @@
+"""Shows that the tests notice what they are there for: breaks one line at a time, and wants a test to fail for it.
+
+    python -m tests.mutations              all of them
+    python -m tests.mutations --only head  those whose name has this in it
+
+Each mutation names the test that has to fail. It is made in a copy of the tree, so nothing here changes. Every named
+test has to pass in an unchanged copy first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import attrs
+
+__all__ = ["MUTATIONS", "ROOT", "Mutation"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_ENGINE = "redisson_dq/scheduling/engine.py"
+_INCLUDE = "redisson_dq/scripts/include"
+_RECEIVING = "redisson_dq/_async/receiving"
+
+
+@attrs.frozen
+class Mutation:
+    """``line`` stands once in the file at ``path``, and becomes ``broken``. ``test`` is pytest's name of a test."""
+
+    name: str
+    path: str
+    line: str
+    broken: str
+    test: str
+
+
+MUTATIONS = [
+    Mutation(
+        "engine: a subscription during a transfer is ignored",
+        _ENGINE,
+        "(State.MOVING, Event.SUBSCRIBED): _stay(State.MOVING_AGAIN),",
+        "(State.MOVING, Event.SUBSCRIBED): _stay(State.MOVING),",
+        "tests/unit/test_engine.py::test_a_subscription_confirmed_during_a_transfer_leads_to_another_one",
+    ),
+    Mutation(
+        "clock: a slow answer counts like a fast one",
+        "redisson_dq/scheduling/server_clock.py",
+        "self.ahead_us, self.learned_us = min(highest_us, known_us), read_us",
+        "self.ahead_us, self.learned_us = highest_us, read_us",
+        "tests/unit/test_server_clock.py::test_the_fastest_way_counts_and_a_slow_answer_changes_nothing",
+    ),
+    Mutation(
+        "engine: a reserve waits no longer than the mover",
+        _ENGINE,
+        "self._patience_us = self._reserve_us + min(now_us - sent_us, _LONGEST_ROUND_TRIP_US)",
+        "self._patience_us = 0",
+        "tests/unit/test_engine.py::test_a_reserve_waits_longer_than_the_due_time",
+    ),
+    Mutation(
+        "transfer: what is not due is delivered",
+        "redisson_dq/scripts/transfer.lua",
+        "redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)",
+        "redis.call('ZCARD', keys.timeout)",
+        "tests/integration/test_queues.py::test_an_item_arrives_when_it_is_due_and_not_before",
+    ),
+    Mutation(
+        "transfer: a delivered item stays in the list of entries",
+        f"{_INCLUDE}/deliver.lua",
+        "close_up(places, others)",
+        "close_up({}, {})",
+        "tests/integration/test_queues.py::test_an_item_arrives_when_it_is_due_and_not_before",
+    ),
+    Mutation(
+        "transfer: a paused queue delivers",
+        "redisson_dq/scripts/transfer.lua",
+        "if special and redis.call('HGET', keys.settings, 'paused') then",
+        "if false then",
+        "tests/integration/test_settings_of_a_queue.py::test_a_pause_is_seen_everywhere_and_holds_delivery_alone",
+    ),
+    Mutation(
+        "transfer: nobody takes over from a dead mover",
+        f"{_INCLUDE}/mover.lua",
+        "return overdue and moved_us + 0 < now_us - GRACE_US and 'mover' or 'reserve', tonumber(announced_us)",
+        "return 'reserve', tonumber(announced_us)",
+        "tests/integration/test_one_mover.py::test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_others",
+    ),
+    Mutation(
+        "receiving: a caller is given more than its limit",
+        f"{_RECEIVING}/waiters.py",
+        "values = values[waiter.limit :]",
+        "values = values[waiter.limit + 1 :]",
+        "tests/unit/test_waiters.py::test_each_is_given_up_to_its_limit_in_the_order_of_coming",
+    ),
+    Mutation(
+        "receiving: what a caller who left was given is lost",
+        f"{_RECEIVING}/receiver.py",
+        "self._distribute(self.waiters.leave(waiter))",
+        "self.waiters.leave(waiter)",
+        "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
+    ),
+    Mutation(
+        "receiving: what goes back does so in another order",
+        f"{_RECEIVING}/blocking_pop.py",
+        'self._surplus.sort(key=attrgetter("number"))',
+        'self._surplus.sort(key=attrgetter("number"), reverse=True)',
+        "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
+    ),
+    Mutation(
+        "receiving: the list that gave keeps its turn",
+        f"{_RECEIVING}/round_robin.py",
+        "self._order = self._order[behind:] + self._order[:behind]",
+        "pass",
+        "tests/integration/test_fair_receiver.py::test_the_list_behind_the_one_that_gave_last_comes_first",
+    ),
+    Mutation(
+        "receiving: the first list gives everything",
+        f"{_RECEIVING}/round_robin.py",
+        "shares = {key: wanted // len(asked) + (place < wanted % len(asked)) for place, key in enumerate(asked)}",
+        "shares = {key: 1 if place else wanted for place, key in enumerate(asked)}",
+        "tests/integration/test_fair_receiver.py::test_lists_give_the_same_share",
+    ),
+]
+
+
+def broken_tree(where: Path, mutation: Mutation | None) -> Path:
+    """A copy of the tree, with one line broken, and the generated package made of it."""
+    for name in ("redisson_dq", "tests", "interop", "docs", ".ci", "pyproject.toml", "README.md"):
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "target")
+            shutil.copytree(source, where / name, ignore=ignored)
+        else:
+            shutil.copy(source, where / name)
+    if mutation is not None:
+        path = where / mutation.path
+        text = path.read_text("utf-8")
+        assert text.count(mutation.line) == 1, f"{mutation.path} has {text.count(mutation.line)} times: {mutation.line}"
+        path.write_text(text.replace(mutation.line, mutation.broken), "utf-8")
+        subprocess.run([sys.executable, ".ci/unasync.py"], cwd=where, check=True, stdout=subprocess.DEVNULL)
+    return where
+
+
+def run_tests(tree: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    # A wait that never ends is a failure too. The bound is far above what the slowest of these tests needs.
+    return subprocess.run(
+        ["timeout", "--kill-after=10", "300", *command], cwd=tree, env=environment, capture_output=True, text=True
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="the mutations whose name has this in it")
+    wanted = parser.parse_args().only
+    chosen = [mutation for mutation in MUTATIONS if wanted in mutation.name]
+    with tempfile.TemporaryDirectory() as place:
+        done = run_tests(broken_tree(Path(place), None), sorted({mutation.test for mutation in chosen}))
+        if done.returncode != 0:
+            sys.exit(f"the tests fail without any mutation:\n{done.stdout}{done.stderr}")
+    unnoticed = 0
+    for mutation in chosen:
+        with tempfile.TemporaryDirectory() as place:
+            done = run_tests(broken_tree(Path(place), mutation), [mutation.test])
+        # 1: tests failed. 124: a test waited for what never came. Anything else says nothing about the test.
+        is_noticed = done.returncode in (1, 124)
+        unnoticed += not is_noticed
+        print(f"{'noticed' if is_noticed else 'NOT NOTICED'}: {mutation.name} ({mutation.test})", flush=True)
+        if not is_noticed and done.returncode != 0:
+            print(done.stdout, done.stderr, sep="\n")
+    if unnoticed:
+        sys.exit(f"{unnoticed} of {len(chosen)} mutations were not noticed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,305 @@
+"""The parts of ``redisson-dq worker`` that need no process: arguments, loading, back-off, changed files, probes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redisson_dq.aio.worker import Worker as AsyncWorker
+from redisson_dq.cli import main
+from redisson_dq.cli.worker import add_arguments
+from redisson_dq.cli.worker.backoff import Backoff
+from redisson_dq.cli.worker.changes import Changes
+from redisson_dq.cli.worker.child import memory
+from redisson_dq.cli.worker.health import Health, State
+from redisson_dq.cli.worker.loading import LoadError, load
+from redisson_dq.cli.worker.service_manager import ServiceManager
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.worker import Worker
+
+
+def arguments(*argv: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(argv)
+
+
+class TestArguments:
+    def test_the_defaults(self) -> None:
+        assert vars(arguments("shop:worker")) == {
+            "target": "shop:worker",
+            "processes": 1,
+            "url": None,
+            "grace": None,
+            "max_jobs": None,
+            "max_memory": None,
+            "silence": 60.0,
+            "health_port": None,
+            "health_host": "0.0.0.0",
+            "reload": False,
+            "check": False,
+            "log_level": "INFO",
+        }
+
+    @pytest.mark.parametrize(
+        ("text", "size"), [("1", 1), ("4096", 4096), ("3k", 3 << 10), ("512M", 512 << 20), ("2G", 2 << 30)]
+    )
+    def test_sizes(self, text: str, size: int) -> None:
+        assert arguments("shop:worker", "--max-memory", text).max_memory == size
+
+    @pytest.mark.parametrize(
+        "argv",
+        [
+            ["--processes", "0"],
+            ["--processes", "1.5"],
+            ["--max-jobs", "0"],
+            ["--max-memory", "0"],
+            ["--max-memory", "M"],
+            ["--max-memory", "1.5G"],
+            ["--max-memory", "-1"],
+            ["--grace", "-1"],
+            ["--grace", "nan"],
+            ["--grace", "inf"],
+            ["--silence", "soon"],
+            ["--health-port", "65536"],
+            ["--health-port", "-1"],
+            ["--log-level", "loud"],
+        ],
+    )
+    def test_what_cannot_be_used_is_a_usage_error(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(["worker", "shop:worker", *argv])
+        assert caught.value.code == 2
+        assert argv[0] in capsys.readouterr().err
+
+    def test_a_target_has_to_be_named(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(["worker"])
+        assert caught.value.code == 2
+        assert "MODULE:NAME" in capsys.readouterr().err
+
+    def test_help_has_the_exit_codes(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(["worker", "--help"])
+        assert "exit codes:" in capsys.readouterr().out
+
+
+_PROGRAM = """
+from redisson_dq.aio.worker import Worker as AsyncWorker
+from redisson_dq.worker import Worker
+import redisson_dq
+
+def declared(made):
+    made.handler("orders")(print)
+    return made
+
+worker = declared(Worker.connect("redis://localhost:1"))
+in_a_loop = declared(AsyncWorker.connect("redis://localhost:1"))
+without_handlers = Worker.connect("redis://localhost:1")
+number = 42
+
+class settings:
+    worker = worker
+
+def made():
+    return worker
+
+def fails():
+    raise KeyError("no")
+"""
+
+
+class TestLoading:
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        (tmp_path / "load_shop.py").write_text(_PROGRAM)
+        (tmp_path / "load_broken.py").write_text("1 / 0")
+
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("load_shop", Worker),
+            ("load_shop:worker", Worker),
+            ("load_shop:settings.worker", Worker),
+            ("load_shop:made", Worker),
+            ("load_shop:in_a_loop", AsyncWorker),
+        ],
+    )
+    def test_found(self, name: str, kind: type) -> None:
+        worker = load(name, None)
+        assert isinstance(worker, kind)
+        assert worker.queues == ["orders"]
+        assert not worker.is_running
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("load_shop:nothing", "has no 'nothing'"),
+            ("load_shop:number", "is 42, and no Worker"),
+            ("load_shop:settings.number", "has no 'settings.number'"),
+            ("load_shop:without_handlers", "has no handlers"),
+            ("load_shop:fails", "cannot be called: KeyError"),
+            ("load_broken", "cannot be imported: ZeroDivisionError"),
+            ("load_nowhere:worker", "cannot be imported: ModuleNotFoundError"),
+            (":worker", "names no worker"),
+            ("", "names no worker"),
+            (".work:worker", "names no worker"),
+        ],
+    )
+    def test_not_found(self, name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(LoadError, match=message):
+            load(name, None)
+        assert main(["worker", name, "--check"]) == 1
+        assert message in capsys.readouterr().err.splitlines()[-1]
+
+    def test_another_url(self) -> None:
+        load("load_shop", "redis://elsewhere:1")
+        with pytest.raises(ArgumentError, match="http://"):
+            load("load_shop", "http://elsewhere")
+
+    def test_a_client_of_the_users_has_no_url(self) -> None:
+        import redis
+
+        import redisson_dq
+
+        worker = Worker(redisson_dq.Client(redis.Redis(port=1)))
+        with pytest.raises(ArgumentError, match=r"Worker\.connect\(url\)"):
+            worker.set_url("redis://elsewhere:1")
+
+
+class TestBackoff:
+    def test_each_death_soon_after_doubles_the_pause(self) -> None:
+        backoff = Backoff()
+        assert [backoff.died(100.0, 1.0) for _ in range(9)] == [0, 0.5, 1, 2, 4, 8, 16, 30, 30]
+        assert backoff.wait(100.0) == 30
+        assert backoff.wait(129.0) == 1
+        assert backoff.wait(130.0) == 0
+        assert [backoff.died(200.0, 1.0) for _ in range(3000)] == [30] * 3000
+
+    def test_one_that_ran_for_long_is_replaced_at_once(self) -> None:
+        backoff = Backoff()
+        assert [backoff.died(100.0, each) for each in (1.0, 1.0, 10.0, 1.0, 9.9)] == [0, 0.5, 0, 0.5, 1]
+
+
+class TestChanges:
+    def test_written_made_and_removed(self, tmp_path: Path) -> None:
+        kept, gone = tmp_path / "kept.py", tmp_path / "shop" / "gone.py"
+        gone.parent.mkdir()
+        for path in (kept, gone):
+            path.write_text("1")
+        changes = Changes(str(tmp_path))
+        assert changes.changed() == []
+        (tmp_path / "page.md").write_text("1")
+        assert changes.changed() == []
+        gone.unlink()
+        (tmp_path / "new.py").write_text("1")
+        os.utime(kept, ns=(1, 1))
+        assert changes.changed() == sorted([str(gone), str(tmp_path / "new.py"), str(kept)])
+
+    def test_what_is_not_ours(self, tmp_path: Path) -> None:
+        for name in ("__pycache__", ".git", "node_modules", "site-packages", "env"):
+            (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / "env" / "pyvenv.cfg").write_text("")
+        changes = Changes(str(tmp_path))
+        for folder in tmp_path.iterdir():
+            (folder / "inner" / "a.py").write_text("1")
+        assert changes.changed() == []
+
+
+class TestServiceManager:
+    def test_without_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"):
+            monkeypatch.delenv(name, raising=False)
+        manager = ServiceManager()
+        manager.tell("READY=1")
+        assert manager.every is None
+
+    @pytest.mark.parametrize("abstract", [False, True])
+    def test_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
+        address = f"@redisson-dq-{os.getpid()}" if abstract else str(tmp_path / "notify")
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        monkeypatch.setenv("WATCHDOG_USEC", "3000000")
+        monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind("\0" + address[1:] if abstract else address)
+            listener.settimeout(5)
+            manager = ServiceManager()
+            manager.tell("READY=1")
+            assert listener.recv(100) == b"READY=1"
+        assert manager.every == 1.5
+        # It is gone.
+        manager.tell("STOPPING=1")
+
+    def test_one_that_reads_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        address = str(tmp_path / "notify")
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(address)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as filler:
+                filler.setblocking(False)
+                with pytest.raises(BlockingIOError):
+                    _fill(filler, address)
+            # It returns.
+            ServiceManager().tell("READY=1")
+            assert listener.recv(100) == b"full"
+
+    @pytest.mark.parametrize(("pid", "limit"), [("1", "3000000"), ("own", "soon"), ("own", "0")])
+    def test_no_watchdog(self, monkeypatch: pytest.MonkeyPatch, pid: str, limit: str) -> None:
+        monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()) if pid == "own" else pid)
+        monkeypatch.setenv("WATCHDOG_USEC", limit)
+        assert ServiceManager().every is None
+
+
+class TestHealth:
+    @pytest.mark.parametrize(
+        ("consuming", "stopping", "live", "ready"),
+        [(2, False, 200, 200), (1, False, 200, 503), (0, False, 503, 503), (0, True, 200, 503), (2, True, 200, 503)],
+    )
+    def test_answers(self, consuming: int, stopping: bool, live: int, ready: int) -> None:
+        state = State(wanted=2, running=2, consuming=consuming, stopping=stopping)
+        health = Health("127.0.0.1", 0, lambda: state)
+        try:
+            found: dict[str, Any] = {path: _asked(health.port, path) for path in ("/live", "/ready?now", "/", "/livex")}
+        finally:
+            health.close()
+        assert [status for status, _ in found.values()] == [live, ready, 404, 404]
+        told = {"wanted": 2, "running": 2, "consuming": consuming, "stopping": stopping}
+        assert found["/live"][1] == told
+
+    def test_a_port_that_is_taken(self) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            with pytest.raises(RedissonDQError, match=f"the health port 127.0.0.1:{port} cannot be opened"):
+                Health("127.0.0.1", port, lambda: State(wanted=1, running=1, consuming=1, stopping=False))
+
+
+def _fill(filler: socket.socket, address: str) -> None:
+    for _ in range(100_000):
+        filler.sendto(b"full", address)
+
+
+def _asked(port: int, path: str) -> tuple[int, Any]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def test_memory_is_what_this_process_has() -> None:
+    before = memory()
+    held = bytearray(os.urandom(1)) * (64 << 20)
+    assert memory() - before > len(held) // 2

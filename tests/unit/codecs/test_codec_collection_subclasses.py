@@ -1,0 +1,158 @@
+"""Classes that extend a collection: what may be declared so, what their elements become, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, Generic, TypeVar
+
+import attrs
+import pytest
+
+from redisson_dq import java
+from redisson_dq.codecs import (
+    CborJacksonCodec,
+    Codec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    ProtobufCodec,
+    SerializationCodec,
+    TypedJsonJacksonCodec,
+)
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java import java_class
+from tests.unit.codecs import acme
+
+CODECS: tuple[Codec, ...] = (
+    *(Kryo5Codec(), Kryo5Codec(references=True), SerializationCodec()),
+    *(JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec()),
+)
+T = TypeVar("T")
+
+
+@java_class("com.acme.own.Names", serial_version_uid=1)
+class Names(list[str]):
+    owner: str | None = None
+
+
+@java_class("com.acme.own.Counts", serial_version_uid=1)
+class Counts(java.HashMap[str, java.long]):
+    pass
+
+
+@java_class("com.acme.own.Words", serial_version_uid=1)
+class Words(java.HashSet[str]):
+    pass
+
+
+@java_class("com.acme.own.Tags", serial_version_uid=1)
+class Tags(list[T], Generic[T]):
+    pass
+
+
+@java_class("com.acme.own.Ranked", serial_version_uid=1)
+class Ranked(java.TreeSet[int]):
+    pass
+
+
+@java_class("com.acme.own.Orders", serial_version_uid=1)
+class Orders(java.LinkedHashSet[acme.Order]):
+    pass
+
+
+@java_class("com.acme.own.Ids", serial_version_uid=1)
+class Ids(set[int]):
+    pass
+
+
+@java_class("com.acme.own.Holder", serial_version_uid=1)
+@attrs.define
+class Holder:
+    names: Names | None = None
+    counts: Counts | None = None
+    tags: Tags[java.Long] | None = None
+    plain: list[str] | None = None
+
+
+VALUES: list[Any] = [
+    *(Names(["a", "b"]), Names(), Counts({"a": 1}), Words(map(str, range(40))), Tags([1, "x", None])),
+    *(
+        Ranked([3, 1]),
+        Ids([1, 2, 3]),
+        [Names(["a"]), {"k": Counts()}],
+        Holder(Names(["n"]), Counts({"k": 2})),
+    ),
+    *(Holder(plain=Names(["x"])), Holder(tags=Tags([java.Long(5)]))),
+]
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=[f"{i}-{type(value).__name__}" for i, value in enumerate(VALUES)])
+def test_it_comes_back(codec: Codec, value: Any) -> None:
+    data = codec.encode(value)
+    back = codec.decode(data)
+    assert (type(back), back) == (type(value), value)
+    assert codec.encode(back) == data
+    assert codec.encode(pickle.loads(pickle.dumps(back))) == data
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_a_plain_value_becomes_what_the_class_says(codec: Codec) -> None:
+    longs: dict[str, int] = {"a": java.Long(1)}
+    assert codec.encode(Counts({"a": 1})) == codec.encode(Counts(longs))
+    assert type(codec.decode(codec.encode(Counts({"a": 1})))["a"]) is java.Long
+    made = codec.decode(codec.encode(Holder(["a"], {"k": 1})))  # type: ignore[arg-type]
+    assert (type(made.names), type(made.counts)) == (Names, Counts)
+    for wrong in (Counts({"a": "1"}), Names([1]), Holder(names={"a"})):  # type: ignore[arg-type, list-item]
+        with pytest.raises(EncodeError, match="cannot be a"):
+            codec.encode(wrong)
+
+
+def test_its_fields_are_in_javas_serialization_alone() -> None:
+    value = Names(["a"])
+    value.owner = "Ann"
+    data = SerializationCodec().encode([value, value])
+    one, two = SerializationCodec().decode(data)
+    assert one is two
+    assert (one, one.owner) == (["a"], "Ann")
+    assert SerializationCodec().encode([one, two]) == data
+    for codec in CODECS:
+        if not isinstance(codec, SerializationCodec):
+            with pytest.raises(EncodeError, match=r"com.acme.own.Names.owner is not written: of a collection this"):
+                codec.encode(value)
+
+
+def test_one_that_holds_itself_is_refused() -> None:
+    value: Any = Tags([1])
+    value.append(value)
+    data = SerializationCodec().encode(value)
+    with pytest.raises(DecodeError, match="a value that holds itself where Python cannot do that"):
+        SerializationCodec().decode(data)
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_elements_without_a_hash_are_elements_of_the_class(codec: Codec) -> None:
+    value: Any = java.Elements("com.acme.own.Orders", [acme.Order(java.Long(1), "a"), acme.Order(java.Long(2))])
+    back = codec.decode(codec.encode([value]))[0]
+    assert (type(back), back.java_name, back) == (java.Elements, "com.acme.own.Orders", value)
+    assert codec.encode([back]) == codec.encode([value])
+
+
+def test_typed_json() -> None:
+    codec = TypedJsonJacksonCodec(Holder)
+    value = Holder(Names(["a"]), Counts({"k": 1}), Tags([java.Long(2)]))
+    assert codec.decode(codec.encode(value)) == value
+    assert TypedJsonJacksonCodec(Names).encode(Names(["a"])) == b'["a"]'
+
+
+def test_protostuff_has_no_such_class() -> None:
+    with pytest.raises((ArgumentError, EncodeError)):
+        ProtobufCodec(Names).encode(Names(["a"]))
+
+
+def test_what_may_be_declared() -> None:
+    with pytest.raises(ArgumentError, match=r"a subclass of a collection is a plain class, without attrs.define"):
+        java_class("com.acme.own.Wrong")(attrs.define(type("Wrong", (list,), {"__annotations__": {"a": int}})))
+    for base in (java.EnumMap, java.ListOf, java.SingletonList, frozenset, tuple):
+        with pytest.raises(ArgumentError, match="takes an attrs class, a dataclass, a pydantic model, an Enum or a"):
+            java_class("com.acme.own.Wrong")(type("Wrong", (base,), {}))

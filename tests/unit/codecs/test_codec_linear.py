@@ -1,0 +1,50 @@
+"""Decoding takes time in proportion to the bytes, whatever they are."""
+
+from __future__ import annotations
+
+import gc
+import time
+
+import pytest
+
+from tests.unit.codecs.hostile_families import FAMILIES, Family, work_on
+
+#: Four times the bytes may take so many times the work: 16 is what is quadratic.
+MOST_GROWTH = 9.0
+#: What takes less is not looked at: seconds of CPU for the bytes that are four times as many.
+NOTHING = 0.08
+#: Until it can be measured the size grows, but not beyond so many bytes.
+SIZES = (200, 800)
+SIZES_AT_NIGHT = (*SIZES, 3_200)
+LARGEST = 150_000
+#: A machine that others use as well is slow at times, but not each time.
+ATTEMPTS = 6
+
+
+def seconds(family: Family, data: bytes) -> float:
+    gc.disable()
+    try:
+        started = time.process_time()
+        work_on(family, data)
+        return time.process_time() - started
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.codec!r} {family.name}")
+@pytest.mark.parametrize("sizes", [SIZES, pytest.param(SIZES_AT_NIGHT, marks=pytest.mark.nightly)], ids=len)
+def test_the_work_grows_no_faster_than_the_bytes(family: Family, sizes: tuple[int, ...]) -> None:
+    for size in sizes:
+        small, large = family.make(size), family.make(4 * size)
+        taken = seconds(family, large)
+        if taken >= NOTHING or len(large) > LARGEST:
+            break
+    if taken < NOTHING:
+        return
+    growth = len(large) / len(small)
+    for _ in range(ATTEMPTS):
+        # The least of several is what the work itself takes.
+        if taken <= seconds(family, small) * growth * MOST_GROWTH / 4:
+            return
+        taken = min(taken, seconds(family, large))
+    pytest.fail(f"{len(large)} bytes take {taken:.2f} s, {len(small)} bytes {seconds(family, small):.2f} s")

@@ -1,0 +1,204 @@
+"""Equal values have equal bytes, in every process: lookups and deduplicate_for= compare bytes."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq import java
+from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
+from redisson_dq.errors import ArgumentError, DecodeError
+from redisson_dq.java import java_class
+from redisson_dq.java.collections import set_of
+from redisson_dq.java.hashing import hash_map_order, java_hash
+from tests.unit.codecs import acme, orders
+from tests.unit.codecs.vectors import vectors
+
+ROOT = Path(__file__).resolve().parents[3]
+CODECS: tuple[Codec, ...] = (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec())
+WORDS = orders.WORDS
+
+
+def lines_of_a_process(seed: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.unit.codecs.orders"],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_bytes_do_not_depend_on_the_process() -> None:
+    here = orders.lines()
+    assert len(here) > 100
+    assert {line.split()[1] for line in here} == orders.VALUES.keys()
+    for seed in ("0", "1", "2", "3"):
+        assert lines_of_a_process(seed) == here
+
+
+@pytest.mark.parametrize("kind", [java.HashMap, java.Hashtable, java.ConcurrentHashMap, java.Properties, java.TreeMap])
+@pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
+def test_equal_tables_have_equal_bytes(codec: Codec, kind: Any) -> None:
+    forwards, backwards = dict.fromkeys(WORDS, "v"), dict.fromkeys(reversed(WORDS), "v")
+    assert codec.encode(kind(forwards)) == codec.encode(kind(backwards))
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
+def test_what_keeps_an_order_is_written_in_it(codec: Codec) -> None:
+    for kind in (dict.fromkeys, java.LinkedHashSet, list):
+        make: Any = kind
+        assert codec.encode(make(WORDS)) != codec.encode(make(WORDS[::-1]))
+
+
+def test_the_order_is_that_of_a_table_in_java() -> None:
+    for vector in vectors("Kryo5Codec"):
+        if vector.name in ("set/hashset-20", "set/hashset", "map/hash-20") and vector.data is not None:
+            value = Kryo5Codec().decode(vector.data)
+            made: Any = set(value) if isinstance(value, set) else java.HashMap(dict(sorted(value.items())))
+            assert Kryo5Codec().encode(made) == vector.data
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
+def test_a_set_that_was_read_and_changed_is_written_as_one_made_in_python(codec: Codec) -> None:
+    read = java_set()
+    assert type(read) is java.HashSet
+    assert codec.encode(codec.decode(codec.encode(read))) == codec.encode(read)
+    assert codec.encode(read) != codec.encode(set(read))
+    read.add("more")
+    assert codec.encode(read) == codec.encode(set(read))
+    read.remove("more")
+    read.remove("BB")
+    assert codec.encode(read) == codec.encode(set(read))
+
+
+def java_set() -> Any:
+    """A set as it is read whose elements Java had in another order: of two in one bucket the later one first."""
+    return set_of("java.util.HashSet", set, ["BB", "Aa"])
+
+
+def test_elements_that_fit_a_field_are_written_as_they_fit() -> None:
+    codec = SerializationCodec()
+    read = set_of("java.util.HashSet", set, [17, 1])
+    back = codec.decode(codec.encode(Longs(read)))
+    assert [*map(repr, back.numbers.table.keys)] == ["Long(17)", "Long(1)"]
+
+
+@java_class("com.acme.order.Longs", serial_version_uid=1)
+@attrs.define
+class Longs:
+    numbers: set[java.Long]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies_are_equal_and_written(again: Any) -> None:
+    read = java_set()
+    assert again(read) == read
+    assert Kryo5Codec().decode(Kryo5Codec().encode(again(read))) == read
+    table = Kryo5Codec().decode(Kryo5Codec().encode(java.HashMap(dict.fromkeys(WORDS, 1))))
+    assert Kryo5Codec().encode(again(table)) == Kryo5Codec().encode(table)
+
+
+def test_hashes_are_those_of_java() -> None:
+    assert java_hash("hello") == 99162322
+    assert java_hash("x" * 5000) == long_hash("x" * 5000)
+    assert java_hash("\U0001f600" * 1500) == long_hash("\U0001f600" * 1500)
+    assert java_hash(("a", 1)) == (31 * (31 + 97) + 1) & 0xFFFFFFFF
+    assert java_hash(frozenset({"a", 1})) == 98
+    assert java_hash(acme.Color.RED) is None
+    assert hash_map_order(["b", "a"], lambda item: item, 16) == ["a", "b"]
+
+
+def long_hash(text: str) -> int:
+    result = 0
+    for unit in memoryview(text.encode("utf-16-le")).cast("H"):
+        result = (31 * result + unit) & 0xFFFFFFFF
+    return result
+
+
+# Wrappers around what Python cannot hold in a set or a dict
+
+
+def wrapped() -> list[Any]:
+    order = acme.Order(java.Long(1), "A")
+    elements = java.Elements("java.util.LinkedHashSet", [order, acme.Order(java.Long(2), "B")])
+    ones = java.Elements("java.util.HashSet", [1, java.Long(1), True])
+    entries = java.Entries("java.util.LinkedHashMap", [(order, "v"), (acme.Order(), None)])
+    ranked = java.Elements("java.util.TreeSet", [order], java.Comparator.REVERSE_ORDER)
+    plain = [elements, ones, entries, ranked]
+    views = [view(value) for value in plain for view in (java.unmodifiable, java.synchronized)]
+    collections = [
+        java.ListView("java.util.Collections$UnmodifiableCollection", value) for value in (elements, ones, {1, 2, 3})
+    ]
+    return [*plain, *views, *collections, *(java.unmodifiable(view) for view in views), {"k": views}]
+
+
+@pytest.mark.parametrize("codec", [Kryo5Codec(), SerializationCodec()], ids=lambda codec: codec.name)
+def test_wrappers_around_what_has_no_hash_come_back(codec: Codec) -> None:
+    for value in wrapped():
+        back = codec.decode(codec.encode(value))
+        assert type(back) is type(value)
+        assert back == value
+        assert repr(back) == repr(value)
+        assert getattr(back, "inner", None) == getattr(value, "inner", None)
+        assert getattr(back, "comparator", None) is getattr(value, "comparator", None)
+        assert codec.encode(back) == codec.encode(value)
+
+
+def test_the_kind_of_a_view_is_that_of_its_class() -> None:
+    elements: Any = java.Elements("java.util.HashSet", [[]])
+    assert type(java.unmodifiable(elements)) is java.ElementsView
+    assert java.unmodifiable(elements).java_name == "java.util.Collections$UnmodifiableSet"
+    tree: Any = java.Entries("java.util.TreeMap", [([], 1)])
+    assert java.synchronized(tree).java_name == "java.util.Collections$SynchronizedSortedMap"
+    with pytest.raises(ArgumentError, match="ElementsView takes the name of a wrapper's class"):
+        java.ElementsView("java.util.Collections$UnmodifiableMap", elements)
+
+
+# Enums whose constants have bodies
+
+
+def test_a_body_that_the_declaration_names_is_written_in_kryo() -> None:
+    codec = Kryo5Codec()
+    assert b"Planet$\xb2" in codec.encode(acme.Planet.EARTH)
+    assert codec.decode(codec.encode([*acme.Planet])) == [*acme.Planet]
+    with pytest.raises(ArgumentError, match=r"com.acme.Planet has no constant SATURN"):
+        java_class("com.acme.Planet", constant_bodies={"SATURN": "com.acme.Planet$3"})(acme.Planet)
+
+
+# Errors of declarations that are out of date
+
+
+def test_what_is_no_name_of_a_class_tells_of_bytes_out_of_step() -> None:
+    with pytest.raises(DecodeError) as caught:
+        Kryo5Codec().decode(Kryo5Codec().encode(acme.Box([]))[:-1].replace(b"java.util.ArrayLis\xf4", b"j\x01\xe3"))
+    assert "where the name of a Java class should be, in the field content of com.acme.Box: the declar" in str(
+        caught.value
+    )
+
+
+def test_an_undeclared_class_in_a_field_blames_no_declaration() -> None:
+    data = Kryo5Codec().encode(acme.Box(acme.Square(1))).replace(b"com.acme.Squar\xe5", b"com.acme.Absen\xf4")
+    with pytest.raises(DecodeError) as caught:
+        Kryo5Codec().decode(data)
+    text = str(caught.value)
+    assert "`redisson-dq generate-classes your.jar com.acme.Absent`, in the field content of com.acme.Box (off" in text
+    assert "out of date" not in text
+
+
+def test_bytes_that_end_inside_an_object_name_its_field() -> None:
+    data = Kryo5Codec().encode(acme.Order(java.Long(1), "A", 1.5, ["t"]))
+    with pytest.raises(
+        DecodeError, match=r"in the middle of the value, in the field price of com.acme.Order: the decl"
+    ):
+        Kryo5Codec().decode(data[: data.index(b"\xf8\x3f")])

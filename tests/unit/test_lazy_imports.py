@@ -1,0 +1,96 @@
+"""A program imports what it uses: ``import redisson_dq`` brings neither codecs nor asyncio's flavour along."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import redisson_dq
+import redisson_dq.codecs
+from tests.conftest import environment
+
+PACKAGE = Path(redisson_dq.__file__).parent
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a new process has after these lines."""
+    lines = f"import json, sys\n{code}\nprint(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", lines], env=environment(), capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def below(modules: set[str], *packages: str) -> list[str]:
+    return sorted(name for name in modules if name in packages or name.startswith(tuple(f"{one}." for one in packages)))
+
+
+def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_scheduler() -> None:
+    modules = loaded_by("import redisson_dq\nredisson_dq.connect, redisson_dq.Client, redisson_dq.BlockingQueue")
+    assert "redisson_dq._sync.client" in modules
+    for absent in (
+        "redisson_dq._async",
+        "redisson_dq.aio",
+        "redisson_dq.cli",
+        "redisson_dq.embedded",
+        "redisson_dq.java",
+        "redisson_dq.worker",
+        "redisson_dq._sync.worker",
+        "apscheduler",
+    ):
+        assert below(modules, absent) == []
+    assert below(modules, "redisson_dq.codecs") == ["redisson_dq.codecs", "redisson_dq.codecs.base"]
+
+
+def test_a_codec_brings_no_other_one() -> None:
+    modules = loaded_by("import redisson_dq\nredisson_dq.codecs.StringCodec()")
+    assert below(modules, "redisson_dq.codecs.simple")
+    others = [f"redisson_dq.codecs.{name}" for name in ("jackson", "kryo5", "protostuff", "serialization")]
+    assert below(modules, *others) == []
+
+
+@pytest.mark.parametrize("name", ["aio", "codecs", "java"])
+def test_a_part_is_there_without_an_import_of_its_own(name: str) -> None:
+    assert f"redisson_dq.{name}" in loaded_by(f"import redisson_dq\nredisson_dq.{name}.__all__")
+    assert name in dir(redisson_dq)
+
+
+@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs])
+def test_every_public_name_can_be_had(package: types.ModuleType) -> None:
+    assert set(package.__all__) <= set(dir(package))
+    assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'Kryo6Codec'"):
+        _ = package.Kryo6Codec
+
+
+def test_a_star_brings_all_of_them() -> None:
+    code = (
+        "from redisson_dq.codecs import *\nfrom redisson_dq import *\nKryo5Codec, connect, aio.connect, codecs.LZ4Codec"
+    )
+    assert "redisson_dq.codecs.kryo5" in loaded_by(code)
+
+
+def test_a_name_is_looked_up_once() -> None:
+    first = redisson_dq.codecs.LongCodec
+    assert vars(redisson_dq.codecs)["LongCodec"] is first
+
+
+def test_what_checkers_see_is_what_there_is() -> None:
+    """The codecs stand twice in their package: as imports for checkers, and by the modules that they come from."""
+    tree = ast.parse((PACKAGE / "codecs" / "__init__.py").read_text("utf-8"))
+    seen = {
+        alias.name: str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("redisson_dq.codecs.")
+        for alias in node.names
+    }
+    assert sorted(seen) == sorted(redisson_dq.codecs.__all__)
+    homes = next(node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    given = {
+        name: f"redisson_dq.codecs.{module}" for module, names in ast.literal_eval(homes).items() for name in names
+    }
+    assert given == seen

@@ -1,0 +1,55 @@
+"""An outage as several parts of a client see it: told once when it begins, and once when nobody fails any more."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from redisson_dq._async.connecting.outage import Outage as AsyncOutage
+from redisson_dq._sync.connecting.outage import Outage
+
+
+@pytest.fixture(params=[Outage, AsyncOutage])
+def outage(request: pytest.FixtureRequest) -> Any:
+    return request.param()
+
+
+def test_it_lasts_from_the_first_part_to_the_last(outage: Any, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Any] = []
+    outage.listeners.append(told.append)
+    first = ConnectionError("first")
+    outage.ended("wait")
+    assert not outage.is_going_on
+    outage.began("wait", first)
+    outage.began("renewal", ConnectionError("second"))
+    outage.began("wait", ConnectionError("third"))
+    outage.ended("wait")
+    outage.ended("wait")
+    assert outage.is_going_on
+    assert told == [first]
+    outage.ended("renewal")
+    assert not outage.is_going_on
+    assert told[0] is first
+    assert isinstance(told[1], timedelta)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    assert [record.getMessage().split(":")[0].split(" after")[0] for record in caplog.records] == [
+        "Redis is away",
+        "Redis is back again",
+    ]
+    outage.began("wait", first)
+    assert len(told) == 3
+
+
+def test_a_listener_that_fails_keeps_nothing_from_the_others(outage: Any) -> None:
+    told: list[Any] = []
+
+    def broken(what: Any) -> None:
+        raise ValueError(what)
+
+    outage.listeners += [broken, told.append]
+    outage.began("wait", ConnectionError())
+    outage.ended("wait")
+    assert len(told) == 2

@@ -1,0 +1,82 @@
+"""What redis-py's errors become, and which of them a waiting call waits through. No server."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from redis import exceptions
+
+from redisson_dq import _redis
+from redisson_dq.errors import (
+    ClosedError,
+    CrossSlotError,
+    RedisConnectionError,
+    RedisReplyError,
+    RedissonDQError,
+    ServerFullError,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "ours"),
+    [
+        (exceptions.ConnectionError("gone"), RedisConnectionError),
+        (exceptions.TimeoutError("slow"), RedisConnectionError),
+        (ConnectionResetError("reset"), RedisConnectionError),
+        (exceptions.AuthenticationError("WRONGPASS"), RedisReplyError),
+        (exceptions.ResponseError("CROSSSLOT Keys in request don't hash to the same slot"), CrossSlotError),
+        (exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), ServerFullError),
+        (exceptions.ResponseError("ERR unknown command"), RedisReplyError),
+    ],
+)
+def test_each_kind_becomes_one_of_ours(error: Exception, ours: type[RedissonDQError]) -> None:
+    made = _redis.translate(error, "queue 'orders'")
+    assert type(made) is ours
+    assert str(made).startswith("queue 'orders': ")
+
+
+def test_only_a_lost_connection_leaves_a_doubt_and_only_when_it_was_sent() -> None:
+    for sent in (False, True):
+        made = _redis.translate(exceptions.ConnectionError("gone"), "queue 'orders'", sent=sent)
+        assert isinstance(made, RedisConnectionError)
+        assert made.maybe_done is sent
+        assert ("may have been carried out" in str(made)) is sent
+
+
+def test_an_error_of_ours_stays_as_it_is() -> None:
+    error = ClosedError("closed")
+    assert _redis.translate(error, "queue 'orders'") is error
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (exceptions.BusyLoadingError("LOADING Redis is loading the dataset in memory"), True),
+        (exceptions.ReadOnlyError("You can't write against a read only replica."), True),
+        (exceptions.ResponseError("BUSY Redis is busy running a script."), True),
+        (exceptions.ResponseError("NOREPLICAS Not enough good replicas to write."), True),
+        (exceptions.ResponseError("MISCONF Redis is configured to save RDB snapshots"), True),
+        (exceptions.ResponseError("UNBLOCKED force unblock from blocking operation"), True),
+        (exceptions.MovedError("3999 127.0.0.1:6381"), True),
+        (exceptions.ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value"), False),
+        (exceptions.NoPermissionError("this user has no permissions to run the 'blpop' command"), False),
+        (exceptions.ResponseError("ERR unknown command"), False),
+    ],
+)
+def test_passing_conditions(error: exceptions.ResponseError, passes: bool) -> None:
+    assert _redis.is_passing(error) is passes
+
+
+def test_connections_are_made_from_a_copy_of_the_users_settings() -> None:
+    theirs = redis.Redis(host="example", port=7, db=3, password="secret", decode_responses=True, socket_timeout=9)
+    before = dict(theirs.connection_pool.connection_kwargs)
+    pool = _redis.pool_from(theirs.connection_pool)
+    settings = pool.connection_kwargs
+    assert pool is not theirs.connection_pool
+    assert (settings["host"], settings["port"], settings["db"], settings["password"]) == ("example", 7, 3, "secret")
+    connection = pool.connection_class(**settings)
+    assert connection.retry.get_retries() == 0
+    assert connection.encoder.decode_responses is False
+    assert connection.socket_keepalive
+    assert theirs.connection_pool.connection_kwargs == before
+    theirs.close()

@@ -1,0 +1,90 @@
+"""What no linter checks of the sources: one word for a caught error, one form of sections, one rule for underscores."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import redisson_dq
+
+PACKAGE = Path(redisson_dq.__file__).parent
+SOURCES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+# Where a section ends, whatever its depth.
+WIDTH = 118
+# Not swept yet.
+LATER = ("codecs", "java")
+
+
+def test_a_caught_error_has_one_name() -> None:
+    """``error``; one that is caught while another is handled, or stands beside one, is a ``failure``."""
+    found = {
+        f"{name}:{node.lineno}: {node.name}"
+        for name, text in SOURCES.items()
+        if name.split("/")[0] not in LATER
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ExceptHandler) and node.name not in (None, "error", "failure")
+    }
+    assert sorted(found) == []
+
+
+def test_sections_have_one_form() -> None:
+    """``# -- what follows ------``, of one width."""
+    found = [
+        f"{name}:{number}: {line}"
+        for name, text in SOURCES.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if re.match(r"\s*#\s*[-=*#~]{2}", line)
+        and not (re.fullmatch(r"\s*# -- \w.* -+", line) and len(line) == WIDTH)
+        and not line.strip("# -").startswith("sync")
+    ]
+    assert found == []
+
+
+def names_at_the_top(tree: ast.Module) -> set[str]:
+    """What a module defines for others to use: functions, classes and values, but for type variables and the logger."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            value = node.value
+            is_variable = isinstance(value, ast.Call) and ast.unparse(value.func) in ("TypeVar", "ParamSpec")
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name) and not is_variable}
+    return {name for name in found if name != "logger" and not name.startswith("__")}
+
+
+def listed(tree: ast.Module) -> set[str]:
+    """``__all__``."""
+    names: set[str] = set()
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(node, (ast.Assign, ast.AugAssign)):
+            names |= set(ast.literal_eval(node.value))
+    return names
+
+
+TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(name for name in SOURCES if not name.endswith("__.py") and name.split("/")[0] not in LATER),
+)
+def test_what_is_not_listed_begins_with_an_underscore(name: str) -> None:
+    assert {each for each in names_at_the_top(TREES[name]) if not each.startswith("_")} - listed(TREES[name]) == set()
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_what_others_import_is_listed(name: str) -> None:
+    wanted = [
+        (node.module.removeprefix("redisson_dq.").replace(".", "/") + ".py", alias.name)
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("redisson_dq.") and node.module
+        for alias in node.names
+    ]
+    # What a package gives is a module, or listed by its own __init__.
+    assert [(module, each) for module, each in wanted if module in TREES and each not in listed(TREES[module])] == []

@@ -1,0 +1,104 @@
+"""The generator of the synchronous modules: it walks folders, compares whole files, refuses orphans and dead rules."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROGRAM = Path(__file__).resolve().parent.parent.parent / ".ci" / "unasync.py"
+
+# Every rule of the table matches something in it.
+SOURCE = '''\
+"""Shows every rule."""
+
+import redis.asyncio
+
+from redisson_dq._async.inner.shown import shown
+from redisson_dq._concurrency import AsyncWorker, async_finish
+
+
+class Shown:
+    async def __aenter__(self):
+        return await async_finish(self)
+
+    async def __aexit__(self, *_):
+        await self.aclose()
+
+    def __aiter__(self):
+        # sync: return iter(())
+        return AsyncWorker(redis.asyncio)
+'''
+
+
+@pytest.fixture
+def unasync() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("unasync", PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "_async"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "shown.py").write_text(SOURCE, "utf-8")
+    (folder / "inner" / "shown.py").write_text("async def inside(): ...\n", "utf-8")
+    return folder
+
+
+def write(made: dict[str, str], target: Path) -> None:
+    for name, text in made.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text(text, "utf-8")
+
+
+def test_committed_modules_are_the_generated_ones() -> None:
+    subprocess.run([sys.executable, str(PROGRAM), "--check"], check=True)
+
+
+def test_folders_are_walked(unasync: ModuleType, source: Path) -> None:
+    made = unasync.generate(source)
+    assert set(made) == {"shown.py", "inner/shown.py"}
+    assert "def inside(): ...\n" in made["inner/shown.py"]
+    assert "async" not in made["inner/shown.py"].partition("\n")[2]
+    assert "from redisson_dq._sync.inner.shown import shown\n" in made["shown.py"]
+    assert "redisson_dq/_async/inner/shown.py" in made["inner/shown.py"].splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["shown.py", "inner/shown.py"])
+def test_a_line_too_many_is_noticed(unasync: ModuleType, source: Path, tmp_path: Path, name: str) -> None:
+    made = unasync.generate(source)
+    write(made, tmp_path / "_sync")
+    assert unasync.differing(made, tmp_path / "_sync") == []
+    with (tmp_path / "_sync" / name).open("a", encoding="utf-8") as file:
+        file.write("\nadded = True\n")
+    assert unasync.differing(made, tmp_path / "_sync") == [name]
+
+
+@pytest.mark.parametrize("name", ["orphan.py", "inner/orphan.py", "other/orphan.py"])
+def test_a_module_without_a_source_is_noticed(unasync: ModuleType, source: Path, tmp_path: Path, name: str) -> None:
+    made = unasync.generate(source)
+    write({**made, name: "made_by_hand = True\n"}, tmp_path / "_sync")
+    assert unasync.differing(made, tmp_path / "_sync") == [name]
+
+
+@pytest.mark.parametrize("name", ["shown.py", "inner/shown.py"])
+def test_a_missing_module_is_noticed(unasync: ModuleType, source: Path, tmp_path: Path, name: str) -> None:
+    made = unasync.generate(source)
+    write(made, tmp_path / "_sync")
+    (tmp_path / "_sync" / name).unlink()
+    assert unasync.differing(made, tmp_path / "_sync") == [name]
+
+
+def test_a_rule_that_matches_nothing_is_an_error(unasync: ModuleType, source: Path) -> None:
+    (source / "shown.py").write_text(SOURCE.replace("__aiter__", "__repr__"), "utf-8")
+    with pytest.raises(SystemExit, match="__aiter__"):
+        unasync.generate(source)

@@ -1,0 +1,186 @@
+"""Which handler gets a value, and which of its arguments a handler asks for."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.working.handlers import Handler, Shape, declared, is_async
+from redisson_dq.working.retries import Retry
+from redisson_dq.working.routing import Unroutable, choose
+
+
+@attrs.frozen
+class Order:
+    kind: str = "sale"
+
+
+class BigOrder(Order):
+    pass
+
+
+class Refund:
+    pass
+
+
+def nothing(value: Any) -> None:
+    pass
+
+
+def handler(type: type | None = None, **options: Any) -> Handler:
+    given: dict[str, Any] = {
+        "where": None,
+        "when": None,
+        "concurrency": 1,
+        "retry": None,
+        "timeout": None,
+        "on_failed": None,
+        "crash_limit": 10,
+    }
+    function, queue = options.pop("function", nothing), options.pop("queue", "orders")
+    return declared(function, queue, type=type, **{**given, **options})
+
+
+def test_the_class_decides() -> None:
+    orders, refunds = handler(Order), handler(Refund)
+    table = [orders, refunds]
+    assert choose(table, Order()) is orders
+    assert choose(table, Refund()) is refunds
+    assert choose(table, "neither") is None
+    assert choose([], Order()) is None
+
+
+def test_the_nearest_class_decides() -> None:
+    any_, orders, big = handler(), handler(Order), handler(BigOrder)
+    for table in ([any_, orders, big], [big, orders, any_], [orders, any_, big]):
+        assert choose(table, BigOrder()) is big
+        assert choose(table, Order()) is orders
+        assert choose(table, Refund()) is any_
+    assert choose([handler(object)], None) is not None
+    # Of equal ones the first.
+    first, second = handler(Order), handler(Order)
+    assert choose([first, second], Order()) is first
+
+
+def test_a_bool_is_no_int_where_both_are_declared() -> None:
+    ints, bools = handler(int), handler(bool)
+    assert choose([ints, bools], True) is bools
+    assert choose([ints, bools], 1) is ints
+
+
+def test_a_field_decides() -> None:
+    refunds, sales, rest = handler(where={"kind": "refund"}), handler(where={"kind": "sale", "size": 2}), handler()
+    table = [rest, refunds, sales]
+    assert choose(table, {"kind": "refund"}) is refunds
+    assert choose(table, Order("refund")) is refunds
+    assert choose(table, {"kind": "sale", "size": 2}) is sales
+    assert choose(table, {"kind": "sale"}) is rest
+    assert choose(table, "text") is rest
+    # A value without the field is not one whose field is None.
+    assert choose([handler(where={"kind": None})], {}) is None
+
+
+def test_a_field_and_a_class_decide() -> None:
+    refunds = handler(Order, where={"kind": "refund"})
+    assert choose([refunds], Order("refund")) is refunds
+    assert choose([refunds], {"kind": "refund"}) is None
+
+
+def test_a_function_decides() -> None:
+    large, rest = handler(int, when=lambda number: number > 10), handler(int)
+    assert choose([rest, large], 11) is large
+    assert choose([rest, large], 10) is rest
+    # It is not asked for values of other classes.
+    assert choose([large], "text") is None
+
+
+def test_a_function_that_fails_is_told() -> None:
+    broken = handler(when=lambda value: value["missing"])
+    with pytest.raises(Unroutable, match="KeyError") as caught:
+        choose([broken], {})
+    assert caught.value.handler is broken
+
+
+def test_what_a_function_takes() -> None:
+    def value_only(value: Any) -> None: ...
+    def with_event(value: Any, event: Any) -> None: ...
+    def with_needs(value: Any, event: Any, session: Any, *, pool: Any) -> None: ...
+    def with_defaults(value: Any, event: Any, times: int = 3) -> None: ...
+    def own_default(value: Any, times: int = 3) -> None: ...
+    def any_number(*args: Any) -> None: ...
+
+    shapes = {each: Shape.of(each, "x", 2) for each in (value_only, with_event, with_needs, with_defaults, any_number)}
+    assert not shapes[value_only].takes_event
+    assert shapes[with_event] == Shape(takes_event=True, needs=())
+    assert shapes[with_needs] == Shape(takes_event=True, needs=("session", "pool"))
+    assert shapes[with_defaults] == Shape(takes_event=True, needs=())
+    assert not Shape.of(own_default, "x", 2).takes_event
+    assert shapes[any_number].takes_event
+    assert Shape.of(functools.partial(with_needs, pool=1), "x", 2).needs == ("session",)
+    assert Shape.of(print, "x", 2).takes_event
+
+    def none_at_all() -> None: ...
+    def only_by_place(value: Any, event: Any, session: Any, /) -> None: ...
+
+    with pytest.raises(ArgumentError, match="takes the value"):
+        Shape.of(none_at_all, "x", 2)
+    with pytest.raises(ArgumentError, match="session"):
+        Shape.of(only_by_place, "x", 2)
+
+
+def test_what_is_awaited() -> None:
+    async def awaits(value: Any) -> None: ...
+
+    class Callable:
+        async def __call__(self, value: Any) -> None: ...
+
+    class Method:
+        async def handle(self, value: Any) -> None: ...
+
+    for function in (awaits, functools.partial(awaits), Callable(), functools.partial(Callable()), Method().handle):
+        assert is_async(function)
+    for plain in (nothing, functools.partial(nothing), print, Order):
+        assert not is_async(plain)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"queue": 5}, "name of a queue"),
+        ({"function": "no function"}, "function"),
+        ({"type": "Order"}, "class"),
+        ({"where": [("kind", 1)]}, "where="),
+        ({"where": {1: 2}}, "where="),
+        ({"when": "kind"}, "when="),
+        ({"on_failed": 5}, "on_failed="),
+        ({"concurrency": 0}, "concurrency="),
+        ({"concurrency": 1.0}, "concurrency="),
+        ({"timeout": 0}, "timeout="),
+        ({"timeout": -1}, "timeout="),
+        ({"timeout": "1"}, "timeout="),
+        ({"crash_limit": 0}, "crash_limit="),
+        ({"batch": 0}, "batch"),
+        ({"batch": 1001}, "batch"),
+        ({"batch": 5, "within": -1}, "within="),
+        ({"retry": 3}, "retry="),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        handler(**options)
+
+
+def test_a_handler_as_it_was_declared() -> None:
+    made = handler(Order, retry=[Retry(limit=3)], timeout=2, batch=5, within=0.2)
+    assert (made.name, made.queue, made.type, made.timeout, made.batch, made.within) == (
+        "nothing",
+        "orders",
+        Order,
+        2.0,
+        5,
+        0.2,
+    )
