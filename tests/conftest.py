@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
+from tests.by_file import ByFile
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.peer import VERSIONS, JavaPeer
 
@@ -28,6 +30,9 @@ hypothesis.settings.register_profile("nightly", max_examples=3000, **_UNTIMED)
 _AT_ONCE = [phase for phase in hypothesis.Phase if phase not in (hypothesis.Phase.shrink, hypothesis.Phase.explain)]
 hypothesis.settings.register_profile("ordinary", phases=_AT_ONCE, print_blob=True, **_UNTIMED)
 hypothesis.settings.load_profile("ordinary")
+
+# A process that a test forked and left behind would keep the run waiting: it has the pipes of the one it came from.
+os.register_at_fork(after_in_child=lambda: signal.alarm(240))
 
 # Hypothesis and the JVM are slow at times on a busy machine; an event that has not come by then never will.
 PATIENCE = 30.0
@@ -84,6 +89,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if len(pairs) == 4:
             for pair in pairs.keys() - _PAIRS_BY_DAY:
                 pairs[pair].add_marker("nightly")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 def pytest_collection_finish() -> None:
