@@ -18,7 +18,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
@@ -26,9 +26,7 @@ from tests.integration.whereabouts import Whereabouts, whereabouts
 from tests.interop.sides import NO_PROBE
 
 # Each case starts a process: the second server has its turn at night.
-pytestmark = pytest.mark.parametrize(
-    "server", ["redis", pytest.param("valkey", marks=pytest.mark.nightly)], indirect=True
-)
+pytestmark = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
 
 DEAD = DeadKeys.belonging_to("orders")
 
@@ -119,7 +117,7 @@ def drain(flavour: Flavour, url: str, admin: Any, expected: set[str]) -> None:
         assert not admin.exists(KEYS.leases, KEYS.deliveries, KEYS.histories, KEYS.history_ends)
 
 
-@pytest.mark.parametrize("where", ["command", pytest.param("sent", marks=pytest.mark.nightly), "reply"])
+@pytest.mark.parametrize("where", ["command", by_night("sent"), "reply"])
 @pytest.mark.parametrize("call", STEPS)
 def test_a_kill_at_a_call(admin: Any, url: str, gate: Gate, call: str, where: Where) -> None:
     expected = STEPS[call]

@@ -26,7 +26,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.lease_source import mark_of
-from tests.conftest import PATIENCE, PROGRAMS, environment, eventually
+from tests.conftest import PATIENCE, PROGRAMS, by_night, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
@@ -34,7 +34,7 @@ from tests.integration.whereabouts import whereabouts
 # Every case starts processes: the second server has its turn at night.
 pytestmark = [
     pytest.mark.usefixtures("server"),
-    pytest.mark.parametrize("server", ["redis", pytest.param("valkey", marks=pytest.mark.nightly)], indirect=True),
+    pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True),
 ]
 WORKERS = {"sync": "in_threads", "asyncio": "in_a_loop"}
 # What the supervisor does is the same for both flavours: most cases have one.
@@ -145,7 +145,7 @@ def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin
 
 
 @in_threads
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, by_night(signal.SIGINT)])
 def test_a_signal_under_load_loses_and_counts_nothing(url: str, admin: Any, queue: Any, number: signal.Signals) -> None:
     count = 400
     queue.add_all([str(value) for value in range(count)])
@@ -254,7 +254,7 @@ def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
 
 
 @in_threads
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [3, by_night(200)])
 def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, kills: int) -> None:
     """Leases run for 1,000 s, so each value that is not handled soon was forgotten by the supervisor."""
     count = 150 * kills

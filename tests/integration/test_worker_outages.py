@@ -12,7 +12,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Away, BackAgain, Succeeded
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Gate, Ledger, Log, at_rest, running
@@ -22,7 +22,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage().partition(":")[0] for record in caplog.records if record.name == "redisson_dq"]
 
 
-@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("seconds", [2, by_night(60)])
 def test_redis_goes_away_and_comes_back(
     flavour: Flavour, own_server: Any, caplog: pytest.LogCaptureFixture, seconds: float
 ) -> None:

@@ -20,15 +20,13 @@ import pytest
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import HandedBack, Lost, Succeeded
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Gate, Ledger, Log, at_rest, running
 
 # Most cases start processes: the second server has its turn at night.
-pytestmark = pytest.mark.parametrize(
-    "server", ["redis", pytest.param("valkey", marks=pytest.mark.nightly)], indirect=True
-)
+pytestmark = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
 
 
 @pytest.fixture
@@ -360,7 +358,7 @@ def while_it_works(admin: Any, before: int) -> None:
     eventually(lambda: admin.llen("done") > before)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [3, by_night(200)])
 def test_killed_at_random_under_load(flavour: Flavour, url: str, admin: Any, queue: Any, kills: int) -> None:
     """Each value is handled at least once, however many of the processes that handle them are killed."""
     chance, count = random.Random(kills), 40 * (kills + 1)

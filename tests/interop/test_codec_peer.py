@@ -19,6 +19,7 @@ from redisson_dq.codecs import (
     ZStdCodec,
 )
 from redisson_dq.java import times
+from tests.conftest import by_night
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
@@ -156,7 +157,7 @@ GENERATORS = {
 
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-@pytest.mark.parametrize("count", [GENERATED, pytest.param(GENERATED_AT_NIGHT, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [GENERATED, by_night(GENERATED_AT_NIGHT)])
 @pytest.mark.parametrize("name", GENERATORS)
 def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], name: str, count: int) -> None:
     codec = CODECS[name]

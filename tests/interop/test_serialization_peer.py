@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec
+from tests.conftest import by_night
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
@@ -19,6 +20,7 @@ from tests.unit.codecs.test_codec_serialization_golden import READ, UNWRITTEN
 from tests.unit.codecs.test_codec_serialization_properties import values
 
 GENERATED = 2_000
+GENERATED_AT_NIGHT = 5_000
 codec = SerializationCodec()
 
 
@@ -38,10 +40,11 @@ def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPee
 
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer]) -> None:
+@pytest.mark.parametrize("count", [GENERATED, by_night(GENERATED_AT_NIGHT)])
+def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], count: int) -> None:
     generated: list[Any] = []
 
-    @settings(max_examples=GENERATED, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(values)
     def generate(value: Any) -> None:
         generated.append(value)

@@ -78,6 +78,18 @@ local function hinted_place(member, hint, hints)
   return nil
 end
 
+-- Moves what is wanted and stands in this part of the list to `at`, with its place. Gives how many these were.
+local function noted(at, wanted, first, last)
+  local found = 0
+  for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, last)) do
+    if wanted[member] then
+      at[member], wanted[member] = first + i - 1, nil
+      found = found + 1
+    end
+  end
+  return found
+end
+
 -- The places of those members that stand at the front of the list or at its end, by member.
 local function at_the_ends(members, size)
   local wanted, at, left = {}, {}, #members
@@ -86,12 +98,7 @@ local function at_the_ends(members, size)
   end
   for _, first in ipairs({0, math.max(#members, size - #members)}) do
     if left > 0 then
-      for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, first + #members - 1)) do
-        if wanted[member] then
-          at[member], wanted[member] = first + i - 1, nil
-          left = left - 1
-        end
-      end
+      left = left - noted(at, wanted, first, first + #members - 1)
     end
   end
   return at, wanted, left
@@ -105,12 +112,7 @@ local function scanned(at, wanted, left, size, until_us)
     elseif server_time() > until_us then
       return false
     end
-    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, first + READ - 1)) do
-      if wanted[member] then
-        at[member], wanted[member] = first + i - 1, nil
-        left = left - 1
-      end
-    end
+    left = left - noted(at, wanted, first, first + READ - 1)
   end
   return true
 end

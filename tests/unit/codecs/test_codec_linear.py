@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.conftest import by_night
 from tests.unit.codecs.hostile_families import FAMILIES, Family, work_on
 
 #: Four times the bytes may take so many times the work: 16 is what is quadratic.
@@ -32,7 +33,7 @@ def seconds(family: Family, data: bytes) -> float:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.codec!r} {family.name}")
-@pytest.mark.parametrize("sizes", [SIZES, pytest.param(SIZES_AT_NIGHT, marks=pytest.mark.nightly)], ids=len)
+@pytest.mark.parametrize("sizes", [SIZES, by_night(SIZES_AT_NIGHT)], ids=len)
 def test_the_work_grows_no_faster_than_the_bytes(family: Family, sizes: tuple[int, ...]) -> None:
     for size in sizes:
         small, large = family.make(size), family.make(4 * size)
