@@ -116,14 +116,21 @@ def servers() -> Iterator[Callable[[str], EmbeddedServer]]:
         yield start
 
 
-@pytest.fixture(params=["redis", "valkey"])
-def server(request: pytest.FixtureRequest, servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
-    """An empty Redis, then an empty Valkey, shared by the run. Its memory is the test's alone."""
-    shared = servers(request.param)
-    with redis.Redis.from_url(shared.url) as admin:
+def emptied(server: EmbeddedServer) -> EmbeddedServer:
+    """The same server for another test, without data and without connections."""
+    with redis.Redis.from_url(server.url) as admin:
+        # A test that interrupts its client anywhere leaves connections behind, until Python frees them.
+        for kind in ("normal", "pubsub"):
+            admin.client_kill_filter(_type=kind, skipme=True)
         admin.flushall()
         admin.config_resetstat()
-    return shared
+    return server
+
+
+@pytest.fixture(params=["redis", "valkey"])
+def server(request: pytest.FixtureRequest, servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
+    """An empty Redis, then an empty Valkey, shared by the run. Its memory and its connections are the test's alone."""
+    return emptied(servers(request.param))
 
 
 @pytest.fixture

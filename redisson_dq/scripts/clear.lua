@@ -29,10 +29,10 @@ for i = 1, #ended, 2 do
     gone[#gone + 1] = ended[i]
   end
 end
-need(UNLEARNING, {'DEL', 'ZADD'})
+need(UNLEARNING, {'UNLINK', 'ZADD'})
 for _, id in ipairs(gone) do
   unlearn(id)
 end
-redis.call('DEL', keys.envelopes, keys.timeout, keys.records)
+redis.call('UNLINK', keys.envelopes, keys.timeout, keys.records)
 in_parts('ZADD', keys.timeout, held)
 return 0

@@ -5,13 +5,13 @@
 -- RETURN: 1 if copied, else 0
 -- COST: O(n), n the size of the object
 -- INCLUDE: need, announce
-need({'COPY'})
+need({'COPY', 'UNLINK'})
 local count = #KEYS / 2
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
   -- What is at the new name stays then.
   return reply_with(0)
 elseif ARGV[1] == 'replace' then
-  redis.call('DEL', unpack(KEYS, count + 1))
+  redis.call('UNLINK', unpack(KEYS, count + 1))
 elseif redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
   return reply_with(0)
 end

@@ -1,14 +1,14 @@
--- Takes waiting values out for good: the first that equals one, all that equal one of some, or all that equal none.
+-- Takes waiting values out for good, namely the first that equals one, all that equal one of some, or all that equal none.
 -- Answers to: RDelayedQueue.remove(Object), removeAll(Collection), retainAll(Collection), since 3.10
 -- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends
--- ARGV: "first", "all" or "others", for how many ms outcomes are remembered, the values
--- RETURN: how many were taken out
--- COST: O(m + n log m), m waiting, n taken out
--- INCLUDE: clock, envelope, records, remember, bury, cut, parts, waiting, need, unlearn
+-- ARGV: the cursor (include/walk.lua), "first", "all" or "others", for how many ms outcomes are remembered, the values
+-- RETURN: the cursor for the next call, or ''; how many were taken out
+-- COST: O(m + n log m), m waiting, n taken out; some 12 ms at most and a look along the list, but for 'whole'
+-- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn
 local _, now_ms = server_time()
-local which, remember_ms = ARGV[1], tonumber(ARGV[2])
+local from, which, remember_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local named = {}
-for i = 3, #ARGV do
+for i = 4, #ARGV do
   named[ARGV[i]] = true
 end
 
@@ -19,7 +19,7 @@ redis.call('HLEN', keys.deliveries)
 local recorded = redis.call('HLEN', keys.records) > 0
 
 local places, members, ids, others, met = {}, {}, {}, {}, {}
-each_waiting(function(member, place)
+local cursor = walk(from, function(member, place)
   local value, id = unwrap(member)
   if value and (named[value] ~= nil) == (which ~= 'others') then
     if not met[member] then
@@ -29,13 +29,13 @@ each_waiting(function(member, place)
     if place then
       places[#places + 1] = place
     end
+    return which == 'first' and 'end' or 'out'
   elseif place then
     others[#others + 1] = member
   end
-  return which == 'first' and #members > 0
 end)
 
-need(RECORDING, {'DEL', 'LREM', 'LSET', 'RPUSH'})
+need(RECORDING, {'DEL', 'LREM', 'LSET', 'LTRIM', 'RPUSH'})
 local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)
@@ -45,11 +45,12 @@ for i, member in ipairs(members) do
   last = math.max(last, at)
 end
 live_until(last, now_ms)
-if which ~= 'first' and #others < #places then
-  -- Few stay: they are put in anew.
+local at_once = which ~= 'first' and cursor == '' and (from == '' or from == 'whole')
+if at_once and #others < #places then
+  -- All of it was walked, and few stay: they are put in anew.
   redis.call('DEL', keys.envelopes)
   in_parts('RPUSH', keys.envelopes, others)
 else
-  cut(places, {})
+  close_up(places, {})
 end
-return #members
+return {cursor, #members}

@@ -1,4 +1,4 @@
--- Takes ready values out: all that equal one of some, or all that equal none of them.
+-- Takes ready values out, namely all that equal one of some, or all that equal none of them.
 -- Answers to: RQueue.removeAll(Collection), retainAll(Collection), since 1.0
 -- KEYS: ready
 -- ARGV: "all" or "others", the values

@@ -9,18 +9,18 @@ local count = #KEYS / 2
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 then
   return reply_with(0)
 end
-need({'DEL', 'RENAME'})
+need({'RENAME', 'UNLINK'})
 -- First under other names (the second half of KEYS), as content that Redis cannot read must not cost what is there.
 for i = 1, count do
   if ARGV[i + 3] ~= '' then
     local made = redis.pcall('RESTORE', KEYS[count + i], ARGV[2], ARGV[i + 3], 'REPLACE')
     if made.err then
-      redis.call('DEL', unpack(KEYS, count + 1))
+      redis.call('UNLINK', unpack(KEYS, count + 1))
       return made
     end
   end
 end
-redis.call('DEL', unpack(KEYS, 1, count))
+redis.call('UNLINK', unpack(KEYS, 1, count))
 for i = 1, count do
   if ARGV[i + 3] ~= '' then
     redis.call('RENAME', KEYS[count + i], KEYS[i])

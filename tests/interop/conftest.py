@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.conftest import emptied
 from tests.interop.sides import CODINGS, Coding, Java
 from tests.peer import VERSIONS, JavaPeer
 
@@ -25,10 +26,7 @@ class OpenJava(Protocol):
 @pytest.fixture
 def redis7(servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
     """An empty Redis, for tests that one kind of server is enough for."""
-    shared = servers("redis")
-    with redis.Redis.from_url(shared.url) as admin:
-        admin.flushall()
-    return shared
+    return emptied(servers("redis"))
 
 
 @pytest.fixture

@@ -9,11 +9,16 @@ from redisson_dq._async.queues.handle import PAGE
 from redisson_dq._async.queues.leasing_handle import Leasing
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import DelayedRequests
+from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.walks import Walk
+from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["WaitingQueue"]
 
 T = TypeVar("T")
+U = TypeVar("U")
+V = TypeVar("V")
 
 
 class WaitingQueue(Leasing[T]):
@@ -104,18 +109,19 @@ class WaitingQueue(Leasing[T]):
         """Whether a value with equal bytes waits.
 
         :Redisson: ``RDelayedQueue.contains(Object)``
-        :Cost: O(n); one round trip
+        :Cost: O(n); one round trip for some 10,000 waiting values
+        :Guarantee: reads only; a value is missed if it is rescheduled, or was offered, after the first round trip
         """
-        return await self._run(self.requests.contains(value))
+        return await self._walk(walks.contained(self.keys, [self._side.encode(value)]))
 
     async def contains_all(self, values: Iterable[T]) -> bool:
         """Whether each of the values waits; True for none.
 
         :Redisson: ``RDelayedQueue.containsAll(Collection)``
-        :Cost: O(n + k), k values; one round trip
-        :Guarantee: reads only, at one moment
+        :Cost: O(n + k), k values; one round trip for some 10,000 waiting values
+        :Guarantee: reads only, at one moment if one round trip is enough, else like :meth:`contains`
         """
-        return await self._run(self.requests.contains_all(values))
+        return await self._walk(walks.contained(self.keys, self._side.encode_all(values)))
 
     async def read_all(self) -> list[T]:
         """Every waiting value in the order of the offers; they stay. Raises EnvelopeError like :meth:`peek`.
@@ -146,34 +152,35 @@ class WaitingQueue(Leasing[T]):
         :meth:`cancel` does the same for one item by its id, without a scan.
 
         :Redisson: ``RDelayedQueue.remove(Object)``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
+        :Cost: O(n); one round trip for some 10,000 waiting values
+        :Guarantee: atomic; of what is offered or rescheduled after the first round trip it may find nothing
         """
-        return await self._run(self.requests.remove(value))
+        return await self._walk(self._side.removal("first", [self._side.encode(value)])) > 0
 
     async def remove_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals one of these out for good; True if there was any.
 
         :Redisson: ``RDelayedQueue.removeAll(Collection)``
-        :Cost: O(n + k log n), k taken out; one round trip
-        :Guarantee: atomic
+        :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
+        :Guarantee: each round trip is atomic. What is offered after the first one stays. After an error, what was taken
+            out stays out
         """
-        return await self._run(self.requests.remove_all(values))
+        return await self._walk(self._side.removal("all", self._side.encode_all(values))) > 0
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
 
         The condition is asked here, of what waited when the call came. Then all copies of the values it was true for
-        are taken out in one step, by their bytes. One that comes meanwhile stays unless it equals one of them.
+        are taken out by their bytes. One that comes meanwhile stays unless it equals one of them.
 
         :Redisson: ``Collection.removeIf(Predicate)``
-        :Cost: O(n + k log n), k taken out; two round trips
-        :Guarantee: atomic in what it takes out
+        :Cost: O(n + k log n), k taken out; two round trips for some 10,000 waiting values
+        :Guarantee: like :meth:`remove_all`
         """
         check_function(condition, self.name)
-        found = await self._run(self._side.bytes_of(0, -1))
-        chosen = self._side.chosen(found, self.keys.timeout, condition)
-        return await self._run(self._side.remove_bytes(chosen)) if chosen else 0
+        members = await self._walk(walks.waiting(self.keys))
+        chosen = self._side.chosen([unwrap(member)[1] for member in members], self.keys.timeout, condition)
+        return await self._walk(self._side.removal("all", chosen)) if chosen else 0
 
     async def retain_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals none of these out for good; True if there was any.
@@ -181,10 +188,10 @@ class WaitingQueue(Leasing[T]):
         Redisson takes them out of one of its two keys only, so they are delivered all the same; here they are gone.
 
         :Redisson: ``RDelayedQueue.retainAll(Collection)``
-        :Cost: O(n + k log n), k taken out; one round trip
-        :Guarantee: atomic
+        :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
+        :Guarantee: like :meth:`remove_all`
         """
-        return await self._run(self.requests.retain_all(values))
+        return await self._walk(self._side.removal("others", self._side.encode_all(values))) > 0
 
     async def clear(self) -> None:
         """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.
@@ -194,6 +201,21 @@ class WaitingQueue(Leasing[T]):
         :Guarantee: atomic
         """
         await self._run(self.requests.clear())
+
+    async def _walk(self, walk: Walk[U, V]) -> V:
+        """Sends the requests of a walk one after the other; gives its result."""
+        request = next(walk)
+        while True:
+            try:
+                reply = await self._run(request)
+            except Exception as error:
+                walk.throw(error)
+                raise
+            try:
+                request = walk.send(reply)
+            except StopIteration as error:
+                result: V = error.value
+                return result
 
     # sync: def __len__(self) -> int:
     # sync:     """Same as :meth:`size`."""

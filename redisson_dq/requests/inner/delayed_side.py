@@ -16,7 +16,9 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, DuplicateItemError, EnvelopeError, QueueFullError
 from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.requests.checks import check_count, check_index
+from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.walks import Walk
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import calls
@@ -216,9 +218,19 @@ class DelayedSide(LeasedSide[T]):
         request = calls.read_waiting(self.keys, start, stop)
         return request.then(lambda members: [unwrap(member)[1] for member in members])
 
-    def remove_bytes(self, values: list[bytes]) -> Request[int]:
-        """Removes all that equal one of them; gives how many there were."""
-        return calls.remove(self.keys, "all", values, self.options.remember_ms)
+    def contains_bytes(self, values: list[bytes]) -> Request[bool]:
+        """Whether each of the values waits, in one request."""
+        distinct = list(dict.fromkeys(values))
+        return calls.contains(self.keys, distinct, calls.WHOLE).then(lambda walked: len(walked.result) == len(distinct))
+
+    def remove_bytes(self, which: str, values: list[bytes]) -> Request[bool]:
+        """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""
+        request = calls.remove(self.keys, which, values, self.options.remember_ms, calls.WHOLE)
+        return request.then(lambda walked: walked.result > 0)
+
+    def removal(self, which: str, values: list[bytes]) -> Walk[int, int]:
+        """The same as a walk; gives how many there were."""
+        return walks.removed(self.keys, which, values, self.options.remember_ms)
 
     def reschedule(
         self, id: str | WaitingItem[T], delay: Delay | None = None, at: datetime | None = None

@@ -1,35 +1,6 @@
--- Walks what waits, in the order of offers: the list, then what stands in the zset alone, by due times.
+-- Reads what waits, in the order of offers: the list, then what stands in the zset alone, by due times.
 -- KEYS: timeout, envelopes
--- INCLUDE: envelope, held_now, by_due
-
--- Whether anything stands in the zset alone, so that it has to be looked at. Told by the sizes, unless entries stand in
--- the list alone: nothing moves those, so one of them is its first sooner or later.
-local function some_alone(listed, size)
-  return size > listed or size > 0 and not redis.call('ZSCORE', keys.timeout, redis.call('LINDEX', keys.envelopes, 0))
-end
-
--- Calls visit with each entry of the list and its place, then with each of the zset, where those of the list come
--- again. It gives true for an end.
-local function each_waiting(visit)
-  local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
-  for start = 0, listed - 1, 1000 do
-    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, start, start + 999)) do
-      if visit(member, start + i - 1) then
-        return
-      end
-    end
-  end
-  if some_alone(listed, size) then
-    local is_held = held_now()
-    for start = 0, size - 1, 1000 do
-      for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
-        if not (is_held and is_held(member)) and visit(member) then
-          return
-        end
-      end
-    end
-  end
-end
+-- INCLUDE: envelope, held_now, by_due, some_alone
 
 -- Whether an entry stands in the zset alone, where the list has others.
 local function is_lean(member)

@@ -2,7 +2,9 @@
 
 from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
 from redisson_dq.wire.calls.delayed import (
+    WHOLE,
     Added,
+    Walked,
     clear,
     contains,
     offer,
@@ -12,6 +14,7 @@ from redisson_dq.wire.calls.delayed import (
     read_waiting,
     remove,
     size,
+    waiting_part,
 )
 from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
 from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
@@ -69,6 +72,8 @@ __all__ = [
     "Seen",
     "Target",
     "Transferred",
+    "WHOLE",
+    "Walked",
     "ack",
     "admit",
     "advance",
@@ -126,4 +131,5 @@ __all__ = [
     "take_due",
     "time_to_live",
     "transfer",
+    "waiting_part",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -13,7 +13,9 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
 __all__ = [
+    "WHOLE",
     "Added",
+    "Walked",
     "clear",
     "contains",
     "offer",
@@ -23,8 +25,11 @@ __all__ = [
     "read_waiting",
     "remove",
     "size",
+    "waiting_part",
     "written",
 ]
+
+T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
@@ -120,11 +125,35 @@ def read_waiting(keys: QueueKeys, start: int, stop: int) -> Request[list[bytes]]
     return call("read_waiting", keys, (start, stop), list)
 
 
-def contains(keys: QueueKeys, values: Sequence[bytes]) -> Request[bool]:
-    """Whether each of the values waits."""
-    return call("contains", keys, values, bool)
+@attrs.frozen
+class Walked(Generic[T]):
+    """The result of one call of a walk over what waits. ``cursor`` is for the next call, and empty at the end."""
+
+    cursor: bytes
+    result: T
 
 
-def remove(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: int) -> Request[int]:
+#: The cursor of a call that walks all of it, however long that takes.
+WHOLE = b"whole"
+
+
+def contains(keys: QueueKeys, values: Sequence[bytes], cursor: bytes) -> Request[Walked[list[int]]]:
+    """The indexes of those of these values that wait; no value twice."""
+    return call("contains", keys, (cursor, *values), _walked)
+
+
+def remove(
+    keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: int, cursor: bytes
+) -> Request[Walked[int]]:
     """``which`` is "first", "all" or "others"; gives how many waiting values were taken out."""
-    return call("remove", keys, (which, remember_ms, *values), int)
+    return call("remove", keys, (cursor, which, remember_ms, *values), _walked)
+
+
+def waiting_part(keys: QueueKeys, cursor: bytes) -> Request[Walked[list[bytes]]]:
+    """Entries in the order of ``poll``."""
+    return call("waiting_part", keys, (cursor,), _walked)
+
+
+def _walked(reply: list[Any]) -> Walked[Any]:
+    cursor, result = reply
+    return Walked(cursor, result)

@@ -1,0 +1,60 @@
+"""Calls on all that waits, as walks: requests that are sent one after the other, each of which Redis answers soon.
+
+The scripts carry a walk out (``scripts/include/walk.lua``). Up to some 10,000 waiting values take a single request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeVar
+
+from redisson_dq.errors import RedisConnectionError, RedisReplyError
+from redisson_dq.wire import calls
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["Walk", "contained", "removed", "waiting"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+#: Gives requests, is sent what they are answered with, and returns its result.
+Walk = Generator[Request[calls.Walked[T]], calls.Walked[T], U]
+
+
+def contained(keys: QueueKeys, values: Sequence[bytes]) -> Walk[list[int], bool]:
+    """Whether each of the values waits."""
+    missing, cursor = list(dict.fromkeys(values)), b""
+    while True:
+        walked = yield calls.contains(keys, missing, cursor)
+        met, cursor = set(walked.result), walked.cursor
+        missing = [value for index, value in enumerate(missing) if index not in met]
+        if not missing or not cursor:
+            return not missing
+
+
+def removed(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: int) -> Walk[int, int]:
+    """How many were taken out: the "first" that equals one of the values, "all" that do, or the "others"."""
+    count, cursor = 0, b""
+    while True:
+        try:
+            walked = yield calls.remove(keys, which, values, remember_ms, cursor)
+        except (RedisConnectionError, RedisReplyError) as error:
+            # What the calls before it took out stays out.
+            error.maybe_done = error.maybe_done or count > 0
+            raise
+        count, cursor = count + walked.result, walked.cursor
+        if not cursor:
+            return count
+
+
+def waiting(keys: QueueKeys) -> Walk[list[bytes], list[bytes]]:
+    """The entries, each once."""
+    members: dict[bytes, None] = {}
+    cursor = b""
+    while True:
+        walked = yield calls.waiting_part(keys, cursor)
+        members.update(dict.fromkeys(walked.result))
+        cursor = walked.cursor
+        if not cursor:
+            return list(members)

@@ -1,0 +1,168 @@
+"""Calls that look at all that waits, where much waits: several short scripts, between which others change the queue."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq import Outcome
+from redisson_dq.codecs import StringCodec
+from redisson_dq.requests.inner import walks
+from redisson_dq.wire.envelope import Envelope, unwrap, wrap
+from redisson_dq.wire.keys import QueueKeys
+from tests.benchmarks import entries
+from tests.conftest import by_night
+from tests.flavours import Flavour
+
+KEYS = QueueKeys.of("orders")
+#: Of these one call walks a part.
+MANY = 25_000
+
+
+@pytest.fixture
+def client(url: str) -> Any:
+    with redisson_dq.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+def both(url: str, queue: str, count: int) -> None:
+    """Half of them mirrored, and half in the zset alone."""
+    entries.mirrored(url, queue, count // 2)
+    entries.lean(url, queue, count - count // 2)
+
+
+KINDS: dict[str, Callable[[str, str, int], None]] = {
+    "mirrored": entries.mirrored,
+    "java": entries.java,
+    "lean": entries.lean,
+    "both": both,
+}
+
+
+def calls_of(admin: Any) -> int:
+    """How many scripts were run since the last look."""
+    stats = admin.info("commandstats")
+    admin.config_resetstat()
+    return sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("eval", "evalsha"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_call_takes_several_scripts(flavour: Flavour, admin: Any, url: str, kind: str) -> None:
+    KINDS[kind](url, "orders", MANY)
+    offered = {entries.number_of(member): member for member in admin.zrange(KEYS.timeout, 0, -1)}
+    values = [str(entries.number_of(member)) for member in offered.values()] if kind != "both" else None
+    with flavour.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        last = str(max(offered))
+        calls_of(admin)
+        assert delayed.contains(last)
+        assert not delayed.contains("none")
+        assert calls_of(admin) >= 3
+        assert delayed.contains_all(["0", "1", last, "0"])
+        assert not delayed.contains_all([last, "none"])
+        assert not delayed.remove("none")
+        assert delayed.remove(last)
+        assert delayed.remove_all(["7", "8", "none"])
+        assert calls_of(admin) >= 8
+        copies = 2 if kind == "both" else 1
+        assert delayed.size() == MANY - 1 - 2 * copies
+        assert delayed.remove_if(lambda value: value.endswith("55")) == (MANY // copies // 100) * copies
+        kept = [str(number) for number in range(100, 120)]
+        assert delayed.retain_all([*kept, "none"])
+        assert not delayed.retain_all(kept)
+        assert sorted(delayed.read_all()) == sorted(kept * copies)
+    assert values is None or len(values) == MANY
+    assert admin.llen(KEYS.envelopes) == (0 if kind == "lean" else len(kept))
+
+
+def test_the_first_of_equal_values_is_removed(flavour: Flavour, admin: Any, url: str) -> None:
+    entries.java(url, "orders", MANY)
+    with flavour.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        first, second = (delayed.offer("twice", delay) for delay in (900, 800))
+        assert delayed.remove("twice")
+        assert (first.cancel(), second.cancel()) == (Outcome.UNKNOWN, Outcome.CANCELLED)
+
+
+class Others:
+    """Producers, movers and consumers between two calls. They leave alone what has to be met."""
+
+    def __init__(self, admin: Any, seed: int, untouched: set[bytes]) -> None:
+        self.admin, self.chance, self.untouched = admin, random.Random(seed), untouched
+
+    def change(self) -> None:
+        for _ in range(self.chance.randrange(4)):
+            self.chance.choice((self.take_the_first, self.take_some, self.take_a_stretch, self.offer))()
+
+    def take(self, members: list[bytes]) -> None:
+        with self.admin.pipeline(transaction=False) as pipeline:
+            for member in members:
+                if member not in self.untouched:
+                    pipeline.lrem(KEYS.envelopes, 1, member)
+                    pipeline.zrem(KEYS.timeout, member)
+            pipeline.execute()
+
+    def take_the_first(self) -> None:
+        self.take(self.admin.zrange(KEYS.timeout, 0, self.chance.randrange(200)))
+
+    def take_some(self) -> None:
+        self.take(self.admin.zrandmember(KEYS.timeout, 300) or [])
+
+    def take_a_stretch(self) -> None:
+        """Where a walk has just been or will be soon."""
+        first = self.chance.randrange(MANY)
+        self.take(self.admin.lrange(KEYS.envelopes, first, first + 400))
+        self.take(self.admin.zrange(KEYS.timeout, first, first + 400))
+
+    def offer(self) -> None:
+        for _ in range(self.chance.randrange(300)):
+            size = self.chance.choice((8, 8, 9))
+            member = wrap(Envelope.CURRENT, self.chance.randbytes(size), b"new")
+            self.admin.zadd(KEYS.timeout, {member: self.chance.uniform(1e12, 3e12) // 1})
+            if size == 8:
+                self.admin.rpush(KEYS.envelopes, member)
+
+
+@pytest.mark.parametrize("seed", [1, *map(by_night, range(2, 12))])
+@pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_all_the_time_is_met(client: Any, admin: Any, url: str, kind: str, seed: int) -> None:
+    KINDS[kind](url, "orders", MANY)
+    chance = random.Random(seed)
+    lasting = set(chance.sample(admin.zrange(KEYS.timeout, 0, -1), 2_000))
+    others = Others(admin, seed, lasting)
+
+    def driven(walk: walks.Walk[Any, Any], run: Callable[[Any], Any]) -> tuple[Any, int]:
+        request, count = next(walk), 0
+        while True:
+            reply = run(request)
+            count += 1
+            others.change()
+            try:
+                request = walk.send(reply)
+            except StopIteration as error:
+                return error.value, count
+
+    with client.pipeline() as pipeline:
+
+        def run(request: Any) -> Any:
+            reply = pipeline.add(request)
+            pipeline.execute()
+            return reply.result
+
+        found, count = driven(walks.waiting(KEYS), run)
+        assert lasting <= set(found)
+        assert len(found) == len(set(found))
+        assert count >= 2
+        values = [unwrap(member)[1] for member in lasting]
+        assert driven(walks.contained(KEYS, values), run)[0]
+        # The new ones are offered while it runs: none of them has a value of these.
+        removed, count = driven(walks.removed(KEYS, "all", values, 0), run)
+        assert removed >= len(lasting)
+        assert count >= 3
+    assert not lasting & set(admin.zrange(KEYS.timeout, 0, -1))
+    assert not lasting & set(admin.lrange(KEYS.envelopes, 0, -1))
