@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from datetime import datetime, timedelta, timezone
@@ -48,6 +49,26 @@ def test_what_is_held_does_not_wait(waiting: Any, held: list[Any]) -> None:
     assert not waiting.contains_all(["w1", "h2"])
     assert timedelta(minutes=59) < waiting.next_due() - datetime.now(timezone.utc) < timedelta(minutes=61)
     assert waiting.overdue().count == 0
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_pages_between_many_leases(client: Any, queue: Any, lean: bool) -> None:
+    delayed = client.delayed_queue("orders", transfer=False, lean=lean)
+    chance = random.Random(7)
+    delays = chance.sample(range(3_600, 10_800), 3000)
+    delayed.offer_all([(f"w{delay}", delay) for delay in delays])
+    queue.add_all([f"h{number}" for number in range(300)])
+    for _ in range(60):
+        assert len(queue.receive(5, timeout=5, visibility_timeout=chance.uniform(0.9, 3.1) * HOUR)) == 5
+    due = [item.value for item in delayed.items(0, 2999)]
+    assert len(due) == len(set(due)) == 3000
+    assert due == sorted(due, key=lambda value: int(value[1:]))
+    for start in (*range(0, 3000, 371), 2999, 3000, 3100):
+        # The last ones are found by a look along all of it.
+        for stop in (start, start + 99, start + 5000):
+            assert [item.value for item in delayed.items(start, stop)] == due[start : stop + 1]
+    # Everything that stands in the zset alone is held, or it is what waits.
+    assert delayed.poll_last_and_offer_first_to("other") == (due if lean else [f"w{delay}" for delay in delays])[-1]
 
 
 def test_what_is_held_is_not_taken(admin: Any, waiting: Any, held: list[Any]) -> None:

@@ -193,11 +193,15 @@ LARGEST = {
     "reject": 20_500,
     "reschedule": 20_000,
     "ack": 19_000,
-    "remove": 18_500,
+    "remove": 20_500,
     "cancel": 14_000,
-    "poll_last_to": 13_500,
+    "poll_last_to": 14_000,
     "recur": 12_500,
+    "poll": 11_500,
+    "contains": 11_000,
+    "waiting_part": 11_000,
     "redrive": 10_500,
+    "items": 10_000,
 }
 LARGE = 9_000
 

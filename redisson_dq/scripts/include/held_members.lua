@@ -1,0 +1,18 @@
+-- Finds the entries of all leases that are held.
+-- KEYS: timeout, leases
+-- INCLUDE: held_now, find
+
+-- The entries that are held, or nil where there are more of them than so many.
+local function held_members(most)
+  local count, now_ms = count_held()
+  if count > most then
+    return nil
+  end
+  local members = {}
+  local leases = count == 0 and {}
+    or redis.call('ZRANGEBYSCORE', keys.leases, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES')
+  for i = 1, #leases, 2 do
+    members[#members + 1] = find(leases[i], leases[i + 1])
+  end
+  return members
+end
