@@ -54,9 +54,9 @@ class _CompressingCodec(Codec[T]):
             raise ArgumentError(f"max_ratio is a whole number of 1 or more, or None, not {max_ratio!r}")
         try:
             _cramjam()
-        except ImportError as exc:
+        except ImportError as error:
             name = type(self).__name__
-            raise ArgumentError(f"{name} needs cramjam: pip install 'redisson-dq[compression]'") from exc
+            raise ArgumentError(f"{name} needs cramjam: pip install 'redisson-dq[compression]'") from error
         self._inner = Kryo5Codec() if inner is None else inner
         self._max_size = max_size
         self._max_ratio = max_ratio
@@ -70,15 +70,15 @@ class _CompressingCodec(Codec[T]):
         """What the inner codec writes, compressed. Raises EncodeError. O(size)."""
         try:
             raw = self._inner.encode(value)
-        except EncodeError as exc:
-            message = str(exc).removeprefix(f"{exc.codec}: ")
-            raise EncodeError(f"{self.name}: {message}", codec=self.name, path=exc.path) from exc
+        except EncodeError as error:
+            message = str(error).removeprefix(f"{error.codec}: ")
+            raise EncodeError(f"{self.name}: {message}", codec=self.name, path=error.path) from error
         if len(raw) > self._max_size:
-            raise Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}").error(self.name)
+            raise Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}").as_error(self.name)
         data = self._compress(raw)
         too_much = self._too_much(len(raw), len(data))
         if too_much is not None:
-            raise Unencodable(too_much).error(self.name)
+            raise Unencodable(too_much).as_error(self.name)
         return data
 
     def decode(self, data: bytes) -> T:
@@ -91,18 +91,18 @@ class _CompressingCodec(Codec[T]):
             data = bytes(data)
         try:
             raw = self._decompress(data)
-        except Malformed as exc:
-            raise exc.error(self.name, data) from exc
-        except _cramjam().DecompressionError as exc:
-            fault = Malformed(f"the bytes are no {self._format} data of the announced size: {exc}", self._header)
-            raise fault.error(self.name, data) from exc
+        except Malformed as error:
+            raise error.as_error(self.name, data) from error
+        except _cramjam().DecompressionError as error:
+            fault = Malformed(f"the bytes are no {self._format} data of the announced size: {error}", self._header)
+            raise fault.as_error(self.name, data) from error
         try:
             return self._inner.decode(raw)
-        except DecodeError as exc:
-            message = str(exc).removeprefix(f"{exc.codec}: ")
+        except DecodeError as error:
+            message = str(error).removeprefix(f"{error.codec}: ")
             raise DecodeError(
                 f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
-            ) from exc
+            ) from error
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inner!r})"

@@ -116,7 +116,7 @@ class Malformed(_Fault):
         named = " or ".join(shorten(name, 120) for name in classes)
         return f"{self._place}: the declaration of {named} may be out of date, make it again with {command(*classes)}"
 
-    def error(self, codec: str, data: bytes) -> DecodeError:
+    def as_error(self, codec: str, data: bytes) -> DecodeError:
         """The public error, to be raised ``from`` this one or its cause."""
         offset = self.offset or 0
         if self.offset is None and self.near is not None:
@@ -138,7 +138,7 @@ class Unencodable(_Fault):
             self.in_field = False
         return self
 
-    def error(self, codec: str) -> EncodeError:
+    def as_error(self, codec: str) -> EncodeError:
         """The public error, to be raised ``from`` this one or its cause."""
         path = self.path
         return EncodeError(f"{codec}: {self.message} (at {path})", codec=codec, path=path)
@@ -179,52 +179,52 @@ def check_fields(value: Any, declaration: Declaration) -> None:
             )
 
 
-def unwritable(exc: Exception, *keys: Any) -> Unencodable:
+def unwritable(error: Exception, *keys: Any) -> Unencodable:
     """The fault of an exception that a value raises while it is written.
 
     A property, an ``__iter__`` or a tzinfo of the caller may raise it, or an object that lacks its attributes. The
     value stands under ``keys``, the innermost first. A RecursionError is raised again, as the stack has no room to say
     more.
     """
-    if keys and isinstance(exc, RecursionError):
-        raise exc
-    fault = Unencodable(_message(exc, "the value cannot be written"))
-    if isinstance(exc, Misfit):
+    if keys and isinstance(error, RecursionError):
+        raise error
+    fault = Unencodable(_message(error, "the value cannot be written"))
+    if isinstance(error, Misfit):
         fault.in_field = True
-        keys = (*exc.steps, *keys)
+        keys = (*error.steps, *keys)
     for key in keys:
         fault.inside(key)
     return fault
 
 
-def encode_error(exc: Exception, codec: str) -> EncodeError:
+def encode_error(error: Exception, codec: str) -> EncodeError:
     """The public error of whatever was raised while a value was written, to be raised ``from`` it."""
-    return (exc if isinstance(exc, Unencodable) else unwritable(exc)).error(codec)
+    return (error if isinstance(error, Unencodable) else unwritable(error)).as_error(codec)
 
 
-def decode_error(exc: Exception, codec: str, data: bytes) -> DecodeError:
+def decode_error(error: Exception, codec: str, data: bytes) -> DecodeError:
     """The public error of whatever was raised while bytes were read, to be raised ``from`` it."""
-    fault = exc if isinstance(exc, Malformed) else malformed(exc, data)
-    return fault.error(codec, data)
+    fault = error if isinstance(error, Malformed) else malformed(error, data)
+    return fault.as_error(codec, data)
 
 
-def malformed(exc: Exception, data: bytes) -> Malformed:
+def malformed(error: Exception, data: bytes) -> Malformed:
     """The fault of an exception that is none yet."""
-    if isinstance(exc, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
+    if isinstance(error, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
         return Malformed("the bytes end in the middle of the value", len(data))
     # Raised by the __hash__ of a declared class, say.
-    return Malformed(_message(exc, "the value cannot be made"), stale=not isinstance(exc, ArgumentError))
+    return Malformed(_message(error, "the value cannot be made"), stale=not isinstance(error, ArgumentError))
 
 
-def _message(exc: Exception, what: str) -> str:
-    if isinstance(exc, RecursionError):
+def _message(error: Exception, what: str) -> str:
+    if isinstance(error, RecursionError):
         return TOO_DEEP
     try:
-        text = shorten(str(exc), 300)
+        text = shorten(str(error), 300)
     except Exception:
         text = ""
     # An ArgumentError is about a declaration whose annotations stand for no Java type, and says so.
-    return text if isinstance(exc, ArgumentError) else f"{what}: {type(exc).__name__}: {text}"
+    return text if isinstance(error, ArgumentError) else f"{what}: {type(error).__name__}: {text}"
 
 
 def no_java_type(value: Any) -> Unencodable:

@@ -63,10 +63,10 @@ class ProtobufCodec(Codec[T]):
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._coding.encode(value)
-        except EncodeError as exc:
-            raise EncodeError(_renamed(self.name, exc), codec=self.name, path=exc.path) from exc
-        except Exception as exc:
-            raise encode_error(exc, self.name) from exc
+        except EncodeError as error:
+            raise EncodeError(_renamed(self.name, error), codec=self.name, path=error.path) from error
+        except Exception as error:
+            raise encode_error(error, self.name) from error
 
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -75,10 +75,10 @@ class ProtobufCodec(Codec[T]):
         try:
             found: T = self._coding.decode(data)
             return found
-        except DecodeError as exc:
-            raise DecodeError(_renamed(self.name, exc), codec=self.name, data=data, offset=exc.offset) from exc
-        except Exception as exc:
-            raise decode_error(exc, self.name, data) from exc
+        except DecodeError as error:
+            raise DecodeError(_renamed(self.name, error), codec=self.name, data=data, offset=error.offset) from error
+        except Exception as error:
+            raise decode_error(error, self.name, data) from error
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"
@@ -98,8 +98,8 @@ _SHORTEST_DEEP = 200
 def _message(kind: Any) -> _Coding:
     try:
         protobuf = importlib.import_module("google.protobuf.message")
-    except ImportError as exc:
-        raise ArgumentError("ProtobufCodec needs protobuf: pip install 'redisson-dq[protobuf]'") from exc
+    except ImportError as error:
+        raise ArgumentError("ProtobufCodec needs protobuf: pip install 'redisson-dq[protobuf]'") from error
     message: Any = kind
     if not isinstance(kind, type) or not issubclass(kind, protobuf.Message):
         raise ArgumentError(f"{kind!r} is no message class of google.protobuf")
@@ -111,15 +111,15 @@ def _message(kind: Any) -> _Coding:
             data: bytes = value.SerializeToString(deterministic=True)
             if len(data) > _SHORTEST_DEEP:
                 message.FromString(data)
-        except (protobuf.EncodeError, protobuf.DecodeError, ValueError) as exc:
-            raise Unencodable(f"no side reads it back: {exc}") from exc
+        except (protobuf.EncodeError, protobuf.DecodeError, ValueError) as error:
+            raise Unencodable(f"no side reads it back: {error}") from error
         return data
 
     def decode(data: bytes) -> Any:
         try:
             return message.FromString(data)
-        except (protobuf.DecodeError, ValueError) as exc:  # ValueError: a text, in protobuf's pure Python
-            raise Malformed(f"no {message.__qualname__}: {exc}") from exc
+        except (protobuf.DecodeError, ValueError) as error:  # ValueError: a text, in protobuf's pure Python
+            raise Malformed(f"no {message.__qualname__}: {error}") from error
 
     return _Coding(encode, decode)
 

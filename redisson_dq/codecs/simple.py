@@ -56,11 +56,11 @@ class StringCodec(Codec[str]):
             if name in _PYTHON_ONLY:
                 raise ArgumentError(f"charset {charset!r} is Python's own, Java has none like it")
             "".encode(charset)  # refuses what is no text encoding
-        except (LookupError, ValueError) as exc:  # ValueError: a NUL in the name
-            if isinstance(exc, ArgumentError):
+        except (LookupError, ValueError) as error:  # ValueError: a NUL in the name
+            if isinstance(error, ArgumentError):
                 raise
             shown = shorten(repr(charset), 80)
-            raise ArgumentError(f"charset {shown} is unknown: {shorten(str(exc), 200)}") from exc
+            raise ArgumentError(f"charset {shown} is unknown: {shorten(str(error), 200)}") from error
         self._charset = charset
         self._marks = _BOMS.get(name)
         self._encoding = f"{name}-be" if name in _BIG_ENDIAN else name
@@ -69,14 +69,14 @@ class StringCodec(Codec[str]):
     def encode(self, value: Any) -> bytes:
         """The bytes of a str. Raises EncodeError. O(length)."""
         if not issubclass(type(value), str):
-            raise _wrong_type(value, "a str; call str() on it, or use a codec for its type").error(self.name)
+            raise _wrong_type(value, "a str; call str() on it, or use a codec for its type").as_error(self.name)
         try:
             raw = str.encode(value, self._encoding)  # not by a subclass's own method
-        except UnicodeEncodeError as exc:
+        except UnicodeEncodeError as error:
             fault = Unencodable(
-                f"character U+{ord(exc.object[exc.start]):04X} at {exc.start} has no bytes in {self._charset}"
+                f"character U+{ord(error.object[error.start]):04X} at {error.start} has no bytes in {self._charset}"
             )
-            raise fault.error(self.name) from exc
+            raise fault.as_error(self.name) from error
         return self._prefix + raw if self._prefix and raw else raw
 
     def decode(self, data: bytes) -> str:
@@ -88,9 +88,9 @@ class StringCodec(Codec[str]):
             encoding = encoding[:-3]
         try:
             return str(data, encoding)
-        except UnicodeDecodeError as exc:
-            fault = Malformed(f"the bytes are no {self._charset} text: {exc.reason}", exc.start)
-            raise fault.error(self.name, bytes(data)) from exc
+        except UnicodeDecodeError as error:
+            fault = Malformed(f"the bytes are no {self._charset} text: {error.reason}", error.start)
+            raise fault.as_error(self.name, bytes(data)) from error
 
     def __repr__(self) -> str:
         return f"{self.name}({self._charset!r})"
@@ -103,23 +103,23 @@ class _WholeNumberCodec(Codec[int]):
     def encode(self, value: Any) -> bytes:
         """The decimal text of an int. Raises EncodeError for other types and values out of range. O(1)."""
         if not issubclass(type(value), int) or value is True or value is False:
-            raise _wrong_type(value, "an int").error(self.name)
+            raise _wrong_type(value, "an int").as_error(self.name)
         value = int.__pos__(value)  # plain, whatever a subclass makes of its operators
         if not self._least <= value <= self._most:
-            raise Unencodable(f"the int is outside {self._least} to {self._most}").error(self.name)
+            raise Unencodable(f"the int is outside {self._least} to {self._most}").as_error(self.name)
         return b"%d" % value
 
     def decode(self, data: bytes) -> int:
         """The int. Raises DecodeError for bytes that Java's parser refuses, and values out of range. O(1)."""
         text = _text(data, self.name)
         if _WHOLE.fullmatch(text) is None or (not text.isascii() and max(text) > "\uffff"):
-            raise Malformed("the bytes are no whole number").error(self.name, bytes(data))
+            raise Malformed("the bytes are no whole number").as_error(self.name, bytes(data))
         try:
             value = int(text)
-        except ValueError as exc:  # more digits than Python converts
-            raise Malformed("a number of too many digits").error(self.name, bytes(data)) from exc
+        except ValueError as error:  # more digits than Python converts
+            raise Malformed("a number of too many digits").as_error(self.name, bytes(data)) from error
         if not self._least <= value <= self._most:
-            raise Malformed(f"the number is outside {self._least} to {self._most}").error(self.name, bytes(data))
+            raise Malformed(f"the number is outside {self._least} to {self._most}").as_error(self.name, bytes(data))
         return value
 
 
@@ -153,13 +153,13 @@ class DoubleCodec(Codec[float]):
             value = int.__pos__(value)
             try:
                 number = float(value)
-            except OverflowError as exc:
-                raise Unencodable("the int is too large for a Double").error(self.name) from exc
+            except OverflowError as error:
+                raise Unencodable("the int is too large for a Double").as_error(self.name) from error
             if number != value:
-                raise Unencodable("a Double does not hold this int exactly; call float()").error(self.name)
+                raise Unencodable("a Double does not hold this int exactly; call float()").as_error(self.name)
             value = number
         if not issubclass(type(value), float):
-            raise _wrong_type(value, "a float").error(self.name)
+            raise _wrong_type(value, "a float").as_error(self.name)
         return double_text(float.__pos__(value)).encode()
 
     def decode(self, data: bytes) -> float:
@@ -169,7 +169,7 @@ class DoubleCodec(Codec[float]):
             return float(text if text[-1] in "Ny" else text.rstrip("fFdD"))
         match = _HEX.fullmatch(text)
         if match is None:
-            raise Malformed("the bytes are no number").error(self.name, bytes(data))
+            raise Malformed("the bytes are no number").as_error(self.name, bytes(data))
         try:
             return float.fromhex(match[1])
         except OverflowError:
@@ -182,11 +182,11 @@ class ByteArrayCodec(Codec[bytes]):
     def encode(self, value: Any) -> bytes:
         """The bytes of a bytes, bytearray or memoryview. Raises EncodeError for other types. O(length)."""
         if not issubclass(type(value), (bytes, bytearray, memoryview)):
-            raise _wrong_type(value, "bytes; encode it first, or use a codec for its type").error(self.name)
+            raise _wrong_type(value, "bytes; encode it first, or use a codec for its type").as_error(self.name)
         try:
             return value if type(value) is bytes else memoryview(value).tobytes()
-        except ValueError as exc:
-            raise Unencodable("the memoryview is released").error(self.name) from exc
+        except ValueError as error:
+            raise Unencodable("the memoryview is released").as_error(self.name) from error
 
     def decode(self, data: bytes) -> bytes:
         """The same bytes. O(1)."""
@@ -200,5 +200,5 @@ def _wrong_type(value: Any, wanted: str) -> Unencodable:
 def _text(data: bytes, codec: str) -> str:
     try:
         return str(data, "utf-8")
-    except UnicodeDecodeError as exc:
-        raise Malformed("the bytes are no number", exc.start).error(codec, bytes(data)) from exc
+    except UnicodeDecodeError as error:
+        raise Malformed("the bytes are no number", error.start).as_error(codec, bytes(data)) from error

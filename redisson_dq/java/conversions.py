@@ -26,15 +26,15 @@ from redisson_dq.java.declare import Signature, declaration_for, declaration_of
 
 __all__ = ["TABLE", "Misfit", "convert"]
 
-Make = Callable[[Any, Signature], Any]
-Row = dict[type, Make]
+_Make = Callable[[Any, Signature], Any]
+_Row = dict[type, _Make]
 
 
 class Misfit(ArgumentError):
     """A value that its place cannot hold. ``steps`` lead out from it to the place, the innermost first."""
 
     def __init__(self, value: Any, declared: str, reason: str = "", *, steps: Iterable[Any] = ()) -> None:
-        text = f"{shown(value)} of type {_type_name(value)} cannot be a {declared}"
+        text = f"{_shown(value)} of type {_type_name(value)} cannot be a {declared}"
         super().__init__(f"{text}: {reason}" if reason else text)
         self.steps = [*steps]
 
@@ -59,7 +59,7 @@ _SHOWN = frozenset(
 _repr = _Repr()
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     """The value, shortened, for messages."""
     if isinstance(value, Enum):
         return f"{type(value).__qualname__}.{value.name}"[:80]
@@ -77,7 +77,7 @@ def _type_name(value: Any) -> str:
 # Makers
 
 
-def _exactly(kind: Callable[[float], Any]) -> Make:
+def _exactly(kind: Callable[[float], Any]) -> _Make:
     """An int as a number of floating point, if that is the same number."""
 
     def make(value: Any, _: Signature) -> Any:
@@ -98,16 +98,16 @@ def _decimal(value: Any, _: Signature) -> Decimal:
     return Decimal(int(value))
 
 
-def _simply(kind: Callable[[Any], Any]) -> Make:
+def _simply(kind: Callable[[Any], Any]) -> _Make:
     return lambda value, _: kind(value)
 
 
-def _unwrapped(kind: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Make:
+def _unwrapped(kind: Callable[[Any], Any], plain: Callable[[Any], Any]) -> _Make:
     """A primitive value: what the class of its box takes, as a plain one."""
     return lambda value, _: plain(kind(value))
 
 
-def _text(kind: type[str], pattern: str = "", what: str = "") -> Make:
+def _text(kind: type[str], pattern: str = "", what: str = "") -> _Make:
     matches = re.compile(pattern, re.DOTALL).fullmatch if pattern else bool
 
     def make(value: str, _: Signature) -> Any:
@@ -133,8 +133,8 @@ _CHARSETS = {
 def _charset(value: str, _: Signature) -> values.Charset:
     try:
         return values.Charset(_CHARSETS[codecs.lookup(value).name])
-    except (LookupError, ValueError) as exc:
-        raise ArgumentError("it is no charset that is known here; make it a java.Charset") from exc
+    except (LookupError, ValueError) as error:
+        raise ArgumentError("it is no charset that is known here; make it a java.Charset") from error
 
 
 _OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d\d?)(?::?([0-5]\d))?")
@@ -173,7 +173,7 @@ def _year(value: Any, _: Signature) -> times.Year:
     return times.Year(int(value))
 
 
-def _atomic(kind: Callable[[Any], Any], check: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Make:
+def _atomic(kind: Callable[[Any], Any], check: Callable[[Any], Any], plain: Callable[[Any], Any]) -> _Make:
     return lambda value, _: kind(plain(check(value)))
 
 
@@ -221,7 +221,7 @@ _NO_NULL = frozenset(
 _NO_NULL_VALUES = _NO_NULL - {"java.util.TreeMap"}
 
 
-def _collection(kind: Any) -> Make:
+def _collection(kind: Any) -> _Make:
     name: str = kind.java_name
 
     def make(value: Any, _: Signature) -> Any:
@@ -248,7 +248,7 @@ def _array(value: Any, signature: Signature) -> Any:
 # The table
 
 #: What a plain value of a Python type counts as here. Types with a Java type of their own are not plain, but numbers.
-PLAIN: dict[type, type] = {
+_PLAIN: dict[type, type] = {
     **{kind: kind for kind in (bool, int, float, str, dict, datetime, time)},
     **dict.fromkeys((numbers.Byte, numbers.Short, numbers.Integer, numbers.Long, numbers.BigInteger), int),
     **dict.fromkeys((numbers.Float, numbers.Double), float),
@@ -268,7 +268,7 @@ _AS_COLLECTION: dict[str, Any] = {
 }
 
 #: By declared type: what plain values of which Python types become there.
-TABLE: dict[str, Row] = {
+TABLE: dict[str, _Row] = {
     "boolean": {},
     "byte": {int: _unwrapped(numbers.Byte, int)},
     "short": {int: _unwrapped(numbers.Short, int)},
@@ -322,13 +322,13 @@ TABLE: dict[str, Row] = {
 }
 
 
-_ARRAYS: Row = {list: _array}
+_ARRAYS: _Row = {list: _array}
 
 
-def plain_type(value: Any) -> type | None:
+def _plain_type(value: Any) -> type | None:
     """The Python type that a plain value counts as in the table, None for a value that is not plain."""
     kind = type(value)
-    found = PLAIN.get(kind)
+    found = _PLAIN.get(kind)
     if found is not None:
         return found
     if hasattr(kind, "java_name") or isinstance(value, Array) or declaration_for(kind) is not None:
@@ -336,8 +336,8 @@ def plain_type(value: Any) -> type | None:
     for base in kind.__mro__:
         if base is numbers.Character or declaration_for(base) is not None:
             return None
-        if base in PLAIN:
-            return PLAIN[base]
+        if base in _PLAIN:
+            return _PLAIN[base]
     return None
 
 
@@ -345,8 +345,8 @@ def convert(value: Any, signature: Signature) -> Any:
     """A plain value as one of the declared type. Raises Misfit for any other."""
     name = signature.name
     try:
-        plain = plain_type(value)
-        row: Row | None = TABLE.get(name) if name[0] != "[" else _ARRAYS
+        plain = _plain_type(value)
+        row: _Row | None = TABLE.get(name) if name[0] != "[" else _ARRAYS
         make = None
         if row is not None:
             make = row.get(object) or row.get(type(value) if plain is None else plain)
@@ -360,6 +360,6 @@ def convert(value: Any, signature: Signature) -> Any:
                 return declaration.python(value)
     except Misfit:
         raise
-    except (ArgumentError, OverflowError) as exc:
-        raise Misfit(value, name, str(exc)) from exc
+    except (ArgumentError, OverflowError) as error:
+        raise Misfit(value, name, str(error)) from error
     raise Misfit(value, name)

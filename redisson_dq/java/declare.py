@@ -188,7 +188,7 @@ class Field:
     type: Signature
 
 
-Rename = Union[Mapping[str, str], Callable[[str], str], None]
+_Rename = Union[Mapping[str, str], Callable[[str], str], None]
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -200,7 +200,7 @@ class Declaration:
     kind: str  # class, record, enum or collection
     final: bool
     serial_version_uid: int | None
-    rename: Rename = attrs.field(repr=False)
+    rename: _Rename = attrs.field(repr=False)
     implements: tuple[JavaType, ...] = attrs.field(default=(), repr=False)
     #: Of an enum, by Java's name of a constant: the class of its body, of those that are known.
     bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
@@ -351,8 +351,8 @@ class Declaration:
                     object.__setattr__(instance, key, value)
         except RecursionError:
             raise
-        except Exception as exc:
-            raise self.unmakable(exc) from exc
+        except Exception as error:
+            raise self.unmakable(error) from error
 
     def make(self, values: dict[str, Any]) -> Any:
         """A complete object of its values by attribute. Raises ValueError when its ``__init__`` does."""
@@ -367,8 +367,8 @@ class Declaration:
                 return instance
             except RecursionError:
                 raise
-            except Exception as exc:
-                raise self.unmakable(exc) from exc
+            except Exception as error:
+                raise self.unmakable(error) from error
         instance = self.new()
         self.fill(instance, values)
         return instance
@@ -385,18 +385,18 @@ class Declaration:
             made = self.python(like)
         except RecursionError:
             raise
-        except Exception as exc:
-            raise self.unmakable(exc) from exc
+        except Exception as error:
+            raise self.unmakable(error) from error
         for name in ("table", "comparator", "capacity", "increment"):
             if hasattr(like, name):
                 setattr(made, name, getattr(like, name))
         return made
 
-    def unmakable(self, exc: Exception) -> ValueError:
+    def unmakable(self, error: Exception) -> ValueError:
         """What to raise when the class's own ``__init__`` raised this."""
-        error = ValueError(f"{self.python.__qualname__} cannot be made: {type(exc).__name__}: {exc}")
-        error.__cause__ = exc
-        return error
+        failure = ValueError(f"{self.python.__qualname__} cannot be made: {type(error).__name__}: {error}")
+        failure.__cause__ = error
+        return failure
 
     def _java_name(self, attribute: str) -> str:
         if callable(self.rename):
@@ -448,7 +448,7 @@ def java_class(
     record: bool = False,
     final: bool = False,
     constant_bodies: bool | Mapping[str, str] = False,
-    rename: Rename = None,
+    rename: _Rename = None,
     serial_version_uid: int | None = None,
     implements: Iterable[str] = (),
 ) -> Callable[[C], C]:
@@ -581,8 +581,8 @@ def hints_of(python: type) -> dict[str, Any]:
     neighbours = {known.__name__: known for known in _by_python if known.__module__ == module}
     try:
         return typing.get_type_hints(python, localns=neighbours, include_extras=True)
-    except Exception as exc:
-        raise ArgumentError(f"the annotations of {python.__qualname__} cannot be resolved: {exc}") from exc
+    except Exception as error:
+        raise ArgumentError(f"the annotations of {python.__qualname__} cannot be resolved: {error}") from error
 
 
 def _is_transient(annotation: Any) -> bool:

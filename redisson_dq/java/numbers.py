@@ -53,8 +53,8 @@ class _JavaInt(int):
             raise ArgumentError(f"{cls.__name__} takes an int, not {value!r}")
         try:
             number = operator.index(value)
-        except TypeError as exc:
-            raise ArgumentError(f"{cls.__name__} takes an int, not {type(value).__name__}") from exc
+        except TypeError as error:
+            raise ArgumentError(f"{cls.__name__} takes an int, not {type(value).__name__}") from error
         bits = cls._bits
         if bits is not None and not -(1 << bits - 1) <= number < 1 << bits - 1:
             raise ArgumentError(
@@ -113,8 +113,8 @@ class _JavaFloat(float):
             raise ArgumentError(f"{cls.__name__} takes a float, not {type(value).__name__}")
         try:
             return float.__new__(cls, cls._fit(float(value)))
-        except OverflowError as exc:
-            raise ArgumentError(f"the value is too large for {cls.__name__}") from exc
+        except OverflowError as error:
+            raise ArgumentError(f"the value is too large for {cls.__name__}") from error
 
     @staticmethod
     def _fit(value: float) -> float:

@@ -14,7 +14,7 @@ from redisson_dq.java.declare import declaration_for
 
 __all__ = ["sorted_naturally"]
 
-Key = Callable[[Any], Any]
+_Key = Callable[[Any], Any]
 
 
 def _signed(number: int) -> int:
@@ -36,7 +36,7 @@ def _float_key(number: float) -> tuple[bool, float, bool]:
 
 
 #: By Python type: what to sort its values by, None for themselves.
-_KEYS: dict[type, Key | None] = {
+_KEYS: dict[type, _Key | None] = {
     str: _text_key,
     numbers.Character: _text_key,
     UUID: _uuid_key,
@@ -47,7 +47,7 @@ _KEYS: dict[type, Key | None] = {
 }
 
 
-def sorted_naturally(items: list[Any], key: Key, *, reverse: bool) -> list[Any]:
+def sorted_naturally(items: list[Any], key: _Key, *, reverse: bool) -> list[Any]:
     """The elements of a sorted collection, or the entries of a sorted map, in the natural order of Java.
 
     They stay as they are where that order is not known. ``key`` gives what is compared. O(n log n)

@@ -274,8 +274,8 @@ def _inside(place: Place | None, value: Any, notes: Notes, *steps: Any) -> Any:
         return value
     try:
         return place(value, notes)
-    except Misfit as exc:
-        exc.steps += steps
+    except Misfit as error:
+        error.steps += steps
         raise
 
 
@@ -341,8 +341,8 @@ def _check_inner(value: Any, inner: str) -> None:
         convert_to = place_of(Signature(inner))
         assert convert_to is not None
         convert_to.shallow(value.value)
-    except Misfit as exc:
-        exc.steps.append("value")
+    except Misfit as error:
+        error.steps.append("value")
         raise
 
 

@@ -36,7 +36,7 @@ __all__ = ["add_schemas", "schema_of_attrs", "schema_of_model"]
 _METHOD = "__get_pydantic_core_schema__"
 
 #: What pydantic calls: with the class, the annotation, and its GetCoreSchemaHandler.
-Schema = Callable[[Any, Any, Any], Any]
+_Schema = Callable[[Any, Any, Any], Any]
 
 
 def add_schemas(classes: Iterable[Any]) -> None:
@@ -54,7 +54,7 @@ def _held(
     make: Callable[[type, Any], Any] = lambda cls, value: cls(value),
     serialized: Callable[[Any], Any] | None = None,
     alike: tuple[type, ...] = (),
-) -> Schema:
+) -> _Schema:
     """The schema of classes whose objects are made of one value of the type ``annotation``, which is given their type
     arguments. An object of the class itself, or of one that is ``alike``, stays as it is."""
 
@@ -133,7 +133,7 @@ _COMPONENTS: dict[str, Any] = {
     "java.lang.Object": Any,
 }
 #: The first one counts. Of a view only what is in it is known to JSON: it becomes a plain list or dict.
-_BY_BASE: tuple[tuple[Any, Schema], ...] = (
+_BY_BASE: tuple[tuple[Any, _Schema], ...] = (
     (Array, _array),
     (Elements, _held(_list_of, _set, list, (set, OrderedSet, SetView))),
     (ListView, _held(_list_of, _plain)),

@@ -66,8 +66,8 @@ __all__ = [
 _D = TypeVar("_D", bound="_JavaDateTime")
 _T = TypeVar("_T", bound="_JavaTime")
 
-UTC = timezone.utc
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UTC = timezone.utc
+_EPOCH = datetime(1970, 1, 1, tzinfo=_UTC)
 _MICROSECOND = timedelta(microseconds=1)
 #: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")
@@ -180,7 +180,7 @@ class _Utc(_JavaDateTime):
 
     @classmethod
     def _fit(cls, value: datetime) -> datetime:
-        return super()._fit(value).astimezone(UTC) if value.tzinfo is not UTC else value
+        return super()._fit(value).astimezone(_UTC) if value.tzinfo is not _UTC else value
 
 
 class Instant(_Utc):
@@ -588,7 +588,7 @@ def local_date_time(day: date | FarTime, at: time) -> datetime | FarTime:
     """A LocalDateTime of its two halves."""
     if isinstance(day, FarTime):
         return FarTime(LocalDateTime.java_name, (*day.parts, *time_parts(at)))
-    rest = nanosecond_of(at)
+    rest = _nanosecond_of(at)
     plain = datetime.combine(day, _plain_time(at))
     return LocalDateTime(plain, nanosecond=rest) if rest else plain
 
@@ -605,7 +605,7 @@ def _offset(seconds: int) -> timezone:
 
 def offset_time(at: time, offset: int) -> time:
     """An OffsetTime of a local time and the offset's seconds."""
-    rest = nanosecond_of(at)
+    rest = _nanosecond_of(at)
     plain = _plain_time(at).replace(tzinfo=_offset(offset))
     return OffsetTime(plain, nanosecond=rest) if rest else plain
 
@@ -616,7 +616,7 @@ def offset_date_time(local: datetime | FarTime, offset: int) -> datetime | FarTi
     if isinstance(local, FarTime):
         return FarTime(OffsetDateTime.java_name, (*local.parts, offset))
     plain = _plain(local).replace(tzinfo=zone)
-    rest = nanosecond_of(local)
+    rest = _nanosecond_of(local)
     return OffsetDateTime(plain, nanosecond=rest) if rest or not offset else plain
 
 
@@ -626,7 +626,7 @@ def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> dateti
     if isinstance(local, FarTime):
         return FarTime(ZonedDateTime.java_name, (*local.parts, offset, zone))
     plain = _plain(local)
-    rest = nanosecond_of(local)
+    rest = _nanosecond_of(local)
     info = zone_info(zone)
     for fold in (0, 1) if info is not None else ():
         found = plain.replace(tzinfo=info, fold=fold)
@@ -653,7 +653,7 @@ def _plain(value: datetime) -> datetime:
     return value.to_datetime() if isinstance(value, _JavaDateTime) else value
 
 
-def nanosecond_of(value: datetime | time | timedelta) -> int:
+def _nanosecond_of(value: datetime | time | timedelta) -> int:
     """What the value has below its microseconds: 0 to 999."""
     return getattr(value, "nanosecond", 0)
 
@@ -664,7 +664,7 @@ def instant_parts(value: datetime | FarTime) -> tuple[int, int]:
         return cast("tuple[int, int]", value.parts)
     micros = (_plain(value) - _EPOCH) // _MICROSECOND
     seconds, micro = divmod(micros, 1_000_000)
-    return seconds, micro * 1000 + nanosecond_of(value)
+    return seconds, micro * 1000 + _nanosecond_of(value)
 
 
 def millis_of(value: datetime | FarTime) -> int:
@@ -678,7 +678,7 @@ def duration_parts(value: timedelta | FarTime) -> tuple[int, int]:
     """Seconds and nanoseconds of the second."""
     if isinstance(value, FarTime):
         return cast("tuple[int, int]", value.parts)
-    return value.days * 86400 + value.seconds, value.microseconds * 1000 + nanosecond_of(value)
+    return value.days * 86400 + value.seconds, value.microseconds * 1000 + _nanosecond_of(value)
 
 
 def date_parts(value: date | FarTime) -> tuple[int, int, int]:
@@ -692,7 +692,7 @@ def time_parts(value: time | datetime | FarTime) -> tuple[int, int, int, int]:
     """Hour, minute, second and nanosecond of the second, of whatever has a time."""
     if isinstance(value, FarTime):
         return cast("tuple[int, int, int, int]", value.parts[3:7])
-    return value.hour, value.minute, value.second, value.microsecond * 1000 + nanosecond_of(value)
+    return value.hour, value.minute, value.second, value.microsecond * 1000 + _nanosecond_of(value)
 
 
 def offset_of(value: time | datetime | FarTime) -> int:
@@ -724,7 +724,7 @@ def java_time_name(value: datetime | date | time | timedelta) -> str:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             return LocalDateTime.java_name
-        if value.tzinfo is UTC:
+        if value.tzinfo is _UTC:
             return Instant.java_name
         return ZonedDateTime.java_name if getattr(value.tzinfo, "key", None) else OffsetDateTime.java_name
     if isinstance(value, date):

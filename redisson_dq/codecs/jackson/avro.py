@@ -45,10 +45,10 @@ class Avro:
     def __init__(self, schema: str | Mapping[str, Any] | list[Any]) -> None:
         try:
             self._type = _Parser().root(json.loads(schema) if isinstance(schema, str) else schema)
-        except json.JSONDecodeError as exc:
-            raise ArgumentError(f"the Avro schema is no JSON: {exc}") from exc
-        except RecursionError as exc:
-            raise ArgumentError("the Avro schema is nested too deep, or a record always holds itself") from exc
+        except json.JSONDecodeError as error:
+            raise ArgumentError(f"the Avro schema is no JSON: {error}") from error
+        except RecursionError as error:
+            raise ArgumentError("the Avro schema is nested too deep, or a record always holds itself") from error
 
     def dumps(self, node: Any) -> bytes:
         """The bytes of a node. Raises Unencodable when it does not fit the schema. O(size)."""

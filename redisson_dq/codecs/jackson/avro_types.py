@@ -64,7 +64,7 @@ class Type(ABC):
         return Unencodable(f"a node of type {type_name(node)} does not fit the schema's {self.kind}")
 
 
-class Scalar(Type):
+class _Scalar(Type):
     """A type that holds no others. ``write`` gives None for a node that does not fit."""
 
     def __init__(
@@ -212,21 +212,21 @@ def _read_double(data: bytes, pos: int) -> tuple[float, int]:
 PRIMITIVES: dict[str, Type] = {
     found.kind: found
     for found in (
-        Scalar("null", lambda node: b"" if node is None else None, lambda _, pos: (None, pos), takes_bytes=False),
-        Scalar("boolean", _boolean_bytes, _read_boolean),
-        Scalar("int", _int_bytes, _read_int),
-        Scalar("long", _long_bytes, _read_long),
-        Scalar("float", _float_bytes, _read_float),
-        Scalar("double", _double_bytes, _read_double),
-        Scalar("string", _text_bytes, _read_text),
-        Scalar("bytes", _binary_bytes, _read_binary),
+        _Scalar("null", lambda node: b"" if node is None else None, lambda _, pos: (None, pos), takes_bytes=False),
+        _Scalar("boolean", _boolean_bytes, _read_boolean),
+        _Scalar("int", _int_bytes, _read_int),
+        _Scalar("long", _long_bytes, _read_long),
+        _Scalar("float", _float_bytes, _read_float),
+        _Scalar("double", _double_bytes, _read_double),
+        _Scalar("string", _text_bytes, _read_text),
+        _Scalar("bytes", _binary_bytes, _read_binary),
     )
 }
 
 
 def fixed(size: int) -> Type:
     """Bytes of one length."""
-    return Scalar(
+    return _Scalar(
         "fixed",
         lambda node: node if type(node) is bytes and len(node) == size else None,
         lambda data, pos: read_bytes(data, pos, size),
@@ -244,7 +244,7 @@ def enum(symbols: list[str]) -> Type:
             raise Malformed(f"symbol {number} of an enum that has {len(symbols)}", pos)
         return symbols[number], end
 
-    return Scalar("enum", lambda node: numbers.get(node) if type(node) is str else None, read)
+    return _Scalar("enum", lambda node: numbers.get(node) if type(node) is str else None, read)
 
 
 class Decimals(Type):
@@ -306,11 +306,11 @@ class Array(Type):
         try:
             for index in range(len(node)):
                 self.items.write(node[index], out)
-        except Unencodable as exc:
-            exc.inside(index)
+        except Unencodable as error:
+            error.inside(index)
             raise
-        except Exception as exc:
-            raise unwritable(exc, index) from exc
+        except Exception as error:
+            raise unwritable(error, index) from error
         out.append(_END)
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[list[Any], int]:
@@ -343,11 +343,11 @@ class Map(Type):
             for name in _hash_order(values):
                 PRIMITIVES["string"].write(name, out)
                 self._values.write(values[name], out)
-        except Unencodable as exc:
-            exc.inside(name)
+        except Unencodable as error:
+            error.inside(name)
             raise
-        except Exception as exc:
-            raise unwritable(exc, name) from exc
+        except Exception as error:
+            raise unwritable(error, name) from error
         out.append(_END)
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Object, int]:
@@ -374,7 +374,7 @@ class Record(Type):
         """Whether the node has no other properties, and lacks none that cannot be null."""
         names = {name for name, _ in node}
         return names <= self.fields.keys() and all(
-            name in names or may_be_null(of_field) for name, of_field in self.fields.items()
+            name in names or _may_be_null(of_field) for name, of_field in self.fields.items()
         )
 
     def write(self, node: Any, out: list[bytes]) -> None:
@@ -388,11 +388,11 @@ class Record(Type):
                     raise Unencodable("the schema has no such field")
             for name, of_field in self.fields.items():
                 of_field.write(values.get(name), out)
-        except Unencodable as exc:
-            exc.inside(name)
+        except Unencodable as error:
+            error.inside(name)
             raise
-        except Exception as exc:
-            raise unwritable(exc, name) from exc
+        except Exception as error:
+            raise unwritable(error, name) from error
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Object, int]:
         depth = deeper(depth, pos)
@@ -461,9 +461,9 @@ class Union(Type):
         return self.types[number].read(data, end, depth)
 
 
-def may_be_null(found: Type) -> bool:
+def _may_be_null(found: Type) -> bool:
     """Whether null is a value of the type."""
-    return found.kind == "null" or (isinstance(found, Union) and any(map(may_be_null, found.types)))
+    return found.kind == "null" or (isinstance(found, Union) and any(map(_may_be_null, found.types)))
 
 
 def _units(text: str) -> list[int]:

@@ -86,11 +86,11 @@ class Writer(ABC):
         try:
             for index in range(len(node)):
                 self.write(node[index])
-        except Unencodable as exc:
-            exc.inside(index)
+        except Unencodable as error:
+            error.inside(index)
             raise
-        except Exception as exc:
-            raise unwritable(exc, index) from exc
+        except Exception as error:
+            raise unwritable(error, index) from error
         self.out.append(after)
 
     def _write_object(self, node: Object) -> None:
@@ -101,11 +101,11 @@ class Writer(ABC):
             for name, item in node:
                 self.out.append(self.name(name))
                 self.write(item)
-        except Unencodable as exc:
-            exc.inside(name)
+        except Unencodable as error:
+            error.inside(name)
             raise
-        except Exception as exc:
-            raise unwritable(exc, name) from exc
+        except Exception as error:
+            raise unwritable(error, name) from error
         self.out.append(after)
 
 
@@ -117,9 +117,9 @@ def utf8(text: str) -> bytes:
         units = text.encode("utf-16-le", "surrogatepass")
     try:
         return units.decode("utf-16-le").encode()
-    except UnicodeDecodeError as exc:
-        lone = int.from_bytes(units[exc.start : exc.start + 2], "little")
-        raise Unencodable(f"U+{lone:04X} alone is no character, and the format's texts are UTF-8") from exc
+    except UnicodeDecodeError as error:
+        lone = int.from_bytes(units[error.start : error.start + 2], "little")
+        raise Unencodable(f"U+{lone:04X} alone is no character, and the format's texts are UTF-8") from error
 
 
 def java_bytes(number: int) -> bytes:
@@ -152,10 +152,10 @@ def read_whole(read: Callable[[bytes, int, int], tuple[Any, int]], data: bytes, 
     """The node that fills the bytes from ``pos`` on. Raises Malformed. O(size)."""
     try:
         node, end = read(data, pos, 0)
-    except (IndexError, struct.error) as exc:
-        raise Malformed("the bytes end in the middle of the value", len(data)) from exc
-    except RecursionError as exc:
-        raise Malformed(TOO_DEEP) from exc
+    except (IndexError, struct.error) as error:
+        raise Malformed("the bytes end in the middle of the value", len(data)) from error
+    except RecursionError as error:
+        raise Malformed(TOO_DEEP) from error
     if end != len(data):
         raise Malformed(f"{len(data) - end} bytes too many after the value", end)
     return node
@@ -181,8 +181,8 @@ def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
     raw, end = read_bytes(data, pos, length)
     try:
         return raw.decode(), end
-    except UnicodeDecodeError as exc:
-        raise Malformed(f"a text's bytes are no UTF-8: {exc.reason}", pos + exc.start) from exc
+    except UnicodeDecodeError as error:
+        raise Malformed(f"a text's bytes are no UTF-8: {error.reason}", pos + error.start) from error
 
 
 def read_number(data: bytes, pos: int) -> int:

@@ -65,8 +65,8 @@ class JacksonCodec(Codec[T]):
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return self._dumps(node_of(value, self._dialect, self._slot))
-        except Exception as exc:
-            raise encode_error(exc, self.name) from exc
+        except Exception as error:
+            raise encode_error(error, self.name) from error
 
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError. O(size).
@@ -83,8 +83,8 @@ class JacksonCodec(Codec[T]):
                 self._plans = plans = Plans(self._dialect, self._slot)
             found: T = value_of(node, plans)
             return found
-        except Exception as exc:
-            raise decode_error(exc, self.name, data) from exc
+        except Exception as error:
+            raise decode_error(error, self.name, data) from error
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -37,18 +37,18 @@ def loads(data: bytes) -> Any:
     """The node of a text. Raises Malformed. O(size)."""
     try:
         text = data.decode()
-    except UnicodeDecodeError as exc:
-        raise Malformed(f"the bytes are no Ion text: {exc.reason}", exc.start) from exc
+    except UnicodeDecodeError as error:
+        raise Malformed(f"the bytes are no Ion text: {error.reason}", error.start) from error
     try:
         node, end = _read(text, 0, 0)
         if end != len(text):
             raise Malformed(f"{len(text) - end} characters too many after the value", end)
-    except Malformed as exc:
-        if exc.offset and not text.isascii():
-            exc.offset = len(text[: exc.offset].encode())
+    except Malformed as error:
+        if error.offset and not text.isascii():
+            error.offset = len(text[: error.offset].encode())
         raise
-    except RecursionError as exc:
-        raise Malformed(TOO_DEEP) from exc
+    except RecursionError as error:
+        raise Malformed(TOO_DEEP) from error
     return node
 
 
@@ -140,11 +140,11 @@ def _write_list(node: list[Any], out: list[str]) -> None:
             out.append(separator)
             _write(node[index], out)
             separator = ","
-    except Unencodable as exc:
-        exc.inside(index)
+    except Unencodable as error:
+        error.inside(index)
         raise
-    except Exception as exc:
-        raise unwritable(exc, index) from exc
+    except Exception as error:
+        raise unwritable(error, index) from error
     out.append("]" if node else "[]")
 
 
@@ -156,11 +156,11 @@ def _write_struct(node: Object, out: list[str]) -> None:
             out.append(f"{separator}{_name(name)}:")
             _write(item, out)
             separator = ","
-    except Unencodable as exc:
-        exc.inside(name)
+    except Unencodable as error:
+        error.inside(name)
         raise
-    except Exception as exc:
-        raise unwritable(exc, name) from exc
+    except Exception as error:
+        raise unwritable(error, name) from error
     out.append("}" if node else "{}")
 
 
@@ -241,8 +241,8 @@ def _read_number(token: re.Match[str]) -> int | float | Decimal:
     if letter is None and point is None:
         try:
             return int(number)
-        except ValueError as exc:
-            raise Malformed("a number of more digits than this Python converts", token.start()) from exc
+        except ValueError as error:
+            raise Malformed("a number of more digits than this Python converts", token.start()) from error
     if letter in ("e", "E"):
         return float(number)
     if exponent is not None and abs(int(exponent)) > INT_MAX:
@@ -254,8 +254,8 @@ def _read_number(token: re.Match[str]) -> int | float | Decimal:
 def _read_blob(token: re.Match[str]) -> bytes:
     try:
         return base64.b64decode(token["blob"], validate=True)
-    except binascii.Error as exc:
-        raise Malformed(f"no base64: {exc}", token.start()) from exc
+    except binascii.Error as error:
+        raise Malformed(f"no base64: {error}", token.start()) from error
 
 
 def _unescaped(token: re.Match[str]) -> str:

@@ -54,14 +54,14 @@ def loads(data: bytes) -> Any:
     """The node of a JSON text. Raises Malformed, with the exact offset for faults of syntax. O(size)."""
     try:
         return _parse(str(data, "utf-8"))
-    except json.JSONDecodeError as exc:
-        raise Malformed(f"the bytes are no JSON: {exc.msg}", len(exc.doc[: exc.pos].encode())) from exc
-    except UnicodeDecodeError as exc:
-        raise Malformed(f"the bytes are no UTF-8: {exc.reason}", exc.start) from exc
-    except RecursionError as exc:
-        raise Malformed(TOO_DEEP) from exc
-    except ValueError as exc:  # Python's own limit on the digits of a whole number
-        raise Malformed(f"a number that cannot be read: {exc}") from exc
+    except json.JSONDecodeError as error:
+        raise Malformed(f"the bytes are no JSON: {error.msg}", len(error.doc[: error.pos].encode())) from error
+    except UnicodeDecodeError as error:
+        raise Malformed(f"the bytes are no UTF-8: {error.reason}", error.start) from error
+    except RecursionError as error:
+        raise Malformed(TOO_DEEP) from error
+    except ValueError as error:  # Python's own limit on the digits of a whole number
+        raise Malformed(f"a number that cannot be read: {error}") from error
 
 
 def quoted(text: str) -> str:
@@ -88,8 +88,8 @@ def digits(value: int) -> str:
     if value.bit_length() <= _MAX_NUMBER_BITS:
         try:
             text = int.__repr__(value)
-        except ValueError as exc:
-            raise Unencodable("a number of more digits than this Python converts") from exc
+        except ValueError as error:
+            raise Unencodable("a number of more digits than this Python converts") from error
         if len(text) - (value < 0) <= MAX_NUMBER_DIGITS:
             return text
     raise Unencodable(_TOO_LONG)
@@ -182,11 +182,11 @@ def _write_array(node: list[Any], out: list[str], scalars: _Scalars) -> None:
             out.append(separator)
             _write(node[index], out, scalars)
             separator = ","
-    except Unencodable as exc:
-        exc.inside(index)
+    except Unencodable as error:
+        error.inside(index)
         raise
-    except Exception as exc:
-        raise unwritable(exc, index) from exc
+    except Exception as error:
+        raise unwritable(error, index) from error
     out.append("]" if node else "[]")
 
 
@@ -197,11 +197,11 @@ def _write_object(node: Object, out: list[str], separator: str, scalars: _Scalar
             out.append(f"{separator}{scalars[str](name)}:")
             _write(item, out, scalars)
             separator = ","
-    except Unencodable as exc:
-        exc.inside(name)
+    except Unencodable as error:
+        error.inside(name)
         raise
-    except Exception as exc:
-        raise unwritable(exc, name) from exc
+    except Exception as error:
+        raise unwritable(error, name) from error
     out.append("{}" if separator == "{" else "}")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UNREAD", "ClassPlan", "Plan", "Plans", "nothing"]
 
-ReadNode = Callable[["Reader", Any, int], Any]
+_ReadNode = Callable[["Reader", Any, int], Any]
 
 #: Stands for the value of a node that a plan does not read.
 UNREAD: Any = object()
@@ -42,7 +42,7 @@ class Plan:
     UNREAD for a node that is not ordinary."""
 
     slot: Signature
-    read: ReadNode
+    read: _ReadNode
     plain: type | None = None
 
 
@@ -55,7 +55,7 @@ class ClassPlan:
     """
 
     declaration: Declaration
-    fields: dict[str, tuple[str, type | None, ReadNode, Signature]]
+    fields: dict[str, tuple[str, type | None, _ReadNode, Signature]]
     missing: dict[str, Any]
 
 
@@ -90,7 +90,7 @@ class Plans:
             return Plan(slot, _BARE.get(slot.name, nothing), _PLAIN.get(slot.name))
         return Plan(slot, _long if slot.name == _LONG else self._named(slot))
 
-    def _named(self, slot: Signature) -> ReadNode:
+    def _named(self, slot: Signature) -> _ReadNode:
         """Of a type whose values stand with the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
@@ -133,7 +133,7 @@ def nothing(_reader: Reader, _node: Any, _depth: int) -> Any:
     return UNREAD
 
 
-def _whole(least: int, most: int) -> ReadNode:
+def _whole(least: int, most: int) -> _ReadNode:
     return lambda _reader, node, _depth: node if type(node) is int and least <= node <= most else UNREAD
 
 
@@ -150,7 +150,7 @@ def _long(_reader: Reader, node: Any, _depth: int) -> Any:
 
 
 #: By Java type, of those whose values stand without a name.
-_BARE: dict[str, ReadNode] = {
+_BARE: dict[str, _ReadNode] = {
     **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX)),
     "long": _whole(LONG_MIN, LONG_MAX),
     **dict.fromkeys(("double", "java.lang.Double"), _double),

@@ -200,8 +200,8 @@ class Reader:
         found = self._of_class(declaration.extends, node, parts, depth)
         try:
             return declaration.collection(found)
-        except ValueError as exc:
-            raise Malformed(str(exc), near=declaration.name).of_classes((declaration.name,)) from exc
+        except ValueError as error:
+            raise Malformed(str(error), near=declaration.name).of_classes((declaration.name,)) from error
 
     def _other(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         view = _VIEW.fullmatch(name)
@@ -245,8 +245,8 @@ class Reader:
     def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         try:
             component = component_of(name)
-        except ValueError as exc:
-            raise _unknown(name) from exc
+        except ValueError as error:
+            raise _unknown(name) from error
         return array_of(component, self._items(_array_node(name, node), component_slot(name, slot), depth))
 
     def _class_plan(self, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
@@ -269,14 +269,14 @@ class Reader:
                     attribute, plain, read, slot = field
                     value = item if type(item) is plain else read(self, item, depth + 1)
                     values[attribute] = self.read(item, slot, depth + 1) if value is UNREAD else value
-        except Malformed as exc:
-            exc.inside(key)
-            exc.in_field(name, key)
+        except Malformed as error:
+            error.inside(key)
+            error.in_field(name, key)
             raise
         try:
             return declaration.make(values)
-        except ValueError as exc:
-            raise Malformed(str(exc), near=name).of_classes((name,)) from exc
+        except ValueError as error:
+            raise Malformed(str(error), near=name).of_classes((name,)) from error
 
     def elements(self, nodes: list[Any], plan: Plan, depth: int) -> list[Any]:
         """The elements of an array, all of one declared type."""
@@ -286,8 +286,8 @@ class Reader:
             for node in nodes:
                 value = node if type(node) is plain else read(self, node, depth + 1)
                 values.append(self.read(node, slot, depth + 1) if value is UNREAD else value)
-        except Malformed as exc:
-            exc.inside(len(values))
+        except Malformed as error:
+            error.inside(len(values))
             raise
         return values
 
@@ -302,8 +302,8 @@ class Reader:
                     trace = [self._of_class(_ELEMENT, element, OBJECT, depth) for element in _array_node(key, item)]
                 else:
                     fields[key] = self.read(item, slots.get(key, OBJECT), depth + 1)
-        except Malformed as exc:
-            exc.inside(key)
+        except Malformed as error:
+            error.inside(key)
             raise
         number, message, cause = fields.pop("@id", None), fields.pop("message", None), fields.pop("cause", None)
         fields.pop("localizedMessage", None)
@@ -357,8 +357,8 @@ class Reader:
         try:
             for node in nodes:
                 values.append(read(self, node, slot, depth + 1))
-        except Malformed as exc:
-            exc.inside(len(values))
+        except Malformed as error:
+            error.inside(len(values))
             raise
         return values
 
@@ -385,8 +385,8 @@ class Reader:
         try:
             for key, item in node:
                 pairs.append((key if plain else self._key(key, key_slot.name), read(self, item, value_slot, depth + 1)))
-        except Malformed as exc:
-            exc.inside(key)
+        except Malformed as error:
+            error.inside(key)
             raise
         return pairs
 

@@ -35,7 +35,7 @@ __all__ = [
 
 #: The Java name of a value, None where its bare node tells it, and the node.
 Scalar = Callable[[Any], "tuple[str | None, Any]"]
-Forms = Mapping[str, Callable[[Any], Any]]
+_Forms = Mapping[str, Callable[[Any], Any]]
 
 #: The scalars that are nodes themselves.
 NODE_TYPES = frozenset((str, Decimal, java.Byte, java.Short, java.Long, java.BigInteger, java.Float))
@@ -112,7 +112,7 @@ def _unwrapped(value: Any) -> tuple[str | None, Any]:
 # Dates and times
 
 
-def _dates(form: Callable[[Any], Any]) -> Forms:
+def _dates(form: Callable[[Any], Any]) -> _Forms:
     return {
         **dict.fromkeys(("java.util.Date", "java.sql.Date", "java.sql.Timestamp"), form),
         "java.sql.Time": lambda value: f"{value:%H:%M:%S}",
@@ -153,13 +153,13 @@ def _clock(value: Any) -> list[Any]:
 
 
 #: What is the same with and without texts.
-_TIME_COMMON: Forms = {
+_TIME_COMMON: _Forms = {
     "java.time.MonthDay": iso.month_day_text,
     "java.time.Period": iso.period_text,
     "java.time.ZoneRegion": str.__str__,
     "java.time.ZoneOffset": str,
 }
-_TIME_TEXTS: Forms = {
+_TIME_TEXTS: _Forms = {
     **_TIME_COMMON,
     "java.time.Instant": iso.instant_text,
     "java.time.LocalDate": iso.date_text,
@@ -172,7 +172,7 @@ _TIME_TEXTS: Forms = {
     "java.time.Year": int.__repr__,
     "java.time.YearMonth": iso.year_month_text,
 }
-_TIME_NUMBERS: Forms = {
+_TIME_NUMBERS: _Forms = {
     **_TIME_COMMON,
     "java.time.Instant": _decimal(times.instant_parts),
     "java.time.LocalDate": lambda value: [*times.date_parts(value)],
@@ -193,7 +193,7 @@ def _no_module(name: str, advice: str = "") -> Unencodable:
     return Unencodable(f"Redisson's Jackson has no {name} (its module is not registered){advice}")
 
 
-def _java_time(forms: Forms) -> Scalar:
+def _java_time(forms: _Forms) -> Scalar:
     def scalar(value: Any) -> tuple[str | None, Any]:
         name = times.java_time_name(value)
         form = forms.get(name)
@@ -201,13 +201,13 @@ def _java_time(forms: Forms) -> Scalar:
             raise _no_module(name, "; a point in time can be a java.JavaDate")
         try:
             return _RENAMED.get(name, name), form(value)
-        except (ValueError, TypeError, LookupError) as exc:  # an offset that Java has not, a FarTime's other parts
-            raise Unencodable(f"{name}: {exc}") from exc
+        except (ValueError, TypeError, LookupError) as error:  # an offset that Java has not, a FarTime's other parts
+            raise Unencodable(f"{name}: {error}") from error
 
     return scalar
 
 
-def _times(forms: Forms) -> dict[type, Scalar]:
+def _times(forms: _Forms) -> dict[type, Scalar]:
     return dict.fromkeys(
         (
             *(date, datetime, time, timedelta, java.JavaDate, java.SqlDate, java.SqlTime, java.Timestamp),

@@ -224,8 +224,8 @@ def _year(node: int) -> java.Year:
 def _month(node: Any) -> java.Month:
     try:
         return java.Month(node) if type(node) is int else java.Month[node]
-    except KeyError as exc:
-        raise ValueError("no month") from exc
+    except KeyError as error:
+        raise ValueError("no month") from error
 
 
 def _millis(node: Any) -> int:

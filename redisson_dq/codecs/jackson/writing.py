@@ -166,8 +166,8 @@ class _Writer:
         name = value.java_name
         try:
             component_of(name)
-        except ValueError as exc:
-            raise Unencodable(str(exc)) from exc
+        except ValueError as error:
+            raise Unencodable(str(error)) from error
         if name == "[B":
             return self._with_name(name, bytes(item & 0xFF for item in value), slot)
         if name == "[C":
@@ -186,11 +186,11 @@ class _Writer:
         try:
             for item in values:
                 nodes.append(write(self, item, slot, depth + 1))
-        except Unencodable as exc:
-            exc.inside(len(nodes))
+        except Unencodable as error:
+            error.inside(len(nodes))
             raise
-        except Exception as exc:
-            raise unwritable(exc, len(nodes)) from exc
+        except Exception as error:
+            raise unwritable(error, len(nodes)) from error
         return nodes
 
     def _entries(
@@ -213,11 +213,11 @@ class _Writer:
             for key, item in entries:
                 name = key if is_text and type(key) is str else self._key(key, key_slot, named_keys)
                 pairs.append((name, write(self, item, value_slot, depth + 1)))
-        except Unencodable as exc:
-            exc.inside(key)
+        except Unencodable as error:
+            error.inside(key)
             raise
-        except Exception as exc:
-            raise unwritable(exc, key) from exc
+        except Exception as error:
+            raise unwritable(error, key) from error
         return Object(pairs)
 
     def _key(self, key: Any, declared: Signature, named: bool) -> str:
@@ -252,11 +252,11 @@ class _Writer:
             for name, item, slot in fields:
                 if item is not None or nulls or slot.name in PRIMITIVE_CODES:
                     pairs.append((name, self.write(item, slot, depth + 1)))
-        except Unencodable as exc:
-            exc.of_field(f"{owner}.{name}").inside(name)
+        except Unencodable as error:
+            error.of_field(f"{owner}.{name}").inside(name)
             raise
-        except Exception as exc:
-            raise unwritable(exc, name).of_field(f"{owner}.{name}") from exc
+        except Exception as error:
+            raise unwritable(error, name).of_field(f"{owner}.{name}") from error
         return Object(pairs)
 
     def _generic(self, content: Any, depth: int) -> Any:
@@ -281,8 +281,8 @@ class _Writer:
         found = properties(declaration, arguments or (), sorted_record=self._dialect.sorted_records).values()
         try:
             fields = [(field.name, getattr(value, field.attribute), field.type) for field in found]
-        except AttributeError as exc:
-            raise Unencodable(f"an attribute has no value: {exc}") from exc
+        except AttributeError as error:
+            raise Unencodable(f"an attribute has no value: {error}") from error
         return self._with_name(declaration.name, self._pairs(fields, depth, declaration.name), slot)
 
     def _throwable(self, value: java.Throwable, depth: int) -> Object:

@@ -83,8 +83,8 @@ def array_reader(component: str, types: Types) -> Any:
                 for _ in range(count):
                     value, pos = reader.read_nullable(final, data, pos)
                     made.append(value)
-        except Malformed as exc:
-            exc.inside(len(made))
+        except Malformed as error:
+            error.inside(len(made))
             raise
         reader.depth -= 1
         return made, pos
@@ -132,11 +132,11 @@ def array_writer(component: str, types: Types) -> Any:
                     writer.write_any(placed)
                 else:
                     writer.write_nullable(final, placed)
-        except Unencodable as exc:
-            exc.inside(index)
+        except Unencodable as error:
+            error.inside(index)
             raise
-        except Exception as exc:
-            raise unwritable(exc, index) from exc
+        except Exception as error:
+            raise unwritable(error, index) from error
         writer.depth -= 1
 
     return write
@@ -154,8 +154,8 @@ def _primitive_writer(component: str) -> Any:
         for index, item in enumerate(value):
             try:
                 out.extend(to_bytes(put(item)))
-            except Exception as exc:
-                raise unwritable(exc, index) from exc
+            except Exception as error:
+                raise unwritable(error, index) from error
 
     return write
 

@@ -80,8 +80,8 @@ class Kryo5Codec(Codec):
         state = self._writer(self._types)
         try:
             state.write_any(value)
-        except Exception as exc:
-            raise encode_error(exc, self.name) from exc
+        except Exception as error:
+            raise encode_error(error, self.name) from error
         return bytes(state.out)
 
     def decode(self, data: bytes) -> Any:
@@ -102,5 +102,5 @@ class Kryo5Codec(Codec):
                 raise IndexError
             seen = () if reader is None else reversed(reader.seen)
             raise Malformed(f"{len(data) - end} bytes too many after the value", end).of_classes(seen)
-        except Exception as exc:
-            raise decode_error(exc, self.name, data) from exc
+        except Exception as error:
+            raise decode_error(error, self.name, data) from error

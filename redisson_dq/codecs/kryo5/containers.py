@@ -47,11 +47,11 @@ __all__ = [
     "singleton_map",
 ]
 
-Read = Callable[..., "tuple[Any, int]"]
-Write = Callable[..., None]
+_Read = Callable[..., "tuple[Any, int]"]
+_Write = Callable[..., None]
 
 
-def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null_flag: bool = True) -> Read:
+def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null_flag: bool = True) -> _Read:
     """The reader of one collection class, which becomes ``kind``: a list class or a set class."""
     is_list, is_list_of, is_plain = issubclass(kind, list), issubclass(kind, ListOf), kind is list
 
@@ -103,8 +103,8 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
                         else:
                             value, pos = read_flat(data, pos + 1, reader)
                         values.append(value)
-            except Malformed as exc:
-                exc.inside(len(values))
+            except Malformed as error:
+                error.inside(len(values))
                 raise
         reader.depth -= 1
         made = values
@@ -211,7 +211,7 @@ def _is_fieldless(serializer: ClassSerializer) -> bool:
     return declaration is not None and declaration.kind != "enum" and not declaration.all_fields
 
 
-def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> Read:
+def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
     """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
     is_plain = kind is dict
 
@@ -244,8 +244,8 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
                 read = by_byte[data[pos]]
                 value, pos = read_item(data, pos) if read is None else read(data, pos + 1, reader)
                 pairs.append((key, value))
-        except Malformed as exc:
-            exc.inside(key)
+        except Malformed as error:
+            error.inside(key)
             raise
         reader.depth -= 1
         if count > FEW_KEYS:
@@ -294,7 +294,7 @@ def _read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator 
     return comparator, end
 
 
-def nothing(kind: type) -> tuple[Read, Write]:
+def nothing(kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
 
     def write(value: Any, _writer: Writer) -> None:
@@ -304,7 +304,7 @@ def nothing(kind: type) -> tuple[Read, Write]:
     return lambda _data, pos, _reader: (kind(), pos), write
 
 
-def only_empty(kind: Any, write: Write) -> Write:
+def only_empty(kind: Any, write: _Write) -> _Write:
     """The writer of a class that holds nothing, written as other collections are."""
 
     def checked(value: Any, *rest: Any) -> None:
@@ -321,7 +321,7 @@ def _only(value: Any) -> Any:
     return next(iter(value))
 
 
-def singleton(java_name: str, kind: type) -> tuple[Read, Write]:
+def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
@@ -340,7 +340,7 @@ def singleton(java_name: str, kind: type) -> tuple[Read, Write]:
     return read, write
 
 
-def singleton_map(java_name: str, kind: type) -> tuple[Read, Write]:
+def singleton_map(java_name: str, kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.singletonMap(k, v)``: both with their classes."""
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
@@ -361,7 +361,7 @@ def singleton_map(java_name: str, kind: type) -> tuple[Read, Write]:
     return read, write
 
 
-def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> Write:
+def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Write:
     """The writer of one collection class, from any Python collection."""
     is_plain = null_flag and not sorted_
 
@@ -422,11 +422,11 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> Write
                     put_plain = element.write
                     for index in range(count):
                         put_plain(items[index], writer)
-        except Unencodable as exc:
-            exc.inside(index)
+        except Unencodable as error:
+            error.inside(index)
             raise
-        except Exception as exc:
-            raise unwritable(exc, index) from exc
+        except Exception as error:
+            raise unwritable(error, index) from error
         writer.depth -= 1
 
     return write
@@ -459,7 +459,7 @@ _NO_BYTE: Any = (None,) * 256
 _NO_FLAT: Any = {}
 
 
-def declared_writer(declaration: Declaration, write: Write) -> Write:
+def declared_writer(declaration: Declaration, write: _Write) -> _Write:
     """The writer of a class that extends a collection, from that of the collection.
 
     Kryo takes the type arguments of the class for those of the collection, whatever the class does with them.
@@ -478,7 +478,7 @@ def declared_writer(declaration: Declaration, write: Write) -> Write:
     return checked
 
 
-def map_writer(*, sorted_: bool = False, nulls: bool = True) -> Write:
+def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
     """The writer of one map class, from a dict or Entries."""
 
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
@@ -506,11 +506,11 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> Write:
                     write_item(item)
                 else:
                     out += data
-        except Unencodable as exc:
-            exc.inside(key)
+        except Unencodable as error:
+            error.inside(key)
             raise
-        except Exception as exc:
-            raise unwritable(exc, key) from exc
+        except Exception as error:
+            raise unwritable(error, key) from error
         writer.depth -= 1
 
     return write

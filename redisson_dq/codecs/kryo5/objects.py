@@ -82,19 +82,19 @@ def object_reader(declaration: Declaration, types: Types) -> _Read:
     early = types.references and declaration.kind != "record"
     by_keyword = declaration.takes_all and not early
 
-    def raise_in_field(exc: Exception, at: int, data: bytes, reader: Reader) -> NoReturn:
+    def raise_in_field(error: Exception, at: int, data: bytes, reader: Reader) -> NoReturn:
         attribute = steps[at].attribute
-        fault = exc if isinstance(exc, Malformed) else malformed(exc, data)
+        fault = error if isinstance(error, Malformed) else malformed(error, data)
         fault.inside(attribute)
         fault.in_field(class_name, java_names[attribute], reversed(reader.seen))
-        if fault is exc:
-            raise exc
-        raise fault from exc
+        if fault is error:
+            raise error
+        raise fault from error
 
-    def raise_unmakable(exc: Exception, start: int) -> NoReturn:
-        if isinstance(exc, RecursionError):
-            raise exc
-        reason = declaration.unmakable(exc) if by_keyword else exc
+    def raise_unmakable(error: Exception, start: int) -> NoReturn:
+        if isinstance(error, RecursionError):
+            raise error
+        reason = declaration.unmakable(error) if by_keyword else error
         raise Malformed(str(reason), start).of_classes((class_name,)) from reason
 
     read = reading_function(
@@ -180,11 +180,11 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
     names = {field.attribute: f"{name}.{field.name}" for name, fields in declaration.typed_fields for field in fields}
     steps = [_step_writer(attribute, declared, types) for attribute, declared in _fields(declaration)]
 
-    def raise_in_field(exc: Exception, at: int, value: Any) -> NoReturn:
+    def raise_in_field(error: Exception, at: int, value: Any) -> NoReturn:
         attribute = steps[at].attribute
-        if isinstance(exc, AttributeError) and exc.obj is value:
-            raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from exc
-        _raise_unwritable(exc, attribute, names[attribute])
+        if isinstance(error, AttributeError) and error.obj is value:
+            raise Unencodable(f"the attribute {attribute} of a {type_name(value)} is not set") from error
+        _raise_unwritable(error, attribute, names[attribute])
 
     @functools.lru_cache(maxsize=64)
     def writer_of(arguments: tuple[Signature, ...]) -> _Write:
@@ -200,8 +200,8 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
         writer.depth -= 1
         try:
             arguments = noted_arguments(value, declaration, writer.notes)
-        except Exception as exc:
-            _raise_unwritable(exc, "", declaration.name)
+        except Exception as error:
+            _raise_unwritable(error, "", declaration.name)
         writer_of(arguments)(value, writer)
 
     if declaration.parameters:
@@ -209,12 +209,12 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
     return _bound_writer(declaration, write) if is_generic(declaration) else write
 
 
-def _raise_unwritable(exc: Exception, attribute: str, name: str) -> NoReturn:
+def _raise_unwritable(error: Exception, attribute: str, name: str) -> NoReturn:
     """Raise what went wrong with the value of an attribute, of the field ``name``."""
-    if isinstance(exc, Unencodable):
-        exc.of_field(name).inside(attribute)
-        raise exc
-    raise unwritable(exc, attribute).of_field(name) from exc
+    if isinstance(error, Unencodable):
+        error.of_field(name).inside(attribute)
+        raise error
+    raise unwritable(error, attribute).of_field(name) from error
 
 
 def _placed_step(step: Step, place: Place | None) -> Step:

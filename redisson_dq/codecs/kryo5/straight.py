@@ -232,8 +232,8 @@ def reading_function(
     lines += [
         "    except RecursionError:",
         "        raise",
-        "    except Exception as exc:",
-        "        raise_in_field(exc, at, data, reader)",
+        "    except Exception as error:",
+        "        raise_in_field(error, at, data, reader)",
         "    reader.depth -= 1",
         "    reader.seen[class_name] = None",
         "    try:",
@@ -255,7 +255,7 @@ def reading_function(
         lines += [f"        return complete({values}), pos"]
     else:
         lines += [f"        complete(instance, {values})", "        return instance, pos"]
-    lines += ["    except Exception as exc:", "        raise_unmakable(exc, start)"]
+    lines += ["    except Exception as error:", "        raise_unmakable(error, start)"]
     read: Callable[..., tuple[Any, int]] = _compiled(lines, names, "read", class_name)
     return read
 
@@ -299,8 +299,8 @@ def writing_function(
         names.update({f"place_{number}": step.place, f"fits_{number}": step.fits})
         lines += [f"        at = {number}", *_writing_lines(step, number)]
     lines += [
-        "    except Exception as exc:",
-        "        raise_in_field(exc, at, value)",
+        "    except Exception as error:",
+        "        raise_in_field(error, at, value)",
         "    writer.depth -= 1",
     ]
     write: Callable[..., None] = _compiled(lines, names, "write", class_name)

@@ -44,8 +44,8 @@ def _checked(read: Callable[[bytes, int], tuple[Any, int]]) -> _Read:
     def checked(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         try:
             return read(data, pos)
-        except (ValueError, OverflowError) as exc:
-            raise Malformed(f"no date or time of Java: {exc}", pos) from exc
+        except (ValueError, OverflowError) as error:
+            raise Malformed(f"no date or time of Java: {error}", pos) from error
 
     return checked
 

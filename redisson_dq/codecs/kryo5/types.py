@@ -29,15 +29,15 @@ from redisson_dq.java.times import java_time_name
 
 __all__ = ["BY_ID", "ClassSerializer", "Types", "exception_type"]
 
-Read = Callable[..., "tuple[Any, int]"]
-Write = Callable[..., None]
+_Read = Callable[..., "tuple[Any, int]"]
+_Write = Callable[..., None]
 
 #: What stands for null where the class is already known, as in a list whose elements are of one class. It is a byte
 #: that the class's own serializer reads as null. Classes without such a byte have a mark before every element: 00 for
 #: null, 01 for a value.
-NULL_ZERO: Final = b"\0"
-NULL_STRING: Final = b"\x80"
-NULL_MARK: Final = None
+_NULL_ZERO: Final = b"\0"
+_NULL_STRING: Final = b"\x80"
+_NULL_MARK: Final = None
 
 _MOST_ARRAY_TYPES = 256
 
@@ -70,11 +70,11 @@ class ClassSerializer:
     def __init__(
         self,
         name: str,
-        read: Read,
-        write: Write,
+        read: _Read,
+        write: _Write,
         *,
         class_id: int | None = None,
-        null: bytes | None = NULL_MARK,
+        null: bytes | None = _NULL_MARK,
         sizeless: bool = False,
         final: bool = False,
         generic: bool = False,
@@ -85,7 +85,7 @@ class ClassSerializer:
         self.spelled = wire.ascii_name(name)
         self.tag = None if class_id is None else bytes((class_id + 2,))
         self.null = null or b"\0"
-        self.null_mark = null is NULL_MARK
+        self.null_mark = null is _NULL_MARK
         self.read = read
         self.write = write
         self.sizeless = sizeless
@@ -96,38 +96,40 @@ class ClassSerializer:
         self.enum: Any = python if python is not None and issubclass(python, Enum) else None
 
 
-def _each(to_bytes: Callable[[Any], bytes]) -> Write:
+def _each(to_bytes: Callable[[Any], bytes]) -> _Write:
     def write(value: Any, writer: Any) -> None:
         writer.out.extend(to_bytes(value))
 
     return write
 
 
-def _box(name: str, read: Read, to_bytes: Callable[[Any], bytes], class_id: int) -> ClassSerializer:
+def _box(name: str, read: _Read, to_bytes: Callable[[Any], bytes], class_id: int) -> ClassSerializer:
     return ClassSerializer("java.lang." + name, read, _each(to_bytes), class_id=class_id, final=True, shared=False)
 
 
-INTEGER = _box("Integer", scalars.read_integer, scalars.integer_bytes, 0)
-STRING = ClassSerializer(
-    "java.lang.String", wire.read_string, _each(wire.string_bytes), class_id=1, null=NULL_STRING, final=True
+_INTEGER = _box("Integer", scalars.read_integer, scalars.integer_bytes, 0)
+_STRING = ClassSerializer(
+    "java.lang.String", wire.read_string, _each(wire.string_bytes), class_id=1, null=_NULL_STRING, final=True
 )
-FLOAT = _box("Float", scalars.read_float, scalars.float_bytes, 2)
-BOOLEAN = _box("Boolean", scalars.read_boolean, scalars.boolean_bytes, 3)
-BYTE = _box("Byte", scalars.read_byte, scalars.byte_bytes, 4)
-CHARACTER = _box("Character", scalars.read_character, scalars.character_bytes, 5)
-SHORT = _box("Short", scalars.read_short, scalars.short_bytes, 6)
-LONG = _box("Long", scalars.read_long, scalars.long_bytes, 7)
-DOUBLE = _box("Double", scalars.read_double, scalars.double_bytes, 8)
+_FLOAT = _box("Float", scalars.read_float, scalars.float_bytes, 2)
+_BOOLEAN = _box("Boolean", scalars.read_boolean, scalars.boolean_bytes, 3)
+_BYTE = _box("Byte", scalars.read_byte, scalars.byte_bytes, 4)
+_CHARACTER = _box("Character", scalars.read_character, scalars.character_bytes, 5)
+_SHORT = _box("Short", scalars.read_short, scalars.short_bytes, 6)
+_LONG = _box("Long", scalars.read_long, scalars.long_bytes, 7)
+_DOUBLE = _box("Double", scalars.read_double, scalars.double_bytes, 8)
 #: By class id.
-BY_ID = (INTEGER, STRING, FLOAT, BOOLEAN, BYTE, CHARACTER, SHORT, LONG, DOUBLE)
+BY_ID = (_INTEGER, _STRING, _FLOAT, _BOOLEAN, _BYTE, _CHARACTER, _SHORT, _LONG, _DOUBLE)
 
-BIG_INTEGER = ClassSerializer(
-    "java.math.BigInteger", scalars.read_big_integer, _each(scalars.big_integer_bytes), null=NULL_ZERO
+_BIG_INTEGER = ClassSerializer(
+    "java.math.BigInteger", scalars.read_big_integer, _each(scalars.big_integer_bytes), null=_NULL_ZERO
 )
-BIG_DECIMAL = ClassSerializer(
-    "java.math.BigDecimal", scalars.read_big_decimal, _each(scalars.big_decimal_bytes), null=NULL_ZERO
+_BIG_DECIMAL = ClassSerializer(
+    "java.math.BigDecimal", scalars.read_big_decimal, _each(scalars.big_decimal_bytes), null=_NULL_ZERO
 )
-BYTE_ARRAY = ClassSerializer("[B", scalars.read_byte_array, _each(scalars.byte_array_bytes), null=NULL_ZERO, final=True)
+_BYTE_ARRAY = ClassSerializer(
+    "[B", scalars.read_byte_array, _each(scalars.byte_array_bytes), null=_NULL_ZERO, final=True
+)
 
 #: With their comparator before the elements.
 _SORTED = frozenset(
@@ -152,7 +154,7 @@ def _declared_collection(declaration: Declaration) -> ClassSerializer:
         declaration.name,
         read,
         write,
-        null=NULL_ZERO,
+        null=_NULL_ZERO,
         final=declaration.final,
         generic=True,
         python=declaration.python,
@@ -176,7 +178,7 @@ def _collection(name: str, kind: type) -> ClassSerializer:
         write = containers.collection_writer(sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = containers.only_empty(kind, write)
-    return ClassSerializer(name, read, write, null=NULL_ZERO, generic=True)
+    return ClassSerializer(name, read, write, null=_NULL_ZERO, generic=True)
 
 
 def _comparator(member: Comparator) -> ClassSerializer:
@@ -186,7 +188,7 @@ def _comparator(member: Comparator) -> ClassSerializer:
             member.value,
             lambda _data, pos, _: (member, pos + 1),
             _each(lambda _: b"\x01"),
-            null=NULL_ZERO,
+            null=_NULL_ZERO,
             shared=False,
         )
     return ClassSerializer(
@@ -195,7 +197,7 @@ def _comparator(member: Comparator) -> ClassSerializer:
 
 
 def _named_types() -> dict[str, ClassSerializer]:
-    found = [*BY_ID, BIG_INTEGER, BIG_DECIMAL, BYTE_ARRAY]
+    found = [*BY_ID, _BIG_INTEGER, _BIG_DECIMAL, _BYTE_ARRAY]
     found += [_collection(name, kind) for name, kind in COLLECTIONS.items()]
     found += [_comparator(member) for member in Comparator]
     for table in (times.DATES, times.TIMES, values.MARKED):
@@ -205,12 +207,12 @@ def _named_types() -> dict[str, ClassSerializer]:
             )
     for name, kind in values.TEXTS.items():
         read = values.text_reader(kind, null=True)
-        found.append(ClassSerializer(name, read, _each(wire.string_bytes), null=NULL_STRING, final=True))
+        found.append(ClassSerializer(name, read, _each(wire.string_bytes), null=_NULL_STRING, final=True))
     found.append(ClassSerializer("java.util.Optional", *values.box(java.Optional), final=True))
     found.append(ClassSerializer("java.util.concurrent.atomic.AtomicReference", *values.box(java.AtomicReference)))
     found.append(
         ClassSerializer(
-            "java.lang.Class", values.read_class_object, values.write_class_object, null=NULL_ZERO, final=True
+            "java.lang.Class", values.read_class_object, values.write_class_object, null=_NULL_ZERO, final=True
         )
     )
     for name in ("RegularEnumSet", "JumboEnumSet", "EnumSet"):
@@ -240,34 +242,34 @@ def _same_exception_type(name: str) -> ClassSerializer:
 _BY_NAME = _named_types()
 
 _BY_PYTHON_TYPE: dict[type, ClassSerializer] = {
-    str: STRING,
-    float: DOUBLE,
-    bool: BOOLEAN,
-    Decimal: BIG_DECIMAL,
-    bytes: BYTE_ARRAY,
-    bytearray: BYTE_ARRAY,
-    memoryview: BYTE_ARRAY,
+    str: _STRING,
+    float: _DOUBLE,
+    bool: _BOOLEAN,
+    Decimal: _BIG_DECIMAL,
+    bytes: _BYTE_ARRAY,
+    bytearray: _BYTE_ARRAY,
+    memoryview: _BYTE_ARRAY,
     list: _BY_NAME["java.util.ArrayList"],
     tuple: _BY_NAME["java.util.ArrayList"],
     set: _BY_NAME["java.util.HashSet"],
     frozenset: _BY_NAME["java.util.HashSet"],
     dict: _BY_NAME["java.util.LinkedHashMap"],
     UUID: _BY_NAME["java.util.UUID"],
-    java.Byte: BYTE,
-    java.Short: SHORT,
-    java.Integer: INTEGER,
-    java.Long: LONG,
-    java.BigInteger: BIG_INTEGER,
-    java.Float: FLOAT,
-    java.Double: DOUBLE,
-    java.Character: CHARACTER,
+    java.Byte: _BYTE,
+    java.Short: _SHORT,
+    java.Integer: _INTEGER,
+    java.Long: _LONG,
+    java.BigInteger: _BIG_INTEGER,
+    java.Float: _FLOAT,
+    java.Double: _DOUBLE,
+    java.Character: _CHARACTER,
 }
 
 
 def _int_name(value: int) -> str:
     if INT_MIN <= value <= INT_MAX:
-        return INTEGER.name
-    return LONG.name if LONG_MIN <= value <= LONG_MAX else BIG_INTEGER.name
+        return _INTEGER.name
+    return _LONG.name if LONG_MIN <= value <= LONG_MAX else _BIG_INTEGER.name
 
 
 #: By Python type: the Java class that a value's own contents decide on.
@@ -398,7 +400,7 @@ class Types:
                 name,
                 arrays.array_reader(component, self),
                 arrays.array_writer(component, self),
-                null=NULL_ZERO,
+                null=_NULL_ZERO,
                 final=final,
             )
             if len(self._arrays) >= _MOST_ARRAY_TYPES:
@@ -425,7 +427,7 @@ class Types:
                 declaration.name,
                 objects.enum_reader(declaration),
                 objects.enum_writer(declaration),
-                null=NULL_ZERO,
+                null=_NULL_ZERO,
                 final=declaration.final,
                 shared=False,
                 python=declaration.python,
@@ -469,7 +471,7 @@ class Types:
         made = self._bodies.get((declaration, body))
         if made is None:
             made = ClassSerializer(
-                body, found.read, found.write, null=NULL_ZERO, final=True, shared=False, python=declaration.python
+                body, found.read, found.write, null=_NULL_ZERO, final=True, shared=False, python=declaration.python
             )
             made = self._bodies.setdefault((declaration, body), made)
         return made
@@ -484,7 +486,7 @@ class Types:
         if found is not None:
             return found
         if kind is int:
-            return INTEGER if INT_MIN <= value <= INT_MAX else _BY_NAME[_int_name(value)]
+            return _INTEGER if INT_MIN <= value <= INT_MAX else _BY_NAME[_int_name(value)]
         declaration = declaration_for(kind)
         if declaration is not None:
             if declaration.bodies:
@@ -504,7 +506,7 @@ class Types:
         name = self._name_of(value, kind)
         if name is not None:
             held = _HELD.get(kind)
-            if held is not None and name not in embedded.STREAMS and not issubclass(collection_class(name), held):
+            if held is not None and name not in embedded.STREAMS and not issubclass(_collection_class(name), held):
                 what = "maps" if held is dict else "sets"
                 raise Unencodable(f"{kind.__name__} of {shorten(name, 120)}, which is no class of {what}")
             found = _BY_NAME.get(name) or self.named(name)
@@ -529,7 +531,7 @@ class Types:
         return None
 
 
-def collection_class(name: str) -> type:
+def _collection_class(name: str) -> type:
     """The Python class of a collection, of a declared one as well; object for any other name."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.extends:

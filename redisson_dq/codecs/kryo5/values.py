@@ -106,8 +106,8 @@ def _fixed(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read, Ca
 def _packed(layout: struct.Struct, value: Any) -> bytes:
     try:
         return layout.pack(value)
-    except struct.error as exc:
-        raise Unencodable(f"a {type(value).__name__} or a number of more bits than Java has there") from exc
+    except struct.error as error:
+        raise Unencodable(f"a {type(value).__name__} or a number of more bits than Java has there") from error
 
 
 def _optional(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read, Callable[[Any], bytes]]:

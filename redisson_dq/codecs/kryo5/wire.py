@@ -211,8 +211,8 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
         pass  # surrogates, in pairs or not
     try:
         return _PAIR.sub(_astral, raw).decode("utf-8", "surrogatepass"), end
-    except UnicodeDecodeError as exc:
-        raise Malformed(f"a string's bytes are no UTF-8: {exc.reason}", start) from exc
+    except UnicodeDecodeError as error:
+        raise Malformed(f"a string's bytes are no UTF-8: {error.reason}", start) from error
 
 
 def _astral(match: re.Match[bytes]) -> bytes:

@@ -27,10 +27,10 @@ def value_of(data: bytes, *, name: str) -> Any:
     reader = Reader(data)
     try:
         return _content(reader, name)
-    except (IndexError, struct.error) as exc:
-        raise Malformed("the bytes end in the middle of the value", len(data)) from exc
-    except RecursionError as exc:
-        raise Malformed(TOO_DEEP) from exc
+    except (IndexError, struct.error) as error:
+        raise Malformed("the bytes end in the middle of the value", len(data)) from error
+    except RecursionError as error:
+        raise Malformed(TOO_DEEP) from error
 
 
 def _content(reader: Reader, name: str) -> Any:
@@ -56,8 +56,8 @@ def _jdk(reader: Reader, name: str) -> Any:
     reader.leave()
     try:
         return parts.join(*values)
-    except (ValueError, OverflowError) as exc:
-        raise Malformed(f"no {name}: {exc}", start) from exc
+    except (ValueError, OverflowError) as error:
+        raise Malformed(f"no {name}: {error}", start) from error
 
 
 def _declared(reader: Reader, declaration: Declaration) -> Any:
@@ -81,10 +81,10 @@ def _declared(reader: Reader, declaration: Declaration) -> Any:
                 path = (field.name,)
                 values[field.attribute] = _value(reader, field.type)
             path = ()
-    except Malformed as exc:
-        _note(exc, path)
+    except Malformed as error:
+        _note(error, path)
         if path:
-            exc.in_field(declaration.name, path[-1])
+            error.in_field(declaration.name, path[-1])
         raise
     for field in fields.values():
         if field.attribute in lists:
@@ -94,8 +94,8 @@ def _declared(reader: Reader, declaration: Declaration) -> Any:
             values[field.attribute] = field.absent()
     try:
         return declaration.make(values)
-    except ValueError as exc:
-        raise Malformed(str(exc), start).of_classes((declaration.name,)) from exc
+    except ValueError as error:
+        raise Malformed(str(error), start).of_classes((declaration.name,)) from error
 
 
 def _note(fault: Malformed, path: tuple[Any, ...]) -> None:
@@ -201,8 +201,8 @@ def _elements(reader: Reader) -> list[Any]:
         for number in reader.fields():
             _expect(reader, number, 1)  # 2 counts nulls, which protostuff does not write by default
             items.append(_value(reader, OBJECT))
-    except Malformed as exc:
-        exc.inside(len(items))
+    except Malformed as error:
+        error.inside(len(items))
         raise
     return items
 
@@ -223,8 +223,8 @@ def _map(reader: Reader, name: str, keys: Signature, values: Signature) -> Any:
                 else:
                     raise reader.fault("an entry with something else than a key and a value")
             pairs.append((key, value))
-    except Malformed as exc:
-        exc.inside(key)
+    except Malformed as error:
+        error.inside(key)
         raise
     return _collected(reader, name, pairs)
 
@@ -255,8 +255,8 @@ def _array(reader: Reader, component: str, *, in_map: bool = False) -> Any:
         for number in reader.fields():
             _expect(reader, number, 2)
             items.append(_value(reader, Signature(component)))
-    except Malformed as exc:
-        exc.inside(len(items))
+    except Malformed as error:
+        error.inside(len(items))
         raise
     return _checked(array_of(component, items), length, start)
 

@@ -40,8 +40,8 @@ class Scalar:
         """The value as one of this type, which is declared as ``name``. Raises Unencodable."""
         try:
             return self.cast(value)
-        except (ArgumentError, TypeError) as exc:
-            raise Unencodable(f"{type_name(value)} cannot be a {name}: {exc}") from exc
+        except (ArgumentError, TypeError) as error:
+            raise Unencodable(f"{type_name(value)} cannot be a {name}: {error}") from error
 
     def bytes_of(self, value: Any, name: str) -> bytes:
         """The bytes of a value that is declared as ``name``. Raises Unencodable."""
@@ -112,8 +112,8 @@ def _read_decimal(reader: Reader) -> Decimal:
         raise reader.fault("a text that is no BigDecimal")
     try:
         return _decimal(Decimal(text))
-    except TypeError as exc:
-        raise reader.fault(str(exc)) from exc
+    except TypeError as error:
+        raise reader.fault(str(error)) from error
 
 
 def _dump_big(value: int) -> bytes:

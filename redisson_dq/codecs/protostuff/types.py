@@ -90,10 +90,10 @@ _ALLOWED: dict[str, frozenset[int]] = {
 _OF_A_CLASS = frozenset((ENUM, POJO))
 
 
-Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any", "none"]
+_Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any", "none"]
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> _Kind:
     """How a value that is declared as this Java type stands in the bytes. O(1).
 
     A ``scalar`` and an ``enum`` are written as one field. A ``jdk``, a ``class``, a ``map`` and an ``array`` are

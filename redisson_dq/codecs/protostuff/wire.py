@@ -53,8 +53,8 @@ def utf8(text: str) -> bytes:
         pass
     try:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
-    except UnicodeDecodeError as exc:
-        raise Unencodable("a text with half of a surrogate pair, which Java does not read back") from exc
+    except UnicodeDecodeError as error:
+        raise Unencodable("a text with half of a surrogate pair, which Java does not read back") from error
 
 
 class Reader:
@@ -160,8 +160,8 @@ class Reader:
         data = self.bytes_()
         try:
             return data.decode()
-        except UnicodeDecodeError as exc:
-            raise self.fault(f"a text's bytes are no UTF-8: {exc.reason}") from exc
+        except UnicodeDecodeError as error:
+            raise self.fault(f"a text's bytes are no UTF-8: {error.reason}") from error
 
     def fault(self, message: str) -> Malformed:
         """That something is wrong with the field."""

@@ -35,8 +35,8 @@ def bytes_of(value: Any, *, name: str) -> bytes:
     writer = _Writer()
     try:
         writer.content(value, name)
-    except RecursionError as exc:
-        raise Unencodable(TOO_DEEP) from exc
+    except RecursionError as error:
+        raise Unencodable(TOO_DEEP) from error
     return b"".join(writer.out)
 
 
@@ -63,8 +63,8 @@ class _Writer:
         parts = JDK[name]
         try:
             values = parts.split(value)
-        except (ValueError, OverflowError) as exc:
-            raise Unencodable(f"no {name}: {exc}") from exc
+        except (ValueError, OverflowError) as error:
+            raise Unencodable(f"no {name}: {error}") from error
         for number, (part, of_type) in enumerate(zip(values, parts.types, strict=True), 1):
             self._value(number, part, Signature(of_type))
 
@@ -87,13 +87,13 @@ class _Writer:
                 for index, item in enumerate(in_order(found)):
                     path = (index, field.name)
                     self._value(number, item, element)
-        except Unencodable as exc:
-            exc.of_field(".".join((declaration.name, *path[-1:])))
+        except Unencodable as error:
+            error.of_field(".".join((declaration.name, *path[-1:])))
             for step in path:
-                exc.inside(step)
+                error.inside(step)
             raise
-        except Exception as exc:
-            raise unwritable(exc, *path).of_field(".".join((declaration.name, *path[-1:]))) from exc
+        except Exception as error:
+            raise unwritable(error, *path).of_field(".".join((declaration.name, *path[-1:]))) from error
 
     def _value(self, number: int, value: Any, declared: Signature, *, in_map: bool = False) -> None:
         """A field, or an element, that is declared as this."""
@@ -136,11 +136,11 @@ class _Writer:
                 if item is not None:
                     self._value(2, item, values, in_map=True)
                 self.out.append(tag(1, END))
-        except Unencodable as exc:
-            exc.inside(key)
+        except Unencodable as error:
+            error.inside(key)
             raise
-        except Exception as exc:
-            raise unwritable(exc, key) from exc
+        except Exception as error:
+            raise unwritable(error, key) from error
 
     # Values whose type stands in the bytes
 
@@ -182,8 +182,8 @@ class _Writer:
     def _array(self, value: Any, array: str, declared: str) -> None:
         try:
             component = component_of(array)
-        except ValueError as exc:
-            raise Unencodable(str(exc)) from exc
+        except ValueError as error:
+            raise Unencodable(str(error)) from error
         kind = kind_of(component)
         if kind == "scalar" and component in ARRAY_IDS:
             _check_allowed(types.ARRAY_SCALAR, value, declared)
@@ -225,19 +225,19 @@ class _Writer:
             for item in in_order(items):
                 self._value(number, item, of_type)
                 count += 1
-        except Unencodable as exc:
-            exc.inside(count)
+        except Unencodable as error:
+            error.inside(count)
             raise
-        except Exception as exc:
-            raise unwritable(exc, count) from exc
+        except Exception as error:
+            raise unwritable(error, count) from error
 
 
 def _attribute(value: Any, field: Slot) -> Any:
     """What is to be written for a field; None for nothing, where that comes back as the same."""
     try:
         found = getattr(value, field.attribute)
-    except AttributeError as exc:
-        raise Unencodable(f"the attribute has no value: {exc}") from exc
+    except AttributeError as error:
+        raise Unencodable(f"the attribute has no value: {error}") from error
     if found is None:
         if field.absent() is not None:
             raise Unencodable("None, which protostuff does not write: it would come back as the attribute's default")

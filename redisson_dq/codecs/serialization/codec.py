@@ -36,8 +36,8 @@ class SerializationCodec(Codec):
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
             return write_object(value, WriteState())
-        except Exception as exc:
-            raise encode_error(exc, self.name) from exc
+        except Exception as error:
+            raise encode_error(error, self.name) from error
 
     def decode(self, data: bytes) -> Any:
         """The value of ``data``. Raises DecodeError. O(size)."""
@@ -47,8 +47,8 @@ class SerializationCodec(Codec):
             value, end = read_object(data, 0, ReadState(generic=self._unknown == "generic"))
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
-        except Exception as exc:
-            raise decode_error(exc, self.name, data) from exc
+        except Exception as error:
+            raise decode_error(error, self.name, data) from error
         return value
 
     def __repr__(self) -> str:

@@ -72,14 +72,14 @@ def descriptor(declaration: Declaration) -> ClassDesc:
         parent = None  # not Serializable, or of no account
     return ClassDesc(
         declaration.name,
-        serial_version_uid(declaration),
+        _serial_version_uid(declaration),
         SC_SERIALIZABLE,
         tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=field_order)),
         descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
     )
 
 
-def serial_version_uid(declaration: Declaration) -> int:
+def _serial_version_uid(declaration: Declaration) -> int:
     """The class's serialVersionUID.
 
     A class without one has a digest of its modifiers, interfaces, constructors and methods. A Python class tells
@@ -136,9 +136,9 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
                 name = field.attribute
                 values[name] = _field_value(field, section, decoder)
                 _check_value(part, field, section.values.get(field.name), values[name], node)
-    except Malformed as exc:
+    except Malformed as error:
         if name:
-            exc.inside(name)
+            error.inside(name)
         raise
     for rest in parts:
         raise Malformed(
@@ -147,8 +147,8 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
         ).of_classes((declaration.name,))
     try:
         declaration.fill(made, values)
-    except ValueError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ValueError as error:
+        raise Malformed(str(error), node.offset) from error
     return made
 
 
@@ -250,8 +250,8 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
     """An object of a class that extends a collection. ``read`` reads one of that collection."""
     try:
         made = declaration.collection(decoder.complete(node, read))
-    except ValueError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ValueError as error:
+        raise Malformed(str(error), node.offset) from error
     for part in _hierarchy(declaration):
         _check_uid(part, node)
         section = node.sections.get(part.name) or Section()
@@ -270,7 +270,7 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
 
 def write_collection(node: Instance, value: Any, declaration: Declaration, write: Any, encoder: Encoder) -> None:
     """Give a new object of such a class its elements and its fields."""
-    own = write_fields(value, declaration, encoder)
+    own = _write_fields(value, declaration, encoder)
     write(node, with_declared_parts(value, declaration, Signature(declaration.name), encoder.notes), encoder)
     node.sections.update(own)
 
@@ -300,8 +300,8 @@ def generic_fields(desc: ClassDesc, section: Section, decoder: Decoder) -> dict[
             found = section.values[name]
             make = _GENERIC.get(code) if code in STRUCT_CODES else decoder.value
             values[name] = found if make is None else make(found)
-    except Malformed as exc:
-        exc.inside(name)
+    except Malformed as error:
+        error.inside(name)
         raise
     return values
 
@@ -316,10 +316,10 @@ def read_generic_constant(node: EnumConstant) -> JavaObject:
 
 def write_object(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
     """Give a new object of a declared class its fields."""
-    node.sections.update(write_fields(value, declaration, encoder))
+    node.sections.update(_write_fields(value, declaration, encoder))
 
 
-def write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dict[str, Section]:
+def _write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dict[str, Section]:
     """By class: the fields of an object of a declared class."""
     sections: dict[str, Section] = {}
     field: Field | None = None
@@ -335,16 +335,16 @@ def write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dict
                 else:
                     values[field.name] = encoder.placed(given, places[field.attribute])
             sections[name] = Section(values)
-    except Unencodable as exc:
+    except Unencodable as error:
         if field is not None:
-            exc.of_field(f"{name}.{field.name}").inside(field.attribute)
+            error.of_field(f"{name}.{field.name}").inside(field.attribute)
         raise
-    except Exception as exc:
-        if isinstance(exc, AttributeError) and exc.obj is value:
-            raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {exc}") from exc
+    except Exception as error:
+        if isinstance(error, AttributeError) and error.obj is value:
+            raise Unencodable(f"{declaration.python.__qualname__} without one of its attributes: {error}") from error
         if field is None:
-            raise unwritable(exc) from exc
-        raise unwritable(exc, field.attribute).of_field(f"{name}.{field.name}") from exc
+            raise unwritable(error) from error
+        raise unwritable(error, field.attribute).of_field(f"{name}.{field.name}") from error
     return sections
 
 

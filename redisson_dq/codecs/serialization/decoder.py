@@ -137,8 +137,8 @@ class Decoder:
         try:
             for content in contents:
                 target.append(self.value(content))
-        except Malformed as exc:
-            exc.inside(len(target))
+        except Malformed as error:
+            error.inside(len(target))
             raise
 
     def copied(self, content: Content) -> Any:
@@ -148,8 +148,8 @@ class Decoder:
             raise Malformed("a value that holds itself where Python cannot do that", content.offset)
         try:
             self.spend(len(value), content)
-        except TypeError as exc:
-            raise Malformed("no collection stands where one is due", content.offset) from exc
+        except TypeError as error:
+            raise Malformed("no collection stands where one is due", content.offset) from error
         return value
 
     def spend(self, cost: int, content: Content) -> None:
@@ -185,8 +185,8 @@ class Decoder:
             else:
                 for key, content in zip(keys, pairs[1::2], strict=True):
                     made[key] = self.value(content)
-        except Malformed as exc:
-            exc.inside(key)
+        except Malformed as error:
+            error.inside(key)
             raise
         keep_table(made, table)
         return made
@@ -204,8 +204,8 @@ class Decoder:
             raise
         except TypeError:
             return
-        except Exception as exc:  # a __hash__ of the user's own, of an object that is not complete yet
-            raise Malformed(f"a key or element without a hash: {type(exc).__name__}: {exc}", node.offset) from exc
+        except Exception as error:  # a __hash__ of the user's own, of an object that is not complete yet
+            raise Malformed(f"a key or element without a hash: {type(error).__name__}: {error}", node.offset) from error
 
     # By kind of content
 
@@ -256,8 +256,8 @@ class Decoder:
             return own(items) if node.shared else items
         try:
             component = node.desc.component
-        except ValueError as exc:
-            raise Malformed(str(exc), node.offset) from exc
+        except ValueError as error:
+            raise Malformed(str(error), node.offset) from error
         if code == "C":
             return array_of(component, map(chr, items))
         if isinstance(items, tuple):

@@ -172,11 +172,11 @@ class Encoder:
         try:
             for value in values:
                 found.append(self.content(value))
-        except Unencodable as exc:
-            exc.inside(len(found))
+        except Unencodable as error:
+            error.inside(len(found))
             raise
-        except Exception as exc:
-            raise unwritable(exc, len(found)) from exc
+        except Exception as error:
+            raise unwritable(error, len(found)) from error
         return found
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]]) -> list[Content]:
@@ -187,11 +187,11 @@ class Encoder:
             for key, value in pairs:
                 found.append(self.content(key))
                 found.append(self.content(value))
-        except Unencodable as exc:
-            exc.inside(key)
+        except Unencodable as error:
+            error.inside(key)
             raise
-        except Exception as exc:
-            raise unwritable(exc, key) from exc
+        except Exception as error:
+            raise unwritable(error, key) from error
         return found
 
     def elements(self, values: Iterable[Any], component: str) -> list[Content]:
@@ -201,11 +201,11 @@ class Encoder:
         try:
             for value in values:
                 found.append(self.placed(value, place))
-        except Unencodable as exc:
-            exc.inside(len(found))
+        except Unencodable as error:
+            error.inside(len(found))
             raise
-        except Exception as exc:
-            raise unwritable(exc, len(found)) from exc
+        except Exception as error:
+            raise unwritable(error, len(found)) from error
         return found
 
     def placed(self, value: Any, place: Place | None) -> Content:
@@ -217,8 +217,8 @@ class Encoder:
         kind = component_of("[" + code.replace("/", "."))
         try:
             return primitive(value, kind) if code in STRUCT_CODES else self.placed(value, place_of(Signature(kind)))
-        except Exception as exc:
-            raise unwritable(exc, name) from exc
+        except Exception as error:
+            raise unwritable(error, name) from error
 
     def instance(self, java_class: str) -> Instance:
         """A new object of a class of the JDK, to be filled."""
@@ -299,11 +299,11 @@ class Encoder:
         try:
             for item in value:
                 found.append(primitive(item, value.component))
-        except Unencodable as exc:
-            exc.inside(len(found))
+        except Unencodable as error:
+            error.inside(len(found))
             raise
-        except Exception as exc:
-            raise unwritable(exc, len(found)) from exc
+        except Exception as error:
+            raise unwritable(error, len(found)) from error
         return bytes(number & 0xFF for number in found) if code == "B" else tuple(found)
 
 

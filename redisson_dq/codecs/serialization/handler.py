@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Data", "Handler", "array_field", "field", "int_bytes", "put", "utf_bytes"]
 
-Read = Callable[[Instance, "Decoder"], Any]
-Write = Callable[[Instance, Any, "Encoder"], None]
+_Read = Callable[[Instance, "Decoder"], Any]
+_Write = Callable[[Instance, Any, "Encoder"], None]
 
 int_bytes = struct.Struct(">i").pack
 _REQUIRED: Any = object()
@@ -43,9 +43,9 @@ class Handler:
     """
 
     name: str
-    read: Read
+    read: _Read
     python: type | None = None
-    write: Write | None = None
+    write: _Write | None = None
     identity: bool = False
 
 

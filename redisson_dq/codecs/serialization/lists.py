@@ -84,8 +84,8 @@ def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
     array = field(node, "a", Array)
     try:
         component = array.desc.component
-    except ValueError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ValueError as error:
+        raise Malformed(str(error), node.offset) from error
     if not isinstance(array.items, list):
         raise Malformed("a list around an array of numbers", node.offset)
     decoder.spend(len(array.items), node)

@@ -75,8 +75,8 @@ def _read_socket(node: Instance, decoder: Decoder) -> java.InetSocketAddress:
     name = field(node, "hostname", (str, type(None)))
     try:
         return java.InetSocketAddress(name if address is None else address, field(node, "port", int))
-    except ValueError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ValueError as error:
+        raise Malformed(str(error), node.offset) from error
 
 
 def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: Encoder) -> None:

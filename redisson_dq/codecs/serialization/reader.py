@@ -111,14 +111,14 @@ class StreamReader:
         try:
             self._values(desc, section.values)
             self._annotation(section.annotation)
-        except (Malformed, IndexError, struct.error) as exc:
+        except (Malformed, IndexError, struct.error) as error:
             if not desc.fields or self._data[start : start + 1] not in _BEGIN_OR_END_BLOCK:
                 raise
             name = shorten(desc.name, 200)
             raise Malformed(
                 f"class {name} seems to write data without its fields: its writeObject lacks defaultWriteObject()",
                 start,
-            ) from exc
+            ) from error
 
     def _values(self, desc: ClassDesc, values: dict[str, Content]) -> None:
         """``values: the fields in the descriptor's order``"""

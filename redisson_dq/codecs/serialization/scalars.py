@@ -276,8 +276,8 @@ def _read_bit_set(node: Instance, decoder: Decoder) -> java.BitSet:
 def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None:
     try:
         words = value.to_words()
-    except ArgumentError as exc:
-        raise Unencodable(str(exc)) from exc
+    except ArgumentError as error:
+        raise Unencodable(str(error)) from error
     put(node, {"bits": encoder.array("[J", tuple(words))})
 
 
@@ -306,8 +306,8 @@ def _read_calendar(node: Instance, _decoder: Decoder) -> java.GregorianCalendar:
             field(node, "minimalDaysInFirstWeek", int),
             field(node, "gregorianCutover", int),
         )
-    except ArgumentError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ArgumentError as error:
+        raise Malformed(str(error), node.offset) from error
 
 
 def _long_bytes(value: int) -> bytes:
@@ -324,8 +324,8 @@ def _millis(node: Instance) -> int:
 def _read_timestamp(node: Instance, _decoder: Decoder) -> Any:
     try:
         return timestamp(_millis(node) // 1000, field(node, "nanos", int))
-    except ValueError as exc:
-        raise Malformed(str(exc), node.offset) from exc
+    except ValueError as error:
+        raise Malformed(str(error), node.offset) from error
 
 
 def _write_timestamp(node: Instance, value: Any, _encoder: Encoder) -> None:

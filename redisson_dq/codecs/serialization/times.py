@@ -168,8 +168,8 @@ def _read_ser(node: Instance, _decoder: Decoder) -> Any:
     name, read, _bytes = _KINDS[number]
     try:
         value = read(data)
-    except (ValueError, OverflowError) as exc:
-        raise Malformed(f"no {name}: {exc}", node.offset) from exc
+    except (ValueError, OverflowError) as error:
+        raise Malformed(f"no {name}: {error}", node.offset) from error
     data.end()
     return value
 
@@ -179,8 +179,8 @@ def _write_ser(node: Instance, value: Any, _encoder: Encoder) -> None:
     number = _NUMBERS[name]
     try:
         raw = _KINDS[number][2](value)
-    except (ValueError, OverflowError, TypeError, IndexError, struct.error) as exc:
-        raise Unencodable(f"no {name}: {shorten(str(exc), 200)}") from exc
+    except (ValueError, OverflowError, TypeError, IndexError, struct.error) as error:
+        raise Unencodable(f"no {name}: {shorten(str(error), 200)}") from error
     put(node, {}, [bytes((number,)) + raw])
 
 

@@ -38,8 +38,8 @@ def decode_utf(raw: bytes, offset: int) -> str:
         raise Malformed("a byte that begins no UTF-16 unit", offset + bad.start())
     try:
         return join_surrogates(raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass"))
-    except UnicodeDecodeError as exc:
-        raise Malformed(f"a text's bytes are no modified UTF-8: {exc.reason}", offset + exc.start) from exc
+    except UnicodeDecodeError as error:
+        raise Malformed(f"a text's bytes are no modified UTF-8: {error.reason}", offset + error.start) from error
 
 
 def join_surrogates(text: str) -> str:

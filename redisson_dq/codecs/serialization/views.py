@@ -35,8 +35,8 @@ def _read(node: Instance, decoder: Decoder) -> Any:
         name = name[: -len(_LIST)] + _RANDOM_ACCESS
     try:
         made = view_of(name, inner, types)
-    except ArgumentError as exc:
-        raise Malformed(f"a wrapper around another collection than it can be around: {exc}", node.offset) from exc
+    except ArgumentError as error:
+        raise Malformed(f"a wrapper around another collection than it can be around: {error}", node.offset) from error
     made.source = inner
     return made
 
