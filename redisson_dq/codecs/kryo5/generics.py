@@ -125,7 +125,9 @@ def hierarchy(declaration: Declaration) -> list[list[Variable]]:
                     break
                 for parameter, argument in zip(lower.superclass.parameters, arguments, strict=False):
                     if argument.variable == chain[-1][1]:
+                        # Kryo goes on with this one, which no other argument of this class is.
                         chain.append((lower.superclass.name, parameter))
+                        break
                 lower = lower.superclass
             found.append(chain)
         current = current.superclass

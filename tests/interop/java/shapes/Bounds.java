@@ -12,6 +12,9 @@ public class Bounds implements Serializable {
     public static class Me extends Self<Me> { private static final long serialVersionUID = 1L; public int n; public Me() {} public Me(int n) { this.n = n; name = "me" + n; } }
     public static final class Fin implements Serializable { private static final long serialVersionUID = 1L; public int x; public Fin() {} public Fin(int x) { this.x = x; } }
     public static class Pair<A, B extends Number> implements Serializable { private static final long serialVersionUID = 1L; public A a; public B b; public Map<? super A, ? extends B> map; public Pair() {} }
+    public static class Both<A, B> implements Serializable { private static final long serialVersionUID = 1L; public A first; public B second; public Both() {} }
+    public static class Flipped<A, B> extends Both<B, A> { private static final long serialVersionUID = 1L; public List<A> as; public Flipped() {} }
+    public static class Twice<A, B> extends Flipped<B, A> { private static final long serialVersionUID = 1L; public Map<A, B> map; public Twice() {} }
 
     public List<? extends Result<Geo>> results;
     public Map<? super String, ?> anyMap;
@@ -39,6 +42,8 @@ public class Bounds implements Serializable {
     public Result<? extends Result<? extends Geo>> rr;
     public Result<? super Geo> rs;
     public List<? extends Map<String, ? extends Geo>> maps;
+    public Flipped<Character, Float> flipped;
+    public Twice<Character, Float> twice;
     public Bounds() {}
 
     static <T> List<T> l(T... a) { return new ArrayList<>(Arrays.asList(a)); }
@@ -75,6 +80,8 @@ public class Bounds implements Serializable {
         w = new Bounds(); w.rr = new Ok<>(new Ok<>(g)); m.put("rr", w);
         w = new Bounds(); w.rs = new Ok<>(g); m.put("rs", w);
         w = new Bounds(); Map<String, Geo> mg = new HashMap<>(); mg.put("g", g); w.maps = l(mg); m.put("maps", w);
+        w = new Bounds(); w.flipped = new Flipped<>(); w.flipped.first = 1.5f; w.flipped.second = 'b'; w.flipped.as = l('a'); m.put("flipped", w);
+        w = new Bounds(); w.twice = new Twice<>(); w.twice.first = 'a'; w.twice.second = 1.5f; w.twice.as = l(2.5f); Map<Character, Float> cf = new HashMap<>(); cf.put('c', 3.5f); w.twice.map = cf; m.put("twice", w);
         return m;
     }
 }
