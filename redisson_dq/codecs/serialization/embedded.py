@@ -61,6 +61,7 @@ def read_object(data: bytes, pos: int, state: ReadState, stream: str = "", depth
     else:
         reader.pos = pos
     reader.depth = state.decoder.depth = depth
+    state.decoder.stream = stream
     content = reader.object()
     return state.decoder.value(content), reader.pos
 

@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, cast
 
@@ -165,6 +166,15 @@ def test_an_object_that_stands_twice_is_one_object(kryo: Kryo5Codec) -> None:
     first, second, error, again = kryo.decode(kryo.encode([view, view, BOOM, BOOM]))
     assert first is second
     assert error is again
+
+
+def test_what_one_stream_shares_another_has_again() -> None:
+    # A BigDecimal holds the BigInteger 0, of which Java has one object.
+    shared = [Decimal("0.00"), java.BigInteger(0), 5, 5]
+    value = [java.unmodifiable(shared), java.synchronized({"a": shared}), java.synchronized(shared)]
+    data = with_references.encode(value)
+    assert with_references.encode(with_references.decode(data)) == data
+    assert codec.encode(codec.decode(codec.encode(value))) == codec.encode(value)
 
 
 @pytest.mark.parametrize("name", ["java.util.EnumMap", "java.util.Collections$UnmodifiableList", "java.util.UUID"])
