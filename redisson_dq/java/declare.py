@@ -509,7 +509,7 @@ def java_class(
         if extends:
             as_type.java_name = name  # type: ignore[attr-defined]
         is_generic_model = is_model(as_type) and bool(getattr(as_type, "__parameters__", ()))
-        if (attrs.has(as_type) or is_generic_model) and _SCHEMA not in vars(as_type):
+        if (attrs.has(as_type) or is_generic_model or extends) and _SCHEMA not in vars(as_type):
             setattr(as_type, _SCHEMA, classmethod(_schema_of))
         global _generation
         _generation += 1
@@ -555,9 +555,10 @@ _SCHEMA = "__get_pydantic_core_schema__"
 
 
 def _schema_of(cls: type, source: Any, handler: Any) -> Any:
-    from redisson_dq.java.schemas import schema_of_attrs, schema_of_model
+    from redisson_dq.java.schemas import schema_of_attrs, schema_of_collection, schema_of_model
 
-    return (schema_of_model if is_model(cls) else schema_of_attrs)(cls, source, handler)
+    known = schema_of_attrs if attrs.has(cls) else schema_of_model if is_model(cls) else schema_of_collection
+    return known(cls, source, handler)
 
 
 def _place(python: type) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Schemas for pydantic, and so for FastAPI: of the classes of this package, and of attrs classes that are declared.
+"""Schemas for pydantic, and so for FastAPI: of the classes of this package, and of what is declared.
 
 pydantic asks a class for its schema; nothing of it is imported before. A dataclass, an Enum and a model of pydantic
 need nothing from here.
@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, time, timedelta
 from enum import Enum
 from functools import lru_cache
+from types import GenericAlias
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import attrs
 
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import Elements, Entries, OrderedSet
-from redisson_dq.java.declare import JavaType, hints_of
+from redisson_dq.java.declare import JavaType, declaration_for, hints_of
 from redisson_dq.java.fields import attributes_of, type_origin
 from redisson_dq.java.values import (
     AtomicBoolean,
@@ -31,7 +32,7 @@ from redisson_dq.java.values import (
 )
 from redisson_dq.java.views import ListView, MapView, SetView
 
-__all__ = ["add_schemas", "schema_of_attrs", "schema_of_model"]
+__all__ = ["add_schemas", "schema_of_attrs", "schema_of_collection", "schema_of_model"]
 
 _METHOD = "__get_pydantic_core_schema__"
 
@@ -40,7 +41,7 @@ _Schema = Callable[[Any, Any, Any], Any]
 
 
 def add_schemas(classes: Iterable[Any]) -> None:
-    """Give the classes of this package the method that pydantic asks. java_class does so with an attrs class."""
+    """Give the classes of this package the method that pydantic asks. java_class does so with a user's."""
     for python in classes:
         if isinstance(python, type) and not issubclass(python, (Enum, JavaType)):  # pydantic would ask a JavaType too
             known = next((schema for base, schema in _BY_BASE if issubclass(python, base)), None)
@@ -158,6 +159,24 @@ _BY_BASE: tuple[tuple[Any, _Schema], ...] = (
     (bytes, _held(lambda *_: bytes)),
     (BaseException, _text),
 )
+
+
+def schema_of_collection(cls: type, source: Any, handler: Any) -> Any:
+    """A declared subclass of a collection is made of what the collection holds, of the types that the class says."""
+    schema = next(schema for base, schema in _BY_BASE if issubclass(cls, base))
+    held = _held_types(cls, get_args(source))
+    return schema(cls, GenericAlias(cls, held) if held else cls, handler)
+
+
+def _held_types(cls: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The type arguments of the collection that a class extends, where the class has these of its own."""
+    given = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
+    for base in vars(cls).get("__orig_bases__", cls.__bases__):
+        origin = get_origin(base) or base
+        if isinstance(origin, type) and issubclass(origin, (list, dict, set, OrderedSet)):
+            held = tuple(_with_arguments(argument, given) for argument in get_args(base))
+            return held if declaration_for(origin) is None else _held_types(origin, held)
+    return ()
 
 
 def schema_of_attrs(cls: type, source: Any, handler: Any) -> Any:

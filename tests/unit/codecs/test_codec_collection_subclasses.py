@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from redisson_dq import java
 from redisson_dq.codecs import (
@@ -156,3 +157,31 @@ def test_what_may_be_declared() -> None:
     for base in (java.EnumMap, java.ListOf, java.SingletonList, frozenset, tuple):
         with pytest.raises(ArgumentError, match="takes an attrs class, a dataclass, a pydantic model, an Enum or a"):
             java_class("com.acme.own.Wrong")(type("Wrong", (base,), {}))
+
+
+class LongTags(Tags[java.Long]):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("annotation", "json", "value", "wrong"),
+    [
+        (Names, b'["a"]', Names(["a"]), b"[1]"),
+        (Tags[java.Long], b"[5]", Tags([java.Long(5)]), b'["x"]'),
+        (LongTags, b"[5]", LongTags([java.Long(5)]), b'["x"]'),
+        (Tags[list[str]], b'[["a"]]', Tags([["a"]]), b'["a"]'),
+        (Counts, b'{"a":5}', Counts({"a": 5}), b'{"a":"x"}'),
+        (Words, b'["a"]', Words(["a"]), b"[[]]"),
+        (Orders, b"[]", Orders([]), b"[5]"),
+        (Ids, b"[5]", Ids({5}), b'["x"]'),
+    ],
+)
+def test_pydantic_knows_what_a_subclass_holds(annotation: Any, json: bytes, value: Any, wrong: bytes) -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    found = adapter.validate_json(json)
+    assert (found, type(found)) == (value, type(value))
+    assert adapter.dump_json(found) == json
+    assert adapter.validate_python(value) is value
+    assert adapter.json_schema()
+    with pytest.raises(ValidationError):
+        adapter.validate_json(wrong)
