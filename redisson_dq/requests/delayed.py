@@ -16,8 +16,9 @@ from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, Word
 
 __all__ = ["By", "DelayedRequests", "OnDuplicate"]
 
@@ -80,14 +81,23 @@ class DelayedRequests(ObjectRequests[T]):
         return self._side.durably(request, durable).then(lambda added: self._side.offered(added, data, id))
 
     def offer_all(
-        self, values_and_delays: Iterable[tuple[T, Delay]], durable: Durability | None = None
+        self,
+        values_and_delays: Iterable[tuple[T, Delay]],
+        *,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
     ) -> list[Request[int]]:
         """One request for each batch. Everything is checked and encoded before the first one is given."""
+        side, word = self._side, self._side.context_word(context)
+
+        def request_of(words: list[Word]) -> Request[Added]:
+            if not word:
+                return calls.offer(side.keys, side.options.envelope, words, lean=side.lean)
+            return calls.offer_in_context(side.keys, side.options.envelope, words, word, lean=side.lean)
+
         return [
-            self._side.durably(
-                calls.offer(self._side.keys, self._side.options.envelope, words, lean=self._side.lean), durable
-            ).then(lambda added: self._side.not_full(added).count)
-            for words in self._side.offer_batches(values_and_delays)
+            side.durably(request_of(words), durable).then(lambda added: side.not_full(added).count)
+            for words in side.offer_batches(values_and_delays)
         ]
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ if popped > 0 then
   keep_alive(latest, now_ms, {keys.lines, keys.turns})
 end
 if known then
-  forget_histories(now_ms, false)
+  forget_histories(now_ms, false, FEW_HISTORIES)
 end
 -- Of a few turns and slots, whether they are void.
 for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do

@@ -71,6 +71,7 @@ if context ~= '' then
   d.offered, d.due, d.context = now_ms, due, context
   leave(id, d, due, now_ms)
   -- Where Java takes the values, nobody receives what is known of them.
-  forget_histories(now_ms, redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0)
+  local nothing_ready = redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0
+  forget_histories(now_ms, nothing_ready, FEW_HISTORIES)
 end
 return reply_with({outcome, id, due, now_us})

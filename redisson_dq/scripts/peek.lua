@@ -24,6 +24,6 @@ end
 if #found == 0 and redis.call('EXISTS', keys.histories) == 1 then
   need({'HDEL', 'ZADD', 'ZREM'})
   local _, now_ms = server_time()
-  forget_histories(now_ms, true)
+  forget_histories(now_ms, true, FEW_HISTORIES)
 end
 return found

@@ -81,7 +81,7 @@ receive(function(value, digest)
   end
 end)
 if known then
-  forget_histories(now_ms, popped == 0)
+  forget_histories(now_ms, popped == 0, FEW_HISTORIES)
 end
 if bounded then
   make_room(buried)

@@ -519,6 +519,15 @@ _DELAYED = [
             _of("offer_all", [("x", 1), ("y", -1)]),
         ),
     ),
+    _row(
+        "offer_all context",
+        _of("offer_all", [("x", 60), ("y", 5)], context={"k": "v"}),
+        2,
+        *_OFFER_KEYS,
+        *("ready", "arrivals", "deliveries", "histories", "history_ends"),
+        writes=True,
+        bad=(_of("offer_all", [("x", 1)], context="k"), _of("offer_all", [("x", 1)], context={"k": 1})),
+    ),
     _row("offer_all nothing", _of("offer_all", []), 0, local=True),
     _row("poll", _of("poll"), None, "timeout", "envelopes", "quarantine", "records"),
     _row(

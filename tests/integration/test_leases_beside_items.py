@@ -265,6 +265,57 @@ def test_a_context_reaches_whoever_receives(admin: Any, client: Any, queue: Any,
     assert admin.exists(KEYS.deliveries, KEYS.histories, KEYS.history_ends, KEYS.records) == 0
 
 
+@pytest.mark.parametrize("envelope", ["current", "legacy", "lean"])
+def test_many_are_offered_in_one_context(flavour: Flavour, url: str, admin: Any, envelope: str) -> None:
+    options = {} if envelope == "lean" else {"envelope": envelope}
+    context = {"trace": "00-ab\0c", "who": "Zoë"}
+    with flavour.connect(url, codec=StringCodec(), **options) as client:
+        queue = client.blocking_queue("orders")
+        producer = client.delayed_queue("orders", lean=envelope == "lean", transfer=False)
+        # More than one call of a script takes, equal values among them, the last ones due first.
+        pairs = [(f"v{number % 900}", 0.2 - number / 10_000) for number in range(1200)]
+        assert producer.offer_all(pairs, context=context) == 1200
+        producer.offer_all([("plain", 0.2)])
+        dues = [item.due for item in producer.items(0, 1999)]
+        client.delayed_queue(queue)
+        batch: list[Any] = []
+        while len(batch) < 1201:
+            batch += queue.receive(1000, timeout=PATIENCE)
+        assert Counter(each.value for each in batch) == Counter(value for value, _ in [*pairs, ("plain", 0)])
+        assert [each.context for each in batch if each.value == "plain"] == [{}]
+        known = [each for each in batch if each.value != "plain"]
+        assert all(each.context == context for each in known)
+        assert Counter(each.due for each in known) <= Counter(dues)
+        assert all(each.offered <= each.due <= each.received for each in known)
+        assert all(queue.ack_all(batch))
+    assert admin.exists(KEYS.deliveries, KEYS.histories, KEYS.history_ends, KEYS.timeout, KEYS.envelopes) == 0
+
+
+def test_many_in_one_context_are_all_offered_or_none(client: Any, admin: Any, delayed: Any) -> None:
+    delayed.set_max_size(2)
+    with pytest.raises(QueueFullError):
+        delayed.offer_all([("a", HOUR), ("b", HOUR), ("c", HOUR)], context={"n": "1"})
+    assert not admin.exists(KEYS.deliveries, KEYS.timeout)
+    assert delayed.offer_all([("a", HOUR), ("b", HOUR)], context={"n": "1"}) == 2
+    delayed.remove("a")
+    with client.pipeline(transaction=True) as pipe:
+        for request in delayed.requests.offer_all([("c", HOUR)], context={"n": "2"}):
+            pipe.add(request)
+    assert (delayed.read_all(), admin.hlen(KEYS.deliveries)) == (["b", "c"], 2)
+
+
+def test_contexts_of_many_that_java_took_are_forgotten_by_later_offers(admin: Any, client: Any) -> None:
+    producer = client.delayed_queue("orders", transfer=False)
+    for _ in range(3):
+        producer.offer_all([(f"v{number}", HOUR) for number in range(300)], context={"n": "1"})
+        # Somebody else has moved and taken them.
+        for member in admin.zrange(KEYS.history_ends, 0, -1):
+            admin.zadd(KEYS.history_ends, {member: 1})
+        admin.delete(KEYS.timeout, KEYS.envelopes)
+    producer.offer_all([("last", HOUR)] * 600, context={"n": "2"})
+    assert admin.hlen(KEYS.deliveries) == admin.zcard(KEYS.histories) == admin.zcard(KEYS.history_ends) == 600
+
+
 def test_equal_values_have_their_own_contexts(admin: Any, queue: Any, delayed: Any) -> None:
     delayed.offer("a", delay=HOUR, context={"n": "later"})
     delayed.offer("a", delay=0.01, context={"n": "first"})

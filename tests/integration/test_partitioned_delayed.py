@@ -170,6 +170,8 @@ def test_many_at_once(producer: Any) -> None:
     assert producer.offer_all((str(i), 60) for i in range(40)) == 40
     assert [len(found) for found in waiting(producer)] == [10] * COUNT
     assert producer.offer_all([]) == 0
+    assert producer.offer_all([("a:1", 60), ("a:2", 60)], key=lambda value: value[0], context={"of": "shop"}) == 2
+    assert [item.value for item in producer.items(0, 99) if item.value.startswith("a:")] == ["a:1", "a:2"]
 
 
 def test_batches_of_one_partition_keep_their_order(producer: Any) -> None:

@@ -123,20 +123,30 @@ class DelayedQueue(WaitingQueue[T]):
         return DelayedItem(self, await self._run(request))
 
     async def offer_all(
-        self, values_and_delays: Iterable[tuple[T, Delay]], *, durable: Durability | None = None
+        self,
+        values_and_delays: Iterable[tuple[T, Delay]],
+        *,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
     ) -> int:
         """Adds many values, each with its own delay; gives their number.
+
+        ``context`` is that of all these values, as in :meth:`offer`. For values with contexts of their own send their
+        offers in a :class:`Pipeline`.
 
         Everything is checked and encoded before anything is sent. Raises like :meth:`offer`. When Redis refuses a batch
         or cannot be reached, the batches before it are in. The message says how many values that is.
 
-        :Cost: O(k log n), k values; one round trip for 1,000 values or 1 MB
+        >>> await delayed.offer_all([("a", 10), ("b", 20)], context={"trace": "00-4bf92f"})
+        2
+
+        :Cost: O(k log n), k values; one round trip for 1,000 values or 1 MB; a context takes three writes more for each
         :Guarantee: each batch atomic; never sent twice
         """
         self._check()
         pairs = self._side.collected(values_and_delays)
         offered = 0
-        for request in self.requests.offer_all(pairs, durable):
+        for request in self.requests.offer_all(pairs, context=context, durable=durable):
             try:
                 offered += await self._runtime.connections.run(request)
             except RedissonDQError as error:

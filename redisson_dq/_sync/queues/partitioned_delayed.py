@@ -92,6 +92,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         values_and_delays: Iterable[tuple[T, Delay]],
         key: Callable[[T], str] | None = None,
         *,
+        context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> int:
         """Like :meth:`DelayedQueue.offer_all`; ``key(value)`` gives the key of a value, without it they go in turn.
@@ -110,7 +111,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         for pair in pairs:
             shares.setdefault(self._partition_of_pair(pair, key), []).append(pair)
         batches = [
-            [(partition, request) for request in partition.requests.offer_all(share, durable)]
+            [(partition, request) for request in partition.requests.offer_all(share, context=context, durable=durable)]
             for partition, share in shares.items()
         ]
         offered = 0

@@ -2,12 +2,14 @@
 -- KEYS: deliveries, histories, history_ends
 -- INCLUDE: find
 local AGED = 86400000
+-- So many are dropped by a call that leaves one at most.
+local FEW_HISTORIES = 20
 
--- Drops a few records whose values somebody has taken: all that are over where nothing is ready, else those that are
--- over for a day.
-local function forget_histories(now_ms, nothing_ready)
+-- Drops so many records at most whose values somebody has taken: all that are over where nothing is ready, else those
+-- that are over for a day.
+local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, 20)) do
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)) do
     local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
     if find(id, order) then
       -- It is due and was not moved yet.

@@ -19,6 +19,7 @@ __all__ = [
     "clear",
     "contains",
     "offer",
+    "offer_in_context",
     "offer_item",
     "poll",
     "poll_last_to",
@@ -53,6 +54,13 @@ def offer(
 ) -> Request[Added]:
     """``dues_and_values`` alternates due times (see ``_times.due_word``) and encoded values."""
     return call("offer", keys, (written(envelope, lean), *dues_and_values), _offered)
+
+
+def offer_in_context(
+    keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], context: bytes, *, lean: bool = False
+) -> Request[Added]:
+    """The same, and each value has the context (JSON)."""
+    return call("offer_in_context", keys, (written(envelope, lean), context, *dues_and_values), _offered)
 
 
 def _offered(reply: list[Any]) -> Added:
