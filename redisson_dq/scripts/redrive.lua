@@ -1,6 +1,6 @@
 -- Moves dead letters to the ready list of a queue, where they begin anew.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.move(args) is alike
--- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends
+-- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity
 -- ARGV: "ids" or "all", how many at most, the ids
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
@@ -13,7 +13,8 @@ redis.call('ZCARD', keys.dead_index)
 redis.call('HLEN', keys.deliveries)
 redis.call('ZCARD', keys.histories)
 redis.call('ZCARD', keys.history_ends)
-need(LETTERING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'})
+local is_bounded = redis.call('GET', keys.capacity)
+need(LETTERING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'DECRBY'} or {})
 despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
@@ -24,6 +25,10 @@ take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
   end
 end)
 in_parts('RPUSH', keys.ready, values)
+if is_bounded and #values > 0 then
+  -- Their end made room, and will again. So they take it, even where there is none left.
+  redis.call('DECRBY', keys.capacity, #values)
+end
 drop_orphans()
 local subscribers = redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2] or -1
 return {#values, redis.call('LLEN', keys.dead), subscribers}

@@ -537,6 +537,24 @@ def test_a_bounded_queue_has_room_again_when_the_value_is_done(admin: Any, clien
     assert int(admin.get(KEYS.capacity)) == 2
 
 
+def test_what_is_redriven_to_a_bounded_queue_takes_its_room_again(client: Any) -> None:
+    bounded = client.bounded_blocking_queue("orders")
+    bounded.try_set_capacity(2)
+    for _ in range(3):
+        assert bounded.offer("a")
+        bounded.receive(timeout=0).reject()
+    assert (bounded.remaining_capacity(), bounded.redrive().count, bounded.remaining_capacity()) == (2, 3, -1)
+    assert not bounded.offer("b")
+    assert all(bounded.ack_all(bounded.receive(9, timeout=0)))
+    assert (bounded.redrive().count, bounded.remaining_capacity()) == (0, 2)
+    # Whoever redrives to it need not know that it has a capacity.
+    other = client.blocking_queue("other")
+    other.add("a")
+    other.receive().reject()
+    assert other.redrive(to="orders").count == 1
+    assert bounded.remaining_capacity() == 1
+
+
 def test_a_deque_receives_from_its_first_end(client: Any) -> None:
     deque = client.blocking_deque("orders")
     deque.add_all(["a", "b"])
