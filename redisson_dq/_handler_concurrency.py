@@ -13,6 +13,7 @@ import logging
 import queue
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -36,10 +37,12 @@ __all__ = [
     "Running",
     "Settled",
     "Side",
+    "async_is_cancelled",
     "async_perform",
     "async_signals",
     "check_callable",
     "check_no_yield",
+    "is_cancelled",
     "perform",
     "signals",
 ]
@@ -235,8 +238,8 @@ def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None
         return
     if error is None:
         outcome.set_result(result)
-    elif isinstance(error, StopIteration):
-        # A future takes no StopIteration.
+    elif isinstance(error, (StopIteration, GeneratorExit)):
+        # A future takes no StopIteration, and a coroutine ends at a GeneratorExit.
         outcome.set_exception(RuntimeError(f"the handler raised {error!r}"))
     else:
         outcome.set_exception(error)
@@ -266,6 +269,20 @@ def perform(
         return _run(function(*placed, **{name: known[name] for name in needs}))
     # A layer swallowed what the handler raised.
     return None
+
+
+def is_cancelled() -> bool:
+    """Nothing cancels a thread."""
+    return False
+
+
+def async_is_cancelled() -> bool:
+    """Whether somebody cancels this task. If not, a CancelledError is the handler's own, as of a task that it awaits.
+
+    Before Python 3.11 nobody can tell.
+    """
+    task = asyncio.current_task()
+    return task is None or sys.version_info < (3, 11) or task.cancelling() > 0
 
 
 async def async_perform(

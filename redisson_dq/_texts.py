@@ -5,10 +5,10 @@ from __future__ import annotations
 __all__ = ["described"]
 
 
-def described(error: BaseException) -> str:
-    """The class and the text of an exception. A class of a user's may fail to give a text."""
-    name = type(error).__name__
+def described(value: object) -> str:
+    """The class and the text of an exception, or of what stands for one. A user's class may fail to give a text."""
+    name = type(value).__name__
     try:
-        return f"{name}: {error}"
+        return f"{name}: {value}"
     except Exception as failure:
         return f"{name}, whose text cannot be had ({type(failure).__name__})"

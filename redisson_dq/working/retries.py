@@ -10,6 +10,7 @@ from typing import Union
 
 import attrs
 
+from redisson_dq._texts import described
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 
@@ -161,9 +162,10 @@ class Reject(Exception):
     redisson_dq.working.retries.Reject: no such customer
     """
 
-    def __init__(self, reason: str = "") -> None:
+    def __init__(self, reason: object = "") -> None:
         super().__init__(reason)
-        self.reason = reason
+        # An exception is a reason too. It is raised where nobody is told of a wrong argument.
+        self.reason = reason if isinstance(reason, str) else "" if reason is None else described(reason)
 
 
 @attrs.frozen

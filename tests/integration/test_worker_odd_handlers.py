@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -10,12 +11,14 @@ from typing import Any
 import pytest
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.worker import DeadLettered, Failed, Retried, Retry, fixed
+from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, fixed
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.workers import Ledger, Log, at_rest, running
 
 ONCE = Retry(limit=1)
+# Whether a task can tell that somebody cancels it. Where it cannot, the value comes again at the end of its lease.
+TELLS = sys.version_info >= (3, 11)
 
 
 class Unprintable(Exception):
@@ -57,8 +60,9 @@ def raises(error: BaseException) -> Callable[[Any], None]:
         (raises(Unprintable()), "Unprintable, whose text cannot be had (RuntimeError)"),
         (raises(SystemExit(3)), "SystemExit: 3"),
         (raises(Leave("now")), "Leave: now"),
+        (raises(GeneratorExit("closed")), "closed"),
     ],
-    ids=["coroutine", "generator", "unprintable", "SystemExit", "BaseException"],
+    ids=["coroutine", "generator", "unprintable", "SystemExit", "BaseException", "GeneratorExit"],
 )
 def test_what_was_not_handled_is_a_failure(
     worker: Any, queue: Any, admin: Any, handle: Callable[[Any], Any], reason: str
@@ -71,7 +75,50 @@ def test_what_was_not_handled_is_a_failure(
         at_rest(admin)
     assert len(log.of(Retried)) == 1
     (letter,) = queue.dead_letters()
-    assert letter.reason.startswith(f"failed 2 times: {reason}")
+    assert letter.reason.startswith("failed 2 times: ")
+    assert reason in letter.reason
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_awaiting_what_was_cancelled_is_a_failure(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
+    async def awaits_another(value: Any, event: Any, error: BaseException | None = None) -> None:
+        if event.crashes == 0:
+            other = asyncio.ensure_future(asyncio.sleep(60))
+            other.cancel()
+            await other
+
+    worker = flavour.worker(client, visibility_timeout=0.5)
+    log = Log(worker)
+    worker.handler("orders", retry=ONCE)(awaits_another)
+    worker.handler("others", retry=ONCE, on_failed=awaits_another)(lambda value: 1 / 0)
+    client.blocking_queue("others").add("b")
+    queue.add("a")
+    with running(worker):
+        log.until(DeadLettered, 2 if TELLS else 1)
+        at_rest(admin)
+        at_rest(admin, "others")
+    assert [letter.reason for letter in queue.dead_letters()] == ["failed 1 times: CancelledError: "] * TELLS
+    # What on_failed did not save stayed leased.
+    (letter,) = client.blocking_queue("others").dead_letters()
+    assert letter.crashes == 1
+
+
+def test_any_reason_to_reject_is_a_text(worker: Any, queue: Any, admin: Any) -> None:
+    reasons: dict[str, Any] = {"a": ValueError("no such customer"), "b": None, "c": Unprintable(), "d": "why"}
+
+    def handle(value: str) -> None:
+        raise Reject(reasons[value])
+
+    worker.handler("orders", concurrency=2)(handle)
+    queue.add_all(reasons)
+    with running(worker):
+        at_rest(admin)
+    assert {letter.value: letter.reason for letter in queue.dead_letters()} == {
+        "a": "ValueError: no such customer",
+        "b": "rejected",
+        "c": "Unprintable, whose text cannot be had (RuntimeError)",
+        "d": "why",
+    }
 
 
 @pytest.mark.parametrize("option", ["when", "key"])

@@ -14,7 +14,7 @@ from redisson_dq._async.worker.event import Event, current
 from redisson_dq._async.worker.fetching import Line
 from redisson_dq._async.worker.settling import Ack, Back, Dead, How, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
-from redisson_dq._handler_concurrency import AsyncHandlerPool, AsyncRunning, Layer, async_perform
+from redisson_dq._handler_concurrency import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
@@ -180,9 +180,9 @@ class Handling:
                 setting.given,
             )
             return [None] if single else _outcomes(result, len(self.events))
-        except AsyncCancelled:
-            raise
         except BaseException as error:
+            if isinstance(error, AsyncCancelled) and async_is_cancelled():
+                raise
             return [error] * len(self.events)
 
     async def _fail(self, error: BaseException) -> None:
@@ -265,9 +265,9 @@ class Handling:
         try:
             placed = (event.value, event, error)
             await async_perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
-        except AsyncCancelled:
-            raise
-        except BaseException:
+        except BaseException as failure:
+            if isinstance(failure, AsyncCancelled) and async_is_cancelled():
+                raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
                 self.line.name,

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._handler_concurrency import HandlerPool, Layer, Running, perform
+from redisson_dq._handler_concurrency import HandlerPool, Layer, Running, is_cancelled, perform
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event, current
 from redisson_dq._sync.worker.fetching import Line
@@ -183,9 +183,9 @@ class Handling:
                 setting.given,
             )
             return [None] if single else _outcomes(result, len(self.events))
-        except Cancelled:
-            raise
         except BaseException as error:
+            if isinstance(error, Cancelled) and is_cancelled():
+                raise
             return [error] * len(self.events)
 
     def _fail(self, error: BaseException) -> None:
@@ -268,9 +268,9 @@ class Handling:
         try:
             placed = (event.value, event, error)
             perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
-        except Cancelled:
-            raise
-        except BaseException:
+        except BaseException as failure:
+            if isinstance(failure, Cancelled) and is_cancelled():
+                raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
                 self.line.name,
