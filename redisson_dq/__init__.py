@@ -5,42 +5,72 @@
         client.delayed_queue(queue).offer("order-42", delay=2.5)
         value = queue.take()
 
-The same with ``await`` is in :mod:`redisson_dq.aio`, which is imported when it is first asked for, as the codecs are.
+The same with ``await`` is in :mod:`redisson_dq.aio`. Everything is imported when it is first asked for.
 """
 
 from typing import TYPE_CHECKING
 
-from redisson_dq import errors
-from redisson_dq._sync.client import Client, connect
-from redisson_dq._sync.leases.delivery import Delivery, DeliveryRequests
-from redisson_dq._sync.pipeline import Pipeline, Reply
-from redisson_dq._sync.queues.blocking import BlockingQueue
-from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
-from redisson_dq._sync.queues.delayed import DelayedQueue
-from redisson_dq._sync.queues.delayed_item import DelayedItem
-from redisson_dq._sync.queues.deque import BlockingDeque
-from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
-from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
-from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.items import (
-    ExpiredItem,
-    OfferOutcome,
-    Outcome,
-    Overdue,
-    RecurringOffer,
-    Redriven,
-    SettleOutcome,
-    TransferCounts,
-)
-from redisson_dq.requests.leases import DeadLetter, InFlight
-from redisson_dq.wire.partitions import partition_names
-
 if TYPE_CHECKING:
-    from redisson_dq import aio, codecs
+    from redisson_dq import aio, codecs, errors
+    from redisson_dq._sync.client import Client, connect
+    from redisson_dq._sync.leases.delivery import Delivery, DeliveryRequests
+    from redisson_dq._sync.pipeline import Pipeline, Reply
+    from redisson_dq._sync.queues.blocking import BlockingQueue
+    from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
+    from redisson_dq._sync.queues.delayed import DelayedQueue
+    from redisson_dq._sync.queues.delayed_item import DelayedItem
+    from redisson_dq._sync.queues.deque import BlockingDeque
+    from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
+    from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
+    from redisson_dq.durability import Confirmed, Durability
+    from redisson_dq.items import (
+        ExpiredItem,
+        OfferOutcome,
+        Outcome,
+        Overdue,
+        RecurringOffer,
+        Redriven,
+        SettleOutcome,
+        TransferCounts,
+    )
+    from redisson_dq.requests.leases import DeadLetter, InFlight
+    from redisson_dq.wire.partitions import partition_names
 else:
     from redisson_dq._lazy import lazily
 
-    __getattr__, __dir__ = lazily(__name__, {"aio": (), "codecs": (), "java": ()})
+    # Who uses asyncio, or declares classes, does not wait for what threads use.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "_sync.client": ("Client", "connect"),
+            "_sync.leases.delivery": ("Delivery", "DeliveryRequests"),
+            "_sync.pipeline": ("Pipeline", "Reply"),
+            "_sync.queues.blocking": ("BlockingQueue",),
+            "_sync.queues.bounded": ("BoundedBlockingQueue",),
+            "_sync.queues.delayed": ("DelayedQueue",),
+            "_sync.queues.delayed_item": ("DelayedItem",),
+            "_sync.queues.deque": ("BlockingDeque",),
+            "_sync.queues.partitioned_blocking": ("PartitionedBlockingQueue",),
+            "_sync.queues.partitioned_delayed": ("PartitionedDelayedQueue",),
+            "aio": (),
+            "codecs": (),
+            "durability": ("Confirmed", "Durability"),
+            "errors": (),
+            "items": (
+                "ExpiredItem",
+                "OfferOutcome",
+                "Outcome",
+                "Overdue",
+                "RecurringOffer",
+                "Redriven",
+                "SettleOutcome",
+                "TransferCounts",
+            ),
+            "java": (),
+            "requests.leases": ("DeadLetter", "InFlight"),
+            "wire.partitions": ("partition_names",),
+        },
+    )
 
 __version__ = "0.1.0"
 
