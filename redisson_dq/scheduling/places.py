@@ -61,6 +61,11 @@ class Places:
         self._gone: list[list[int]] = []
         self._share = _MOST_HINTS
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether the next call reads and moves nothing."""
+        return self._step is not _Step.DELIVER
+
     def words(self) -> tuple[bytes, bytes | int]:
         """What the next transfer is told."""
         if self._step is _Step.ASK_FOR_KEYS:

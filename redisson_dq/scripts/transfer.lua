@@ -1,13 +1,14 @@
 -- Moves values that are due to the ready list, in due order, and tells when the next one is.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
 -- KEYS: ready, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns
--- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all)
+-- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all)
 -- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; of the step: "found" or "lost" (a pass is needed) and how many hints are used up, or "keys", the keys, of how many in all, or the first place of the slice and what was found there, or "done" (nothing more is moved now); when there is something to do next, or nil
 -- COST: O(n log m + m), n moved, m waiting; O(n log m) in offer order or lean; n is what fits into some 15 ms, and nothing is moved by the steps of a pass
 -- INCLUDE: clock, need, full_memory, mover, remember, cost, budget, places, lapse, deliver, sweep, occurrences
 local now_us, now_ms = server_time()
 local most, remember_ms, caller, in_cluster = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == 'cluster'
-local step, hints = ARGV[5], ARGV[5] == 'deliver' and hints_of(ARGV[6]) or nil
+local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
+slow_down(tonumber(ARGV[5]))
 
 -- Most queues have neither records nor recurring offers, and are not paused.
 local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
@@ -25,7 +26,7 @@ local leased = some_leased()
 local due, pending, answer = {}, redis.call('ZCOUNT', keys.timeout, '-inf', now_ms), nil
 if step ~= 'deliver' and pending > FEW_DUE then
   -- A pass is under way: nothing is moved.
-  answer = step == 'keys' and keys_from(tonumber(ARGV[6]), pending, now_us) or slice(tonumber(step), ARGV[6], now_us)
+  answer = step == 'keys' and keys_from(tonumber(ARGV[7]), pending, now_us) or slice(tonumber(step), ARGV[7], now_us)
 else
   -- Of each lease that ends more has to be noted.
   due = due_now(pending, leased and math.min(most, 1000) or most, hints, now_us)

@@ -16,7 +16,7 @@ __all__ = ["HURRIED", "Mover", "hurried"]
 
 #: What makes of a short list a long one: a call has no time, a slice has 20 entries, a pass is for 60.
 HURRIED = {
-    "return 15000 + math.min(25000": "return 0 * math.min(25000",
+    "return (15000 + math.min(25000": "return (0 * math.min(25000",
     "local FEW_DUE = 16": "local FEW_DUE = 3",
     "local MANY_DUE = 2000": "local MANY_DUE = 40",
     "local SLICE_US, READ, WANTED = 12000, 500, 100000": "local SLICE_US, READ, WANTED = -1, 20, 60",
@@ -43,6 +43,7 @@ class Mover:
         *,
         in_haste: bool = True,
         in_cluster: bool = False,
+        slowness: float = 1.0,
     ) -> None:
         self.places = Places()
         #: What each call was for: "deliver", "keys", or where a slice ends.
@@ -51,13 +52,21 @@ class Mover:
         source = load("transfer").source
         self._source = hurried(source) if in_haste else source
         # There nobody can tell who is alone.
-        self._in_cluster = in_cluster
+        self._in_cluster, self._slowness = in_cluster, slowness
 
     def move(self) -> Transferred:
         """One call."""
         words = self.places.words()
         self.steps.append(words[0])
-        request = calls.transfer(self._keys, self._batch, 60_000, self._name, cluster=self._in_cluster, places=words)
+        request = calls.transfer(
+            self._keys,
+            self._batch,
+            60_000,
+            self._name,
+            cluster=self._in_cluster,
+            slowness=self._slowness,
+            places=words,
+        )
         reply: Any = self._admin.eval(self._source, *request.words)  # type: ignore[arg-type]
         result = request.parse(reply)
         self.places.answered(*result.places)

@@ -167,7 +167,7 @@ class Machine(RuleBasedStateMachine):
         else:
             script = load("transfer")
             keys = [getattr(KEYS, key) for key in script.keys]
-            assert self.admin.eval(script.source, len(keys), *keys, 100, 1000, "me", "one", "deliver", "")[0] == len(
+            assert self.admin.eval(script.source, len(keys), *keys, 100, 1000, "me", "one", 1, "deliver", "")[0] == len(
                 picked
             )
 
@@ -181,7 +181,7 @@ class Machine(RuleBasedStateMachine):
         keys = [getattr(KEYS, key) for key in script.keys]
         # The due time is rounded up, so it may be a millisecond away.
         eventually(
-            lambda: self.admin.eval(script.source, len(keys), *keys, 100, 1000, "me", "one", "deliver", "")[0] == 1
+            lambda: self.admin.eval(script.source, len(keys), *keys, 100, 1000, "me", "one", 1, "deliver", "")[0] == 1
         )
         self.ready.append(self.waiting.pop(text))
 

@@ -81,7 +81,7 @@ def _framed(prefix: bytes, length: int, value: bytes) -> bytes:
 def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: Any, member: bytes) -> None:
     admin.flushall()
     admin.zadd(KEYS.timeout, {member: 5})
-    run(admin, "transfer", 10, 1000, "me", "one", "deliver", "")
+    run(admin, "transfer", 10, 1000, "me", "one", 1, "deliver", "")
     try:
         _, value = unwrap(member)
     except EnvelopeError:
@@ -94,7 +94,7 @@ def test_lua_and_python_read_the_same_envelopes(server: EmbeddedServer, admin: A
 def test_shapes_that_fit_both_formats_are_read_as_the_current_one(admin: Any, first: bytes, value: bytes) -> None:
     member = wrap(Envelope.LEGACY, first + b"dentity", value)
     admin.zadd(KEYS.timeout, {member: 5})
-    run(admin, "transfer", 10, 1000, "me", "one", "deliver", "")
+    run(admin, "transfer", 10, 1000, "me", "one", 1, "deliver", "")
     assert admin.lrange(KEYS.ready, 0, -1) == [unwrap(member)[1]] == [b""]
 
 
@@ -103,7 +103,7 @@ def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) 
     run(admin, "offer", "current", *args)
     workers = [
         threading.Thread(
-            target=lambda: [run(admin, "transfer", 37, 1000, "me", "one", "deliver", "") for _ in range(30)]
+            target=lambda: [run(admin, "transfer", 37, 1000, "me", "one", 1, "deliver", "") for _ in range(30)]
         )
         for _ in range(8)
     ]

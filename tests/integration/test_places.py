@@ -91,6 +91,23 @@ def test_a_long_list_is_drained_in_due_order_by_a_pass(admin: Any, java: float) 
     assert any(step.isdigit() for step in mover.steps), "more than one slice"
 
 
+@pytest.mark.parametrize("java", [1.0, 0.5, 0.0])
+def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
+    """And all of them together do the same."""
+    calls = {}
+    for slowness in (1.0, 8.0, 32.0):
+        queue, mover = Queue(admin, 1), Mover(admin, in_haste=False, slowness=slowness)
+        queue.offer(20_000, java, lambda: FAR)
+        due = queue.draw.sample(queue.listed(), 3_000)
+        admin.zadd(KEYS.timeout, dict.fromkeys(due, PAST))
+        while queue.due():
+            assert mover.move().role != "reserve"
+        assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 17_000
+        calls[slowness] = len(mover.steps)
+        admin.flushall()
+    assert 2 * calls[1.0] < calls[8.0] < calls[32.0]
+
+
 def test_few_are_left_to_lrem_without_a_pass(admin: Any) -> None:
     queue, mover = Queue(admin, 2), Mover(admin)
     queue.offer(300, 1.0, lambda: FAR)

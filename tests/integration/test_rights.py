@@ -199,7 +199,9 @@ def test_a_transfer_without_a_right_moves_nothing_or_all(admin: Any, url_of_user
         keys = [getattr(KEYS, key) for key in script.keys]
         with redis.Redis.from_url(url_of_user) as user:
             try:
-                moved: Any = user.eval(script.source, len(keys), *keys, 100, 1000, "client", "cluster", "deliver", "")
+                moved: Any = user.eval(
+                    script.source, len(keys), *keys, 100, 1000, "client", "cluster", 1, "deliver", ""
+                )
             except redis.exceptions.ResponseError:
                 assert dump(admin) == before
                 return

@@ -26,6 +26,7 @@ from redisson_dq.items import TransferCounts
 from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
 from redisson_dq.scheduling.engine import RESERVE_US, Action, Do, Engine, Role, State
 from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.pace import Pace
 from redisson_dq.scheduling.places import Places
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
@@ -67,6 +68,8 @@ class _Task:
     departure: Departure | None = None
     #: What it knows of where due entries stand in the list.
     places: Places = attrs.field(factory=Places)
+    #: How long its server takes for what it is asked.
+    pace: Pace = attrs.field(factory=Pace)
 
 
 @attrs.frozen
@@ -316,6 +319,7 @@ class TransferDriver:
             self._options.remember_ms,
             self.id,
             cluster=self._connections.is_cluster,
+            slowness=task.pace.slowness,
             places=task.places.words(),
         )
         try:
@@ -345,6 +349,8 @@ class TransferDriver:
         self._connections.outage.ended(task.keys.channel)
         warn_of_quarantine(task.keys, result.set_aside)
         warn_of_expired(task.keys, result.expired)
+        if result.moved or task.places.is_passing:
+            task.pace.took(read_us - departure.sent_us)
         task.places.answered(*result.places)
         next_ms = result.next_ms
         if len(advanced) == self._options.transfer_batch and any(advanced):

@@ -2,10 +2,17 @@
 -- KEYS: timeout, envelopes
 -- INCLUDE: cost, search
 
+-- How many times as long this server takes for anything, as the client has seen (scheduling/pace.py).
+local slowness = 1
+
+local function slow_down(times)
+  slowness = times
+end
+
 -- What one transfer may take, in us: 15 ms up to 100,000 waiting, 40 ms from 350,000 on. Each call goes through the
 -- list once to close its gaps. So calls that were shorter would move less and less in the rest of their time.
 local function short_budget(size)
-  return 15000 + math.min(25000, math.max(0, 0.1 * (size - 100000)))
+  return (15000 + math.min(25000, math.max(0, 0.1 * (size - 100000)))) / slowness
 end
 
 -- What a call that takes for itself may take. It gets nothing from a short one where the list has to be scanned.

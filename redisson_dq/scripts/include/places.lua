@@ -121,7 +121,8 @@ end
 -- has to find the next. pending: how many are due.
 local function placed(members, pending, hints, now_us, each_us)
   local size = redis.call('LLEN', keys.envelopes)
-  local most_us = short_budget(size) - PASSED_US * size
+  -- However long the list, some time is left for what a call is made for.
+  local most_us = math.max(short_budget(size) - PASSED_US * size, short_budget(size) / 4)
   local at, complete, sample, spent_us = {}, false, nil, 2 * #members
   if not hints then
     local wanted, left
@@ -181,7 +182,7 @@ end
 
 -- How many reads there is time for, when each entry takes so long, and its bytes as well.
 local function reads_in_time(each_us, member)
-  return math.max(1, math.floor(SLICE_US / READ / (each_us + #(member or '') / 2000)))
+  return math.max(1, math.floor(SLICE_US / slowness / READ / (each_us + #(member or '') / 2000)))
 end
 
 -- The keys of what is due, in due order, from a rank on: as many as there is time for, and how many a pass is for.

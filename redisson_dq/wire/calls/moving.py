@@ -41,13 +41,16 @@ def transfer(
     caller: str,
     *,
     cluster: bool,
+    slowness: float = 1.0,
     places: tuple[Word, Word] = ("deliver", b""),
 ) -> Request[Transferred]:
     """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
 
-    With other ``places`` than these it finds them by hints, or looks for their places and moves nothing.
+    With other ``places`` than these it finds them by hints, or looks for their places and moves nothing. ``slowness``:
+    see ``scheduling/pace.py``.
     """
-    return call("transfer", keys, (limit, remember_ms, caller, "cluster" if cluster else "one", *places), _transferred)
+    args = (limit, remember_ms, caller, "cluster" if cluster else "one", f"{slowness:g}", *places)
+    return call("transfer", keys, args, _transferred)
 
 
 def _transferred(reply: list[Any]) -> Transferred:
