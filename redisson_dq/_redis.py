@@ -39,6 +39,7 @@ __all__ = [
     "async_hang_up",
     "async_node_pool",
     "async_pool_from",
+    "async_read",
     "async_send",
     "async_send_aside",
     "cluster_ready",
@@ -49,7 +50,9 @@ __all__ = [
     "is_passing",
     "node_pool",
     "pack",
+    "passes",
     "pool_from",
+    "read",
     "send",
     "send_aside",
     "translate",
@@ -207,6 +210,24 @@ async def async_send(connection: Any, packed: list[bytes]) -> None:
         raise
 
 
+def read(connection: Any, within: float | None) -> Any:
+    """The next reply. Raises redis-py's errors, TimeoutError after ``within`` seconds or the connection's own time."""
+    if within is None:
+        return connection.read_response(disable_decoding=True)
+    return connection.read_response(disable_decoding=True, timeout=min(within, connection.socket_timeout))
+
+
+async def async_read(connection: Any, within: float | None) -> Any:
+    """The next reply. Raises redis-py's errors, TimeoutError after ``within`` seconds or the connection's own time."""
+    if within is None:
+        return await connection.read_response(disable_decoding=True)
+    try:
+        async with async_timeout(within):
+            return await connection.read_response(disable_decoding=True)
+    except asyncio.TimeoutError:
+        raise redis.exceptions.TimeoutError("timeout reading from socket") from None
+
+
 def send_aside(connection: Any, packed: bytes) -> bool:
     """Sends a command while another thread reads. False where that is not safe; an error is left to the reader."""
     sock = connection._sock
@@ -260,9 +281,24 @@ _PASSING_ERRORS = (
 )
 
 
+# What Redis 6.2 puts a text of its own in front of, where a command of a script was refused.
+_PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
+
+
 def is_passing(error: redis.exceptions.ResponseError) -> bool:
     """Whether the condition behind an error reply passes without anybody's help."""
-    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING_WORDS)
+    text = str(error)
+    if isinstance(error, _PASSING_ERRORS) or text.startswith(_PASSING_WORDS):
+        return True
+    return _PASSING_IN_A_SCRIPT.search(text) is not None
+
+
+def passes(error: RedissonDQError) -> bool:
+    """Whether what one of our errors tells of passes without anybody's help."""
+    cause = error.__cause__
+    return isinstance(error, RedisConnectionError) or (
+        isinstance(cause, redis.exceptions.ResponseError) and is_passing(cause)
+    )
 
 
 def is_out_of_memory(error: redis.exceptions.ResponseError) -> bool:
@@ -293,6 +329,9 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
         return error
     if isinstance(error, _NOT_FOUND):
         _shorten(error)
+    if isinstance(error, redis.exceptions.BusyLoadingError):
+        # To redis-py it is a broken connection, to Redis an answer: it has refused the command.
+        sent = False
     denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
     if isinstance(error, denied):
         return RedisReplyError(f"{where}: Redis refused the login: {error}; check the user name and password")

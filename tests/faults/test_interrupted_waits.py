@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import sys
 import threading
@@ -16,6 +17,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from tests.conftest import eventually
 from tests.faults.world import World
+from tests.integration.whereabouts import whereabouts
 
 _STOCK = 5
 # Seconds; a hang is what these tests look for, so each of them has to end soon.
@@ -128,6 +130,85 @@ def test_at_every_point(wait: str, partitions: int | None) -> None:
                 assert taken, f"nothing comes any more after an interruption at point {at}"
                 given = taken if wait == "move" else given + taken
                 eventually(lambda: sorted(given + _left(world.admin, names)) == values, within=_PATIENCE)  # noqa: B023
+            assert at > 50
+        finally:
+            _aside(client.close)
+
+
+# Where a connection is being made, redis-py leaves its socket to the collector.
+_LEAVES_SOCKETS = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+_RECEIVES: dict[str, Callable[[Any], Any]] = {
+    "receive": lambda queue: queue.receive(visibility_timeout=600),
+    "at once": lambda queue: queue.receive(timeout=0, visibility_timeout=600),
+    "many": lambda queue: queue.receive(3, timeout=5, visibility_timeout=600),
+}
+
+
+@_LEAVES_SOCKETS
+@pytest.mark.parametrize("receive", _RECEIVES)
+def test_a_receive_at_every_point(receive: str) -> None:
+    """The next one finds something at once: what the interrupted one had is never held back and called nothing."""
+    values = [f"item:interrupted:{i}" for i in range(_STOCK)]
+    with World() as world:
+        client = redisson_dq.connect(world.server.url, codec=StringCodec())
+        try:
+            queue = client.blocking_queue("orders", transfer=False)
+            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            assert queue.receive(timeout=0.01) is None
+            at = 0
+            while True:
+                at += 1
+                world.admin.flushall()
+                world.admin.rpush("orders", *values)
+                points, given = _Points(at), []
+                with contextlib.suppress(Interrupted), _traced(points):
+                    given = _flat([_RECEIVES[receive](queue)])
+                if not points.raised:
+                    break
+                found = _flat(_aside(lambda: queue.receive(timeout=0, visibility_timeout=600)))
+                assert found, f"an item is there, and is not found after an interruption at point {at}"
+                given += found
+                eventually(lambda: _as_given(world.admin, given, values), within=_PATIENCE)  # noqa: B023
+            assert at > 50
+        finally:
+            _aside(client.close)
+
+
+def _as_given(admin: Any, given: list[Any], values: list[str]) -> bool:
+    """Whether what was given is leased, and the rest is ready."""
+    leased = sum(whereabouts(admin, "orders").leased.values())
+    return sorted([each.value for each in given] + _left(admin, ["orders"])) == values and leased == len(given)
+
+
+@_LEAVES_SOCKETS
+def test_an_offer_that_waits_at_every_point() -> None:
+    """Whoever waits for room next is woken."""
+    with World() as world:
+        client = redisson_dq.connect(world.server.url, codec=StringCodec())
+        at = 0
+        try:
+            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            before = client.bounded_blocking_queue("before", transfer=False)
+            assert before.try_set_capacity(1)
+            assert [before.offer(value, timeout=0.001) for value in "ab"] == [True, False]
+            while True:
+                at += 1
+                queue = client.bounded_blocking_queue(f"orders-{at}", transfer=False)
+                queue.try_set_capacity(1)
+                queue.add("first")
+                points = _Points(at)
+                with contextlib.suppress(Interrupted), _traced(points):
+                    queue.offer("interrupted", timeout=0.001)
+                if not points.raised:
+                    break
+                putting = threading.Thread(target=queue.put, args=("last",), daemon=True)
+                putting.start()
+                # What was interrupted may yet be in, and have the room.
+                eventually(lambda: queue.poll() is None and not putting.is_alive(), within=_PATIENCE)  # noqa: B023
+                queue.destroy()
             assert at > 50
         finally:
             _aside(client.close)

@@ -12,7 +12,8 @@ import pytest
 import redis
 
 from redisson_dq import partition_names
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
+from redisson_dq.errors import RedisConnectionError, RedisReplyError
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -52,10 +53,25 @@ def busy(admin: redis.Redis, begins: bool) -> None:
     eventually(lambda: _is_busy(admin))
 
 
+def loading(admin: redis.Redis, begins: bool) -> None:
+    """A server that reads its data, as after a start."""
+    if begins:
+        admin.execute_command("DEBUG", "POPULATE", 3000, "filling", 2000)
+        # It answers once in so many bytes.
+        admin.config_set("loading-process-events-interval-bytes", 1024)
+        admin.config_set("key-load-delay", 1000)
+        pool = redis.ConnectionPool(**admin.connection_pool.connection_kwargs)
+        pool.get_connection().send_command("DEBUG", "RELOAD")
+        eventually(lambda: admin.info("persistence")["loading"])
+    else:
+        admin.config_set("key-load-delay", 0)
+        eventually(lambda: not admin.info("persistence")["loading"])
+
+
 def _is_busy(admin: redis.Redis) -> bool:
     try:
         return not admin.ping()
-    except redis.ResponseError:
+    except (redis.ResponseError, redis.BusyLoadingError):
         return True
 
 
@@ -68,6 +84,8 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
     "receive": lambda queue: queue.receive().value,
     "receive many": lambda queue: [each.value for each in queue.receive(10)],
     "receive for a time": lambda queue: queue.receive(timeout=PATIENCE).value,
+    # Its own look comes first, as more may be there.
+    "receive after others": lambda queue: queue.receive().value,
     "take of partitions": lambda queue: queue.take(),
     "receive of partitions": lambda queue: queue.receive().value,
     "receive many of partitions": lambda queue: [each.value for each in queue.receive(10, timeout=PATIENCE)],
@@ -75,7 +93,7 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @ONE_FLAVOUR_BY_DAY
-@pytest.mark.parametrize("condition", [min_replicas, read_only, master_down, no_memory, busy])
+@pytest.mark.parametrize("condition", [min_replicas, read_only, master_down, no_memory, busy, by_night(loading)])
 @pytest.mark.parametrize("wait", _WAITS)
 def test_a_wait_outlasts_it(
     flavour: Flavour, wait: str, condition: Condition, caplog: pytest.LogCaptureFixture
@@ -84,6 +102,9 @@ def test_a_wait_outlasts_it(
     # The client is closed before the thread is waited for, so that a wait that fails here ends.
     with World() as world, ThreadPoolExecutor(1) as thread, world.connect(flavour) as client:
         queue = client.blocking_queue("orders", **({"partitions": 2} if "partitions" in wait else {}))
+        if wait == "receive after others":
+            queue.add_all(["one", "two"])
+            assert all(queue.receive().ack() for _ in range(2))
         condition(world.admin, True)
         waiting = thread.submit(_WAITS[wait], queue)
         eventually(lambda: waiting.done() or "waiting again" in caplog.text or _blocked(world.admin))
@@ -91,6 +112,34 @@ def test_a_wait_outlasts_it(
         condition(world.admin, False)
         world.admin.rpush(partition_names("orders", 2)[1] if "partitions" in wait else "orders", "after")
         assert waiting.result(PATIENCE) in ("after", ["after"])
+
+
+@ONE_FLAVOUR_BY_DAY
+@pytest.mark.parametrize("condition", [min_replicas, read_only, master_down, busy, loading])
+def test_a_put_outlasts_it(flavour: Flavour, condition: Condition) -> None:
+    with World() as world, ThreadPoolExecutor(2) as threads, world.connect(flavour) as client:
+        queue = client.bounded_blocking_queue("orders", transfer=False)
+        assert queue.try_set_capacity(2)
+        condition(world.admin, True)
+        putting = [threads.submit(queue.put, "a"), threads.submit(queue.offer, "b", timeout=PATIENCE)]
+        with pytest.raises((RedisConnectionError, RedisReplyError)) as refused:
+            queue.offer("c", timeout=0.2)
+        assert not getattr(refused.value, "maybe_done", True)
+        assert not any(future.done() for future in putting)
+        condition(world.admin, False)
+        assert [future.result(PATIENCE) for future in putting] == [None, True]
+        assert sorted(queue.read_all()) == ["a", "b"]
+
+
+def test_nothing_is_done_while_the_server_reads_its_data(flavour: Flavour) -> None:
+    with World() as world, world.connect(flavour) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        loading(world.admin, True)
+        for call in (lambda: queue.add("a"), queue.poll, lambda: queue.receive(timeout=0)):
+            with pytest.raises(RedisConnectionError, match="loading") as refused:
+                call()
+            assert not refused.value.maybe_done
+        loading(world.admin, False)
 
 
 def _blocked(admin: redis.Redis) -> bool:

@@ -16,7 +16,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import ClosedError
+from redisson_dq.errors import ClosedError, RedisConnectionError
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 
@@ -56,12 +56,16 @@ def test_a_timeout_holds(flavour: Flavour, own_server: EmbeddedServer, timeout: 
         assert sorted([queue.take(), queue.take()]) == ["a", "b"]
 
 
-@pytest.mark.parametrize("warm", [True, False])
-def test_a_receive_holds_its_timeout(flavour: Flavour, own_server: EmbeddedServer, warm: bool) -> None:
+@pytest.mark.parametrize("warm", [True, False, "with more behind it"])
+def test_a_receive_holds_its_timeout(flavour: Flavour, own_server: EmbeddedServer, warm: bool | str) -> None:
     with flavour.connect(own_server.url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
-        if warm:
+        if warm is True:
             assert queue.receive(timeout=0.01) is None
+        elif warm:
+            # The next receive looks by itself first.
+            queue.add_all(["1", "2"])
+            assert all(queue.receive().ack() for _ in range(2))
         with stopped(own_server):
             for timeout in (1e-9, 0.0001, 0.2, 1):
                 began = time.monotonic()
@@ -72,6 +76,20 @@ def test_a_receive_holds_its_timeout(flavour: Flavour, own_server: EmbeddedServe
         delivery = queue.receive(timeout=PATIENCE)
         assert (delivery.value, delivery.attempt) == ("a", 1)
         delivery.ack()
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_an_offer_holds_its_timeout(flavour: Flavour, own_server: EmbeddedServer, warm: bool) -> None:
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        queue = client.bounded_blocking_queue("orders", transfer=False)
+        if warm:
+            assert queue.try_set_capacity(1)
+        with stopped(own_server):
+            began = time.monotonic()
+            with pytest.raises(RedisConnectionError) as unanswered:
+                queue.offer("a", timeout=0.3)
+            assert unanswered.value.maybe_done
+            assert time.monotonic() - began < 0.3 + LATE
 
 
 def test_partitions_hold_a_timeout(flavour: Flavour, own_server: EmbeddedServer) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from redis.asyncio import ConnectionPool
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._concurrency import async_finish
 from redisson_dq._redis import async_send, pack
 from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.request import Request
 
 __all__ = ["Batch", "exchange_many", "packed"]
@@ -79,11 +79,14 @@ async def _read(pools: Pools, batch: Batch, what: str) -> None:
             try:
                 reply = await batch.connection.read_response(disable_decoding=True)
                 batch.confirmed = batch.durable.confirmed(reply)
-            except ResponseError as error:
+            except (ResponseError, BusyLoadingError) as error:
                 batch.confirmed = error
     except (RedisError, OSError) as error:
         batch.error = await pools.broken(error, what, sent=True)
         batch.error.__cause__ = error
+        if isinstance(batch.error, RedisConnectionError):
+            # Whatever this says of one command, the replies to those behind it were not read.
+            batch.error.maybe_done = True
 
 
 async def _put_away(pools: Pools, batches: list[Batch]) -> None:

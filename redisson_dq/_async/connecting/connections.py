@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from redis.asyncio import ConnectionPool
 from redis.exceptions import (
     AskError,
+    BusyLoadingError,
     ClusterDownError,
     MovedError,
     NoScriptError,
@@ -58,18 +59,24 @@ class Connections(Pools):
         self._unheard: set[bytes] = set()
 
     async def run(
-        self, request: Request[T], *, when_closed: bool = False, before_sending: AsyncWork | None = None
+        self,
+        request: Request[T],
+        *,
+        when_closed: bool = False,
+        before_sending: AsyncWork | None = None,
+        within: float | None = None,
     ) -> T:
         """One round trip (two when the server does not know the script yet).
 
         ``when_closed`` is for what has to be done yet after :meth:`aclose`. ``before_sending`` is what is done when the
-        connection and the bytes are ready, each time that they are sent. Raises RedisConnectionError, WrongTypeError,
-        RedisReplyError, ClosedError.
+        connection and the bytes are ready, each time that they are sent. A reply is waited for ``within`` seconds, and
+        no condition that passes is waited for. Raises RedisConnectionError, WrongTypeError, RedisReplyError,
+        ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
         try:
-            reply, confirmed = await self._run(request, before_sending)
+            reply, confirmed = await self._run(request, before_sending, within)
             result = self.parsed(request, reply)
             if request.durable is not None:
                 check_confirmed(request, request.durable, confirmed)
@@ -211,7 +218,7 @@ class Connections(Pools):
         raise AssertionError("the last try returns")
 
     async def _run(
-        self, request: Request[Any], before_sending: AsyncWork | None
+        self, request: Request[Any], before_sending: AsyncWork | None, within: float | None
     ) -> tuple[Any, Confirmed | Exception | None]:
         """The reply, and how far the change has got where that was asked for."""
         asking = False
@@ -219,13 +226,13 @@ class Connections(Pools):
         for attempt in range(_REDIRECTIONS):
             try:
                 async with self.permits:
-                    return await self._once(pool, request, asking, before_sending)
+                    return await self._once(pool, request, asking, before_sending, within)
             except AskError as error:
                 # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
                 asking = not isinstance(error, MovedError)
                 pool = await self.pool_at(error, request.key)
             except (TryAgainError, ClusterDownError):
-                if attempt == _REDIRECTIONS - 1:
+                if within is not None or attempt == _REDIRECTIONS - 1:
                     raise
                 await async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 await self.refresh()
@@ -242,11 +249,16 @@ class Connections(Pools):
         raise ResponseError("the cluster redirected the request too often")
 
     async def _once(
-        self, pool: ConnectionPool, request: Request[Any], asking: bool, before_sending: AsyncWork | None
+        self,
+        pool: ConnectionPool,
+        request: Request[Any],
+        asking: bool,
+        before_sending: AsyncWork | None,
+        within: float | None,
     ) -> tuple[Any, Confirmed | Exception | None]:
         connection = await self.borrow(pool)
         try:
-            reply = await self._asked(connection, request, asking, before_sending)
+            reply = await self._asked(connection, request, asking, before_sending, within)
             # On the same connection, as Redis waits for what this connection has changed.
             confirmed = None if request.durable is None else await self._confirmed(connection, request.durable)
             return reply, confirmed
@@ -262,24 +274,31 @@ class Connections(Pools):
             await self.give_back(pool, connection)
 
     async def _asked(
-        self, connection: Any, request: Request[Any], asking: bool, before_sending: AsyncWork | None
+        self,
+        connection: Any,
+        request: Request[Any],
+        asking: bool,
+        before_sending: AsyncWork | None,
+        within: float | None,
     ) -> Any:
         if asking:
             await self.exchange(connection, ("ASKING",))
         if request.script is None:
-            return await self.exchange(connection, request.words, before_sending)
+            return await self.exchange(connection, request.words, before_sending, within)
         try:
-            return await self.exchange(connection, ("EVALSHA", request.script.sha, *request.words), before_sending)
+            words = ("EVALSHA", request.script.sha, *request.words)
+            return await self.exchange(connection, words, before_sending, within)
         except NoScriptError:
             # It did not run. EVAL brings the text along, so a flush in between does not matter.
             if asking:
                 await self.exchange(connection, ("ASKING",))
-            return await self.exchange(connection, ("EVAL", request.script.source, *request.words), before_sending)
+            words = ("EVAL", request.script.source, *request.words)
+            return await self.exchange(connection, words, before_sending, within)
 
     async def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:
             return durable.confirmed(await self.exchange(connection, durable.words))
-        except ResponseError as error:
+        except (ResponseError, BusyLoadingError) as error:
             return error
 
 

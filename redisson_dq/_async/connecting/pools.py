@@ -13,7 +13,7 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
-from redisson_dq._redis import async_send, connection_factory, pack, translate
+from redisson_dq._redis import async_read, async_send, connection_factory, pack, translate
 from redisson_dq.errors import ClosedError, RedissonDQError
 
 __all__ = ["Pools"]
@@ -89,12 +89,18 @@ class Pools:
             await connection.disconnect()
         await pool.release(connection)
 
-    async def exchange(self, connection: Any, words: tuple[Any, ...], before_sending: AsyncWork | None = None) -> Any:
+    async def exchange(
+        self,
+        connection: Any,
+        words: tuple[Any, ...],
+        before_sending: AsyncWork | None = None,
+        within: float | None = None,
+    ) -> Any:
         packed = pack(words)
         if before_sending is not None:
             await before_sending()
         await async_send(connection, [packed])
-        return await connection.read_response(disable_decoding=True)
+        return await async_read(connection, within)
 
     async def dedicated(self, key: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""

@@ -16,8 +16,9 @@ class CapacityWaiters:
     def __init__(self, connections: Connections) -> None:
         self._mutex = AsyncMutex()
         self._waiting: dict[str, list[AsyncSlot[None]]] = {}
+        self._confirmed: set[str] = set()
         self._closed = False
-        self._subscription = Subscription(connections, self.wake, lambda channel, body: self.wake(channel))
+        self._subscription = Subscription(connections, self._subscribed, lambda channel, body: self.wake(channel))
 
     async def enter(self, channel: str) -> AsyncSlot[None]:
         """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
@@ -28,9 +29,9 @@ class CapacityWaiters:
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
-            is_new = channel not in self._waiting
             self._waiting.setdefault(channel, []).append(slot)
-        if is_new:
+        if channel not in self._confirmed:
+            # Whoever came first may have been interrupted before this.
             await self._subscription.add(channel)
         return slot
 
@@ -48,6 +49,10 @@ class CapacityWaiters:
         for channel in channels:
             self.wake(channel)
         await self._subscription.aclose()
+
+    def _subscribed(self, channel: str) -> None:
+        self._confirmed.add(channel)
+        self.wake(channel)
 
     def wake(self, channel: str) -> None:
         """Lets everybody who waits there look again."""

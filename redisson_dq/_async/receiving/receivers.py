@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.receiver import Event, Receiver
 from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._async.receiving.waiters import Farewell, Waiter
-from redisson_dq._concurrency import AsyncInbox, AsyncWorker, async_sleep
+from redisson_dq._concurrency import AsyncInbox, AsyncWork, AsyncWorker, async_sleep
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.lease_source import LeaseSource
@@ -47,10 +48,21 @@ class Receivers:
         # First in the table, then the look: whoever closes finds it there, or is seen here.
         if self._closed:
             raise ClosedError("the client is closed; make a new one with connect()")
+        self._start()
+        return receiver
+
+    def run_beside(self, work: AsyncWork, name: str) -> None:
+        """Does something in a background task of its own, which the caller need not wait for.
+
+        The worker starts it: to start a thread takes many steps, between which a signal handler may raise.
+        """
+        self._start()
+        self._events.put(partial(_begin, work, name))
+
+    def _start(self) -> None:
         if self._worker is None:
             # Should two callers start one each, they share the work.
             self._worker = AsyncWorker(self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop)
-        return receiver
 
     async def quiet(self, receivers: Sequence[Receiver]) -> bool:
         """Waits until nothing is on its way that nobody waits for; false when that has not come in time."""
@@ -130,6 +142,10 @@ class Receivers:
 
     async def _stop(self) -> None:
         """Stands for the end of the worker among the events."""
+
+
+async def _begin(work: AsyncWork, name: str) -> None:
+    AsyncWorker(work, name)
 
 
 async def _at_rest(receivers: list[Receiver], timeout: float) -> bool:

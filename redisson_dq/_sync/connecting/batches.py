@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from redis import ConnectionPool
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._concurrency import finish
 from redisson_dq._redis import pack, send
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.request import Request
 
 __all__ = ["Batch", "exchange_many", "packed"]
@@ -82,11 +82,14 @@ def _read(pools: Pools, batch: Batch, what: str) -> None:
             try:
                 reply = batch.connection.read_response(disable_decoding=True)
                 batch.confirmed = batch.durable.confirmed(reply)
-            except ResponseError as error:
+            except (ResponseError, BusyLoadingError) as error:
                 batch.confirmed = error
     except (RedisError, OSError) as error:
         batch.error = pools.broken(error, what, sent=True)
         batch.error.__cause__ = error
+        if isinstance(batch.error, RedisConnectionError):
+            # Whatever this says of one command, the replies to those behind it were not read.
+            batch.error.maybe_done = True
 
 
 def _put_away(pools: Pools, batches: list[Batch]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from redis import ConnectionPool
 from redis.exceptions import (
     AskError,
+    BusyLoadingError,
     ClusterDownError,
     MovedError,
     NoScriptError,
@@ -60,17 +61,25 @@ class Connections(Pools):
         # The channels that this client may not publish on, and was told so.
         self._unheard: set[bytes] = set()
 
-    def run(self, request: Request[T], *, when_closed: bool = False, before_sending: Work | None = None) -> T:
+    def run(
+        self,
+        request: Request[T],
+        *,
+        when_closed: bool = False,
+        before_sending: Work | None = None,
+        within: float | None = None,
+    ) -> T:
         """One round trip (two when the server does not know the script yet).
 
         ``when_closed`` is for what has to be done yet after :meth:`close`. ``before_sending`` is what is done when the
-        connection and the bytes are ready, each time that they are sent. Raises RedisConnectionError, WrongTypeError,
-        RedisReplyError, ClosedError.
+        connection and the bytes are ready, each time that they are sent. A reply is waited for ``within`` seconds, and
+        no condition that passes is waited for. Raises RedisConnectionError, WrongTypeError, RedisReplyError,
+        ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
         try:
-            reply, confirmed = self._run(request, before_sending)
+            reply, confirmed = self._run(request, before_sending, within)
             result = self.parsed(request, reply)
             if request.durable is not None:
                 check_confirmed(request, request.durable, confirmed)
@@ -211,20 +220,22 @@ class Connections(Pools):
                 sleep(pause)
         raise AssertionError("the last try returns")
 
-    def _run(self, request: Request[Any], before_sending: Work | None) -> tuple[Any, Confirmed | Exception | None]:
+    def _run(
+        self, request: Request[Any], before_sending: Work | None, within: float | None
+    ) -> tuple[Any, Confirmed | Exception | None]:
         """The reply, and how far the change has got where that was asked for."""
         asking = False
         pool = self.pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
             try:
                 with self.permits:
-                    return self._once(pool, request, asking, before_sending)
+                    return self._once(pool, request, asking, before_sending, within)
             except AskError as error:
                 # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
                 asking = not isinstance(error, MovedError)
                 pool = self.pool_at(error, request.key)
             except (TryAgainError, ClusterDownError):
-                if attempt == _REDIRECTIONS - 1:
+                if within is not None or attempt == _REDIRECTIONS - 1:
                     raise
                 sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 self.refresh()
@@ -241,11 +252,16 @@ class Connections(Pools):
         raise ResponseError("the cluster redirected the request too often")
 
     def _once(
-        self, pool: ConnectionPool, request: Request[Any], asking: bool, before_sending: Work | None
+        self,
+        pool: ConnectionPool,
+        request: Request[Any],
+        asking: bool,
+        before_sending: Work | None,
+        within: float | None,
     ) -> tuple[Any, Confirmed | Exception | None]:
         connection = self.borrow(pool)
         try:
-            reply = self._asked(connection, request, asking, before_sending)
+            reply = self._asked(connection, request, asking, before_sending, within)
             # On the same connection, as Redis waits for what this connection has changed.
             confirmed = None if request.durable is None else self._confirmed(connection, request.durable)
             return reply, confirmed
@@ -260,23 +276,32 @@ class Connections(Pools):
         finally:
             self.give_back(pool, connection)
 
-    def _asked(self, connection: Any, request: Request[Any], asking: bool, before_sending: Work | None) -> Any:
+    def _asked(
+        self,
+        connection: Any,
+        request: Request[Any],
+        asking: bool,
+        before_sending: Work | None,
+        within: float | None,
+    ) -> Any:
         if asking:
             self.exchange(connection, ("ASKING",))
         if request.script is None:
-            return self.exchange(connection, request.words, before_sending)
+            return self.exchange(connection, request.words, before_sending, within)
         try:
-            return self.exchange(connection, ("EVALSHA", request.script.sha, *request.words), before_sending)
+            words = ("EVALSHA", request.script.sha, *request.words)
+            return self.exchange(connection, words, before_sending, within)
         except NoScriptError:
             # It did not run. EVAL brings the text along, so a flush in between does not matter.
             if asking:
                 self.exchange(connection, ("ASKING",))
-            return self.exchange(connection, ("EVAL", request.script.source, *request.words), before_sending)
+            words = ("EVAL", request.script.source, *request.words)
+            return self.exchange(connection, words, before_sending, within)
 
     def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:
             return durable.confirmed(self.exchange(connection, durable.words))
-        except ResponseError as error:
+        except (ResponseError, BusyLoadingError) as error:
             return error
 
 

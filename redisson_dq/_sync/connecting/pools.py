@@ -13,7 +13,7 @@ from redis import ConnectionPool
 from redis.exceptions import AskError, MovedError, RedisError
 
 from redisson_dq._concurrency import Semaphore, Work
-from redisson_dq._redis import connection_factory, pack, send, translate
+from redisson_dq._redis import connection_factory, pack, read, send, translate
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
@@ -92,12 +92,18 @@ class Pools:
             connection.disconnect()
         pool.release(connection)
 
-    def exchange(self, connection: Any, words: tuple[Any, ...], before_sending: Work | None = None) -> Any:
+    def exchange(
+        self,
+        connection: Any,
+        words: tuple[Any, ...],
+        before_sending: Work | None = None,
+        within: float | None = None,
+    ) -> Any:
         packed = pack(words)
         if before_sending is not None:
             before_sending()
         send(connection, [packed])
-        return connection.read_response(disable_decoding=True)
+        return read(connection, within)
 
     def dedicated(self, key: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""

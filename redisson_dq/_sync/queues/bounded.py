@@ -5,22 +5,33 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import TypeVar
 
-from redisson_dq._concurrency import finish
+from redisson_dq._concurrency import Slot, finish
+from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.errors import RedisConnectionError, RedissonDQError, ServerFullError
 from redisson_dq.requests.inner.sources import BoundedSource
 from redisson_dq.requests.ready import BoundedRequests
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
 
 __all__ = ["BoundedBlockingQueue"]
 
 T = TypeVar("T")
+
+# How much later than its time an offer returns when Redis says nothing.
+_GRACE = 0.15
+# Between the tries while Redis refuses for a reason that passes.
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
 
 
 class BoundedBlockingQueue(BlockingQueue[T]):
@@ -115,24 +126,69 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return BoundedSource(Move(self.keys.ready, destination, from_end, to_end), self.keys)
 
     def _offer_within(self, value: T, timeout: float | None) -> bool:
-        # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
-        if finish(self._run(self.requests.offer(value))):
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        pause = _FIRST_PAUSE
+        if self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
-        deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             # Anew each time, as the queue may be renamed meanwhile.
             channel, request = self.keys.capacity_channel, self.requests.offer(value)
             # First in line, then another look: a release in between is not missed.
             slot = self._runtime.capacity_waiters.enter(channel)
             try:
-                if finish(self._run(request)):
+                done = self._offer_by(deadline, request)
+                if done is True:
                     return True
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
+                left = deadline - time.monotonic()
+                if isinstance(done, RedissonDQError):
+                    if left <= 0:
+                        raise done
+                    slot.wait(min(left, pause))
+                    pause = min(_LONGEST_PAUSE, pause * 2)
+                    continue
+                if left <= 0:
                     return False
-                slot.wait(left)
+                # A release may be told to nobody: the right to say so or to hear it is missing, a message is lost.
+                slot.wait(min(left, self._runtime.options.probe_interval))
             finally:
                 self._runtime.capacity_waiters.leave(channel, slot)
+
+    def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
+        """Whether the value is in. Gives an error of what passes where the value is certainly not in.
+
+        Raises RedisConnectionError when Redis has not answered by then, a moment of the monotonic clock.
+        """
+        try:
+            self._check()
+            if deadline == math.inf:
+                # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
+                return finish(self._run(request))
+            answer: Slot[bool | RedissonDQError] = Slot()
+            left = max(0.0, deadline - time.monotonic()) + _GRACE
+            # Beside the caller, whom neither a connection that is being made nor a reply that does not come may keep.
+            work = partial(self._answer, request, left, answer)
+            self._runtime.receivers.run_beside(work, f"redisson_dq-offer-{self.name}")
+            answer.wait(left)
+            if not answer.filled:
+                raise RedisConnectionError(
+                    f"queue {self.name!r}: no answer in time; the command was sent and may have been carried out",
+                    maybe_done=True,
+                )
+            if isinstance(answer.value, RedissonDQError):
+                raise answer.value
+            return answer.value
+        except RedissonDQError as error:
+            # A full server refuses an offer for good, as it does every other one.
+            if isinstance(error, ServerFullError) or getattr(error, "maybe_done", False) or not passes(error):
+                raise
+            return error
+
+    def _answer(self, request: Request[bool], within: float, answer: Slot[bool | RedissonDQError]) -> None:
+        try:
+            done = self._runtime.connections.run(request, within=within)
+            answer.fill(done)
+        except RedissonDQError as error:
+            answer.fill(error)
 
     def _left(self, old: QueueKeys) -> None:
         super()._left(old)

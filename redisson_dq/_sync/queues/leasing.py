@@ -255,12 +255,16 @@ class LeasingQueue(Leasing[T], Generic[T]):
 
     def _lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
         """What is ready, in the caller's own round trip where nobody is before it; else what comes while it waits."""
-        receiver = self._runtime.receivers.of(source)
+        receiver, began = self._runtime.receivers.of(source), time.monotonic()
         taken: list[Taken] = []
-        if (left == 0 or receiver.has_backlog) and not receiver.is_waited_on:
-            taken = receiver.look(wanted, lifeline, waits=left != 0)
+        if left == 0 and not receiver.is_quiet:
+            # What callers had who are gone may be on its way back, and is nowhere to be found until then.
+            taken = receiver.receive(_NO_TIME, wanted, lifeline)
+        if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
+            taken = receiver.look(wanted, lifeline, left)
         if not taken and left != 0:
-            began = time.monotonic()
+            now = time.monotonic()
+            left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = receiver.receive(left, wanted, lifeline)
             receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
         return [each for each in taken if isinstance(each, Leased)]

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Union
 
 from redisson_dq._concurrency import Inbox, Slot, Work, Worker
+from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.blocking_pop import BlockingPop
 from redisson_dq._sync.receiving.waiters import Farewell, Lifeline, Waiter, Waiters
@@ -97,13 +98,15 @@ class Receiver:
             self._events.put(waiter)
             raise
 
-    def look(self, limit: int, lifeline: Lifeline, *, waits: bool) -> list[Taken]:
+    def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
         """What is ready, up to ``limit`` values, in one round trip of the caller's own. For one source with a look.
 
         The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
-        values: here, or with ``waits`` for the first who stands in line. Raises what Redis does, and without ``waits``
-        RedisConnectionError.
+        values. With a ``timeout`` of 0 that is done here, and what keeps it from an answer is raised. Else the values
+        are for the first who stands in line then. It finds nothing when Redis cannot be reached, refuses for a while,
+        or has not answered in time.
         """
+        waits = timeout != 0
         request = self._pop.source.look(limit)
         assert request is not None
         waiter = Waiter(limit, 0, self._events.put, self)
@@ -113,13 +116,15 @@ class Receiver:
         try:
             self._looks.append(waiter)
             lifeline.waiter = waiter
-            taken = self._connections.run(request) if waits else self._insisted(request)
+            within = None if timeout is None else timeout + _PATIENCE
+            taken = self._connections.run(request, within=within) if waits else self._insisted(request)
             waiter.slot.fill(taken)
             if not taken:
                 waiter.farewell = None
             self.has_backlog = bool(taken)
             return taken
         except RedissonDQError as error:
+            self.has_backlog = False
             if not (isinstance(error, RedisConnectionError) and error.maybe_done):
                 # It has taken nothing. Waking the worker for that would let the next look find somebody before it.
                 waiter.farewell = None
@@ -128,11 +133,13 @@ class Receiver:
                 waiter.farewell = waiter.request = None
                 self._pop.unanswered.append(request)
             else:
+                waiter.is_leaving = True
                 self._events.put(waiter)
-            if waits and isinstance(error, RedisConnectionError):
+            if waits and passes(error):
                 return []
             raise
         except BaseException:
+            waiter.is_leaving = True
             self._events.put(waiter)
             raise
 
@@ -296,7 +303,8 @@ class Receiver:
     @property
     def is_quiet(self) -> bool:
         """Whether no value is on its way that nobody waits for. May be read without the mutex."""
-        return self.waiters.inbox.is_empty and all(pop.is_quiet for pop in self._pops.values())
+        left = any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._looks))
+        return not left and self.waiters.inbox.is_empty and all(pop.is_quiet for pop in self._pops.values())
 
     @property
     def has_open_looks(self) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from functools import partial
 
-from redisson_dq._concurrency import Inbox, Worker, sleep
+from redisson_dq._concurrency import Inbox, Work, Worker, sleep
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.receiver import Event, Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
@@ -50,10 +51,21 @@ class Receivers:
         # First in the table, then the look: whoever closes finds it there, or is seen here.
         if self._closed:
             raise ClosedError("the client is closed; make a new one with connect()")
+        self._start()
+        return receiver
+
+    def run_beside(self, work: Work, name: str) -> None:
+        """Does something in a background task of its own, which the caller need not wait for.
+
+        The worker starts it: to start a thread takes many steps, between which a signal handler may raise.
+        """
+        self._start()
+        self._events.put(partial(_begin, work, name))
+
+    def _start(self) -> None:
         if self._worker is None:
             # Should two callers start one each, they share the work.
             self._worker = Worker(self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop)
-        return receiver
 
     def quiet(self, receivers: Sequence[Receiver]) -> bool:
         """Waits until nothing is on its way that nobody waits for; false when that has not come in time."""
@@ -133,6 +145,10 @@ class Receivers:
 
     def _stop(self) -> None:
         """Stands for the end of the worker among the events."""
+
+
+def _begin(work: Work, name: str) -> None:
+    Worker(work, name)
 
 
 def _at_rest(receivers: list[Receiver], timeout: float) -> bool:

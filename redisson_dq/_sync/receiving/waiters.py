@@ -57,6 +57,8 @@ class Waiter:
         #: Its number in the order of coming, 0 until a worker has seen it.
         self.number = 0
         self.is_expired = False
+        #: Its caller has said that it goes, which nobody has seen to yet where it is not gone.
+        self.is_leaving = False
         self.is_gone = False
         self._forgotten: set[int] = set()
 
