@@ -1,11 +1,18 @@
--- Makes room in a bounded queue for values that a blocking command took.
+-- Makes room in a bounded queue for values that a blocking command took, once for each nonce.
 -- Answers to: the release after RBoundedBlockingQueue.take() and poll(timeout, unit), since 3.5
--- KEYS: capacity, capacity_channel
--- ARGV: how many; below zero when a value goes back
--- RETURN: how much room there is now
+-- KEYS: capacity, capacity_channel, returned
+-- ARGV: nonce, the nonce of a call whose reply came or '', how many
+-- RETURN: 1, or 0 if the room was made before
 -- COST: O(1)
--- INCLUDE: full_memory, announce
+-- INCLUDE: clock, need, once, full_memory, announce
+local _, now_ms = server_time()
+-- Fails on a wrong type before anything is written.
+redis.call('GET', keys.capacity)
+redis.call('ZCARD', keys.returned)
+need(WRITES_NOTES, {'INCRBY'})
 despite_full_memory('GETEX', keys.capacity)
-local room = redis.call('INCRBY', keys.capacity, ARGV[1])
-announce(keys.capacity_channel, room)
-return reply_with(room)
+if was_done(ARGV[1], ARGV[2], now_ms) then
+  return reply_with(0)
+end
+announce(keys.capacity_channel, redis.call('INCRBY', keys.capacity, ARGV[3]))
+return reply_with(1)

@@ -48,7 +48,8 @@ S = TypeVar("S")
 class PutBack:
     """Values that nobody waits for any more, and the request that returns them to where they came from.
 
-    Of a request that Redis carries out once, however often it is sent, ``nonce`` says which it is.
+    Without values it is what has to follow a take. Of a request that Redis carries out once, however often it is sent,
+    ``nonce`` says which it is.
     """
 
     key: str
@@ -120,8 +121,11 @@ class Source(Waitable, Protocol):
         """What takes up to so many more, if there are any. None where only the blocking command may take."""
         ...
 
-    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
-        """What has to follow, before these values are handed out. When it fails they are handed out all the same."""
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+        """What has to follow, before these values are handed out. When it fails they are handed out all the same.
+
+        ``known`` is as for :meth:`put_back`.
+        """
         ...
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
@@ -176,7 +180,7 @@ class Pop:
         request = commands.pop_many(self.key, self.end, count)
         return request.then(lambda found: [Taken(key=self.key, data=data) for data in found])
 
-    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
@@ -243,7 +247,7 @@ class Move:
     def more(self, count: int) -> Request[list[Taken]] | None:
         return None
 
-    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:

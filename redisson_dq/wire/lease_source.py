@@ -106,7 +106,7 @@ class LeaseSource:
     def more(self, count: int) -> Request[list[Taken]]:
         return self.look(count)
 
-    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:

@@ -104,6 +104,22 @@ def test_it_is_back_when_the_client_is_closed_meanwhile(
     assert not caplog.records
 
 
+@pytest.mark.parametrize(("where", "times"), [("command", 1), ("sent", 1), ("reply", 1), ("reply", 3)])
+def test_room_is_made_once(flavour: Flavour, admin: redis.Redis, gate: Gate, where: Where, times: int) -> None:
+    admin.script_load(load("release").source)
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        queue = client.bounded_blocking_queue("orders", transfer=False)
+        queue.try_set_capacity(2)
+        for values in (["a", "b"], ["c", "d"]):
+            assert queue.add_all(values)
+            trap = gate.trap("release.lua", where, "cut", times=times)
+            assert queue.take() == values[0]
+            assert trap.sprung.wait(20)
+            assert queue.take() == values[1]
+        eventually(lambda: queue.remaining_capacity() == 2)
+        assert admin.zcard(QueueKeys.of("orders").returned) == 1
+
+
 def test_two_values_for_nobody_leave_one_note(flavour: Flavour, admin: redis.Redis, gate: Gate) -> None:
     with flavour.connect(gate.url, codec=StringCodec()) as client:
         for _ in range(3):

@@ -99,7 +99,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "recurring": calls.recurring(KEYS, 0, 9),
     "redrive": calls.redrive(LEASES, [b"id"], 5),
     "reject": calls.reject(LEASES, [b"id"], "why"),
-    "release": calls.release(KEYS, 1),
+    "release": calls.release(KEYS, b"nonce", b"", 1),
     "remove": calls.remove(KEYS, "first", [b"value"], 1000, b""),
     "remove_ready": calls.remove_ready(KEYS, "all", [b"value"]),
     "rename": calls.rename(TWO, "always", ""),

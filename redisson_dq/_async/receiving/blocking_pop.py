@@ -12,6 +12,7 @@ import logging
 import math
 import time
 from operator import attrgetter
+from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
@@ -20,7 +21,7 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._async.receiving.waiters import SOON, WAKE, Waiter, Waiters
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, AsyncWorker, async_sleep
-from redisson_dq._redis import is_passing, pack, translate
+from redisson_dq._redis import is_passing, pack, passes, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import PutBack, Source
@@ -299,13 +300,23 @@ class BlockingPop:
         if not taken:
             return
         try:
-            request = self.source.after(taken)
-            if request is not None:
-                await self._connections.run(request)
-        except RedissonDQError as error:
-            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
+            after = self.source.after(taken, self._answered)
+            if after is not None:
+                await self._follow(after)
         finally:
             self._give(taken)
+
+    async def _follow(self, after: PutBack) -> None:
+        """What has to follow a take. Where Redis is away it is done before the next one."""
+        try:
+            await self._connections.run(after.request)
+            self._answered[after.key] = after.nonce
+        except RedissonDQError as error:
+            if passes(error):
+                with self._waiters.mutex:
+                    self._unsure.append(after)
+            else:
+                logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
 
     async def _ask_again(self) -> None:
         """Once it is closed: takes what a reply that nobody has read told of, so that it goes back."""
@@ -339,7 +350,6 @@ class BlockingPop:
             began = time.monotonic()
             await dedicated.learn_id()
             self._round_trip = time.monotonic() - began
-            self._trouble_is_over()
         return self._dedicated
 
     async def _look(self, dedicated: Dedicated) -> list[Taken]:
@@ -383,6 +393,13 @@ class BlockingPop:
             self.unanswered.remove(request)
 
     async def _block(self, dedicated: Dedicated) -> list[Taken]:
+        if self.trouble is not None:
+            # Nothing tells that a command has begun to block. One that does not block tells whether it may.
+            self._owes_look = self.source.sets_aside
+            reply = await dedicated.transact(self.source.words(0))
+            self._trouble_is_over()
+            if reply is not None:
+                return await self._popped(dedicated, reply, at_once=True)
         with self._waiters.mutex:
             if not self._waiters.is_unserved:
                 return []
@@ -408,6 +425,12 @@ class BlockingPop:
                 self.is_blocked = False
                 nudges, self._nudges = self._nudges, 0
         took = time.monotonic() - began
+        if reply is not None:
+            self._round_trip = min(self._round_trip, took)
+        return await self._popped(dedicated, reply, nudges, at_once=took < self._round_trip + _AT_ONCE)
+
+    async def _popped(self, dedicated: Dedicated, reply: Any, nudges: int = 0, *, at_once: bool) -> list[Taken]:
+        """What the blocking command has taken, and what else is there."""
         taken = [] if reply is None else self.source.taken(reply)
         self._owes_look = reply is not None and not taken
         try:
@@ -416,8 +439,7 @@ class BlockingPop:
             if self._owes_look:
                 return await self._look(dedicated)
             if taken:
-                self._round_trip = min(self._round_trip, took)
-                taken += await self._more(dedicated, len(taken), at_once=took < self._round_trip + _AT_ONCE)
+                taken += await self._more(dedicated, len(taken), at_once=at_once)
         except Exception:
             if not taken:
                 raise
@@ -491,11 +513,15 @@ class BlockingPop:
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
     def _not_back(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
+        if not back.values and isinstance(error, RedissonDQError) and (self._gives_up or not passes(error)):
+            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
+            return
         if (self._gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
             data = [taken.data for taken in back.values]
             logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, data)
             return
-        logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
+        if back.values:
+            logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
         with self._waiters.mutex:
             if is_unsure:
                 self._unsure.append(back)

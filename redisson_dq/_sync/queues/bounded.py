@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TypeVar
 
+from redis.exceptions import BusyLoadingError, ResponseError
+
 from redisson_dq._concurrency import Slot, finish
 from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
@@ -154,7 +156,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 self._runtime.capacity_waiters.leave(channel, slot)
 
     def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
-        """Whether the value is in. Gives an error of what passes where the value is certainly not in.
+        """Whether the value is in. Gives the error where Redis refuses it for a reason that passes.
 
         Raises RedisConnectionError when Redis has not answered by then, a moment of the monotonic clock.
         """
@@ -178,8 +180,9 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 raise answer.value
             return answer.value
         except RedissonDQError as error:
+            is_refused = isinstance(error.__cause__, (ResponseError, BusyLoadingError)) and passes(error)
             # A full server refuses an offer for good, as it does every other one.
-            if isinstance(error, ServerFullError) or getattr(error, "maybe_done", False) or not passes(error):
+            if not is_refused or isinstance(error, ServerFullError) or getattr(error, "maybe_done", False):
                 raise
             return error
 

@@ -15,11 +15,12 @@ import logging
 import math
 import time
 from operator import attrgetter
+from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Switch, Worker, sleep
-from redisson_dq._redis import is_passing, pack, translate
+from redisson_dq._redis import is_passing, pack, passes, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.explaining import explained
@@ -302,13 +303,23 @@ class BlockingPop:
         if not taken:
             return
         try:
-            request = self.source.after(taken)
-            if request is not None:
-                self._connections.run(request)
-        except RedissonDQError as error:
-            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
+            after = self.source.after(taken, self._answered)
+            if after is not None:
+                self._follow(after)
         finally:
             self._give(taken)
+
+    def _follow(self, after: PutBack) -> None:
+        """What has to follow a take. Where Redis is away it is done before the next one."""
+        try:
+            self._connections.run(after.request)
+            self._answered[after.key] = after.nonce
+        except RedissonDQError as error:
+            if passes(error):
+                with self._waiters.mutex:
+                    self._unsure.append(after)
+            else:
+                logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
 
     def _ask_again(self) -> None:
         """Once it is closed: takes what a reply that nobody has read told of, so that it goes back."""
@@ -342,7 +353,6 @@ class BlockingPop:
             began = time.monotonic()
             dedicated.learn_id()
             self._round_trip = time.monotonic() - began
-            self._trouble_is_over()
         return self._dedicated
 
     def _look(self, dedicated: Dedicated) -> list[Taken]:
@@ -386,6 +396,13 @@ class BlockingPop:
             self.unanswered.remove(request)
 
     def _block(self, dedicated: Dedicated) -> list[Taken]:
+        if self.trouble is not None:
+            # Nothing tells that a command has begun to block. One that does not block tells whether it may.
+            self._owes_look = self.source.sets_aside
+            reply = dedicated.transact(self.source.words(0))
+            self._trouble_is_over()
+            if reply is not None:
+                return self._popped(dedicated, reply, at_once=True)
         with self._waiters.mutex:
             if not self._waiters.is_unserved:
                 return []
@@ -411,6 +428,12 @@ class BlockingPop:
                 self.is_blocked = False
                 nudges, self._nudges = self._nudges, 0
         took = time.monotonic() - began
+        if reply is not None:
+            self._round_trip = min(self._round_trip, took)
+        return self._popped(dedicated, reply, nudges, at_once=took < self._round_trip + _AT_ONCE)
+
+    def _popped(self, dedicated: Dedicated, reply: Any, nudges: int = 0, *, at_once: bool) -> list[Taken]:
+        """What the blocking command has taken, and what else is there."""
         taken = [] if reply is None else self.source.taken(reply)
         self._owes_look = reply is not None and not taken
         try:
@@ -419,8 +442,7 @@ class BlockingPop:
             if self._owes_look:
                 return self._look(dedicated)
             if taken:
-                self._round_trip = min(self._round_trip, took)
-                taken += self._more(dedicated, len(taken), at_once=took < self._round_trip + _AT_ONCE)
+                taken += self._more(dedicated, len(taken), at_once=at_once)
         except Exception:
             if not taken:
                 raise
@@ -494,11 +516,15 @@ class BlockingPop:
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
     def _not_back(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
+        if not back.values and isinstance(error, RedissonDQError) and (self._gives_up or not passes(error)):
+            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
+            return
         if (self._gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
             data = [taken.data for taken in back.values]
             logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, data)
             return
-        logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
+        if back.values:
+            logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
         with self._waiters.mutex:
             if is_unsure:
                 self._unsure.append(back)

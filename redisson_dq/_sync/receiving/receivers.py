@@ -59,6 +59,7 @@ class Receivers:
 
         The worker starts it: to start a thread takes many steps, between which a signal handler may raise.
         """
+        self._connections.check()
         self._start()
         self._events.put(partial(_begin, work, name))
 

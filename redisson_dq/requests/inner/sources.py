@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, Union
 
@@ -57,9 +58,11 @@ class BoundedSource:
     def more(self, count: int) -> Request[list[Taken]] | None:
         return self.of.more(count)
 
-    def after(self, taken: Sequence[Taken]) -> Request[Any] | None:
-        count = self._left(taken)
-        return calls.release(self.queue, count) if count else None
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+        count, nonce = self._left(taken), secrets.token_bytes(8)
+        if not count:
+            return None
+        return PutBack(self.key, [], calls.release(self.queue, nonce, known.get(self.key, b""), count), nonce)
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
         if isinstance(self.of, Move):

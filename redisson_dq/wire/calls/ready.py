@@ -57,9 +57,9 @@ def move_bounded(keys: QueueKeys, destination: str, from_end: End, to_end: End) 
     return call_to("move_bounded", keys, destination, (SIDES[from_end], SIDES[to_end]), _as_is)
 
 
-def release(keys: QueueKeys, count: int) -> Request[int]:
-    """How much room there is now; a negative ``count`` takes room for a value that goes back."""
-    return call("release", keys, (count,), int)
+def release(keys: QueueKeys, nonce: bytes, known: bytes, count: int) -> Request[bool]:
+    """Makes room for so many values; False if the same nonce has done so before. ``known`` as for :func:`put_back`."""
+    return attrs.evolve(call("release", keys, (nonce, known, count), bool), repeatable=True)
 
 
 def put_back(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
