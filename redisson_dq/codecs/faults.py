@@ -16,8 +16,10 @@ from uuid import UUID
 
 from redisson_dq.codecs.unsupported import hint
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java.collections import Entries
 from redisson_dq.java.conversions import Misfit
 from redisson_dq.java.declare import Declaration
+from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.fields import attributes_of
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Malformed",
     "Unencodable",
     "check_fields",
+    "check_nulls",
     "command",
     "decode_error",
     "encode_error",
@@ -177,6 +180,21 @@ def check_fields(value: Any, declaration: Declaration) -> None:
                 f"{declaration.name}.{field.name} is not written: of a collection this codec has nothing but the "
                 "elements, in Java as well. Send a class that has the collection in a field"
             )
+
+
+def check_nulls(value: Any, java_name: str) -> None:
+    """Refuse a null in a collection that holds none in Java: reading one fails there, or drops what stands behind."""
+    if java_name not in NO_NULLS:
+        return
+    pairs = value.items() if isinstance(value, dict) else value if isinstance(value, Entries) else None
+    with_values = java_name in NO_NULL_VALUES
+    found = (
+        any(item is None for item in value)
+        if pairs is None
+        else any(key is None or (item is None and with_values) for key, item in pairs)
+    )
+    if found:
+        raise Unencodable(f"a {java_name} holds no null")
 
 
 def unwritable(error: Exception, *keys: Any) -> Unencodable:

@@ -23,6 +23,7 @@ from redisson_dq.java import numbers, times, values
 from redisson_dq.java.arrays import Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES, EnumMap, EnumSet, OrderedSet
 from redisson_dq.java.declare import Signature, declaration_for, declaration_of
+from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 
 __all__ = ["TABLE", "Misfit", "convert"]
 
@@ -207,27 +208,15 @@ def _enum_map(value: dict[Any, Any], signature: Signature) -> EnumMap[Any, Any]:
 
 
 _CONCURRENT = "java.util.concurrent."
-#: The collections that hold no null, as elements and keys; and the maps that hold none as values.
-_NO_NULL = frozenset(
-    (
-        *("java.util.ArrayDeque", "java.util.PriorityQueue", "java.util.TreeSet", "java.util.TreeMap"),
-        *("java.util.Hashtable", "java.util.Properties", _CONCURRENT + "ConcurrentHashMap"),
-        *(_CONCURRENT + "ConcurrentLinkedQueue", _CONCURRENT + "ConcurrentLinkedDeque"),
-        *(_CONCURRENT + "LinkedBlockingQueue", _CONCURRENT + "LinkedBlockingDeque"),
-        *(_CONCURRENT + "PriorityBlockingQueue", _CONCURRENT + "ConcurrentHashMap$KeySetView"),
-        *(_CONCURRENT + "ConcurrentSkipListSet", _CONCURRENT + "ConcurrentSkipListMap"),
-    )
-)
-_NO_NULL_VALUES = _NO_NULL - {"java.util.TreeMap"}
 
 
 def _collection(kind: Any) -> _Make:
     name: str = kind.java_name
 
     def make(value: Any, _: Signature) -> Any:
-        has_null = name in _NO_NULL and None in value
+        has_null = name in NO_NULLS and None in value
         if has_null or (
-            name in _NO_NULL_VALUES and isinstance(value, dict) and any(item is None for item in value.values())
+            name in NO_NULL_VALUES and isinstance(value, dict) and any(item is None for item in value.values())
         ):
             raise ArgumentError(f"a {name} holds no null")
         return kind(value)

@@ -113,6 +113,8 @@ class Place:
             _check_inner(value, inner)
         elif isinstance(value, (EnumSet, EnumMap)):
             self._check_enum(value)
+        elif self._arguments:
+            self._check_elements(value)
         return value
 
     def __call__(self, value: Any, notes: Notes) -> Any:
@@ -134,6 +136,15 @@ class Place:
         declaration = declaration_for(value.element)
         if arguments and declaration is not None and not is_assignable(declaration.name, arguments[0].name):
             raise Misfit(value, f"{self.name}<{arguments[0].name}>")
+
+    def _check_elements(self, value: Any) -> None:
+        """Refuse an object of a class that extends a collection of other elements than are declared here."""
+        named = isinstance(value, (Elements, Entries))
+        declaration = declaration_of(value.java_name) if named else declaration_for(type(value))
+        if declaration is None or not declaration.extends or declaration.name == self.name:
+            return
+        if not all(map(_may_hold, self._signature.arguments, declaration.elements)):
+            raise Misfit(value, self._signature.source)
 
     def _with_parts(self, value: Any, notes: Notes) -> Any:
         arguments = self._arguments
@@ -372,6 +383,15 @@ def with_declared_parts(value: Any, declaration: Declaration, slot: Signature, n
 
 
 _ANY = Signature(_OBJECT)
+
+
+def _may_hold(declared: Signature, own: Signature) -> bool:
+    """Whether elements of the type that a class gives them are of the type that is declared for them."""
+    if own.variable is not None or not _matters(declared):
+        return True
+    if own.name != declared.name:
+        return is_assignable(own.name, declared.name)
+    return all(map(_may_hold, declared.arguments, own.arguments))
 
 
 # The type arguments of a user's own generic classes

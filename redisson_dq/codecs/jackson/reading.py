@@ -108,7 +108,8 @@ class Reader:
         if slot.name in REFERENCES:
             return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
         if not self._dialect.names(slot):
-            if slot.name == "java.util.UUID" and kind is list and len(node) == 2 and node[0] == slot.name:
+            # Redisson 4.3 names the class of a UUID, and this codec those of what stands in an EnumMap.
+            if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
                 node = node[1]
             return self._declared_as(node, slot, depth)
         nameless = self._dialect.generic and depth > 1

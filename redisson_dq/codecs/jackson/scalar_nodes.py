@@ -87,7 +87,13 @@ def _language_tag(value: java.Locale) -> str:
 def _pattern(value: java.Pattern) -> str:
     if value.flags:
         raise Unencodable("Jackson writes a Pattern without its flags: put them into the text, as (?i)")
-    return value.pattern
+    return _not_empty(value.pattern, value.java_name)
+
+
+def _not_empty(text: str, name: str) -> str:
+    if not text:
+        raise Unencodable(f"an empty {name}, which Jackson reads as null")
+    return str.__str__(text)
 
 
 def _bit_set(value: java.BitSet) -> tuple[str | None, Any]:
@@ -258,10 +264,11 @@ JACKSON_2: dict[type, Scalar] = {
     **{
         kind: _named(kind.java_name, str.__str__)
         for kind in (
-            *(java.Uri, java.Url, java.Currency, java.Charset, java.TimeZone, java.StringBuilder, java.StringBuffer),
+            *(java.Uri, java.Url, java.Currency, java.Charset, java.StringBuilder, java.StringBuffer),
             java.JavaClass,
         )
     },
+    java.TimeZone: _named(java.TimeZone.java_name, lambda value: _not_empty(value, value.java_name)),
     java.Locale: _named(java.Locale.java_name, _locale_text),
     java.Pattern: _named(java.Pattern.java_name, _pattern),
     java.AtomicInteger: _named(java.AtomicInteger.java_name, lambda value: value.value),

@@ -19,6 +19,7 @@ from redisson_dq.codecs.faults import (
     TOO_DEEP,
     Unencodable,
     check_fields,
+    check_nulls,
     no_java_type,
     type_name,
     unwritable,
@@ -129,15 +130,20 @@ class _Writer:
             name = f"{value.java_name}<{declaration.name},java.lang.Object>"
             # As its name says, its values stand as objects do whose class is not known.
             key_slot, value_slot = key_and_value_of(slot)
-            entries = ((key, _placed(item, value_slot)) for key, item in pairs)
+            place = place_of(value_slot)
+            entries = pairs if place is None else ((key, place(item, {})) for key, item in pairs)
             objects = Signature(value.java_name, (key_slot, OBJECT))
             return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
         if isinstance(value, dict):
-            return self._with_name(_java_name(value, slot), self._entries(pairs_in_order(value), slot, depth), slot)
+            name = _java_name(value, slot)
+            check_nulls(value, name)
+            return self._with_name(name, self._entries(pairs_in_order(value), slot, depth), slot)
         if isinstance(value, java.Entries):
+            check_nulls(value, value.java_name)
             return self._with_name(value.java_name, self._entries(value, slot, depth), slot)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
             name = _java_name(value, slot)
+            check_nulls(value, name)
             return self._with_name(name, self._items(in_order(value), element_of(slot), depth), slot)
         if isinstance(value, java.Throwable):
             return self._with_name(value.java_name, self._throwable(value, depth), slot)
@@ -153,6 +159,7 @@ class _Writer:
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         check_fields(value, declaration)
+        check_nulls(value, declaration.extends)
         parts = Signature(declaration.extends, tuple(map(without_wildcards, element_types(declaration, slot))))
         if isinstance(value, (dict, java.Entries)):
             return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)

@@ -17,13 +17,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, check_fields, unwritable
+from redisson_dq.codecs.faults import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Malformed,
+    Unencodable,
+    check_fields,
+    check_nulls,
+    unwritable,
+)
 from redisson_dq.codecs.hashes import FEW_KEYS
 from redisson_dq.codecs.kryo5.generics import STRING
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, read_varint_flag, string_bytes, varint, varint_flag
 from redisson_dq.java.collections import Comparator, Entries, ListOf, keep_table, map_of, set_of
 from redisson_dq.java.declare import Declaration, Signature, declaration_for
+from redisson_dq.java.facts import NO_NULLS
 from redisson_dq.java.places import with_declared_parts
 from redisson_dq.java.tables import in_order, pairs_in_order
 
@@ -45,6 +54,7 @@ __all__ = [
     "put_ordinary_strings",
     "singleton",
     "singleton_map",
+    "without_nulls",
 ]
 
 _Read = Callable[..., "tuple[Any, int]"]
@@ -476,6 +486,16 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
         write(with_declared_parts(value, declaration, Signature(declaration.name), writer.notes), writer, arguments)
 
     return checked
+
+
+def without_nulls(java_name: str, write: _Write) -> _Write:
+    """The writer of a collection that holds no null."""
+
+    def checked(value: Any, writer: Writer, *arguments: Arguments) -> None:
+        check_nulls(value, java_name)
+        write(value, writer, *arguments)
+
+    return checked if java_name in NO_NULLS else write
 
 
 def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:

@@ -149,7 +149,7 @@ def _declared_collection(declaration: Declaration) -> ClassSerializer:
     else:
         read = containers.collection_reader(declaration.name, declaration.python, sorted_=sorted_)
         put = containers.collection_writer(sorted_=sorted_)
-    write = containers.declared_writer(declaration, put)
+    write = containers.declared_writer(declaration, containers.without_nulls(declaration.extends, put))
     return ClassSerializer(
         declaration.name,
         read,
@@ -178,7 +178,7 @@ def _collection(name: str, kind: type) -> ClassSerializer:
         write = containers.collection_writer(sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = containers.only_empty(kind, write)
-    return ClassSerializer(name, read, write, null=_NULL_ZERO, generic=True)
+    return ClassSerializer(name, read, containers.without_nulls(name, write), null=_NULL_ZERO, generic=True)
 
 
 def _comparator(member: Comparator) -> ClassSerializer:

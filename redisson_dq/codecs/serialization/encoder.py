@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, unwritable
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, check_nulls, no_java_type, unwritable
 from redisson_dq.codecs.serialization import declared, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
@@ -71,6 +71,7 @@ class Encoder:
         key = None if is_kept else registry.constant_key(value, handler)
         if key is not None and key in self._constants:
             return self._constants[key]
+        check_nulls(value, handler.name)
         if handler.write is None:
             raise Unencodable(f"class {handler.name} is read, not written")
         node = self.instance(handler.name)
@@ -112,6 +113,7 @@ class Encoder:
             if declaration is None:
                 throwables.write_throwable(node, cast(Any, value), self)
             elif declaration.extends:
+                check_nulls(value, declaration.extends)
                 write = registry.BY_NAME[declaration.extends].write
                 declared.write_collection(node, value, declaration, write, self)
             else:

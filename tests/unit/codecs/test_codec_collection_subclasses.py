@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import attrs
 import pytest
@@ -185,3 +185,49 @@ def test_pydantic_knows_what_a_subclass_holds(annotation: Any, json: bytes, valu
     assert adapter.json_schema()
     with pytest.raises(ValidationError):
         adapter.validate_json(wrong)
+
+
+@java_class("com.acme.own.Tables", serial_version_uid=1)
+@attrs.define
+class Tables:
+    numbers: java.HashMap[str, java.long] | None = None
+    texts: Annotated[java.LinkedHashSet[str], java.JavaType("java.util.Set<java.lang.String>")] | None = None
+    lists: list[list[java.short]] | None = None
+    anything: Annotated[set[Any], java.JavaType("java.util.Set<? super com.acme.Order>")] | None = None
+    objects: list[Any] | None = None
+
+
+@java_class("com.acme.own.Texts", serial_version_uid=1)
+class Texts(java.HashMap[str, str]):
+    pass
+
+
+@java_class("com.acme.own.Rows", serial_version_uid=1)
+class Rows(list[list[str]]):
+    pass
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [
+        Tables(numbers=Texts({"a": "b"})),  # type: ignore[arg-type]
+        Tables(numbers=java.Entries("com.acme.own.Texts", [("a", "b")])),  # type: ignore[arg-type]
+        Tables(texts=Ids({5})),  # type: ignore[arg-type]
+        Tables(lists=Rows([["a"]])),  # type: ignore[arg-type]
+    ],
+)
+def test_elements_of_another_type_than_a_field_declares_are_an_error(codec: Codec, value: Tables) -> None:
+    with pytest.raises(EncodeError, match=r"com.acme.own.Tables.\w+: .* cannot be a java.util.\w+<"):
+        codec.encode([value])
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_elements_of_a_type_that_a_field_declares_are_written(codec: Codec) -> None:
+    for value in (
+        Tables(numbers=Counts({"a": 5})),
+        Tables(texts=Words(["a"])),  # type: ignore[arg-type]
+        Tables(anything=Words(["a"]), objects=Names(["a"])),
+        Tables(lists=Tags([[5]])),
+    ):
+        assert codec.decode(codec.encode([value])) == [value]

@@ -344,3 +344,57 @@ class Letter:
 def test_a_character_stands_where_a_char_is_declared(codec: Any) -> None:
     """Objects of classes that are not declared have Characters in such fields when they are read."""
     assert codec.encode([Letter(java.Character("x"))]) == codec.encode([Letter("x")])
+
+
+# What Java's collections do not hold
+
+#: With what each of them holds beside the null.
+WITHOUT_NULLS: list[Any] = [
+    *(
+        kind([1, None, 2])
+        for kind in (
+            *(java.ArrayDeque, java.PriorityQueue, java.ConcurrentLinkedQueue, java.ConcurrentLinkedDeque),
+            *(java.LinkedBlockingQueue, java.LinkedBlockingDeque, java.PriorityBlockingQueue),
+            *(java.TreeSet, java.ConcurrentSkipListSet),
+        )
+    ),
+    *(
+        kind(pairs)
+        for kind in (java.Hashtable, java.ConcurrentHashMap, java.ConcurrentSkipListMap, java.Properties, java.MapOf)
+        for pairs in ({"a": "b", "c": None}, {"a": "b", None: "c"})
+    ),
+    java.TreeMap({"a": 1, None: 2}),
+    java.Elements("java.util.TreeSet", [[1], None]),
+    java.Entries("java.util.concurrent.ConcurrentHashMap", [(None, 1)]),
+]
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_a_null_in_a_collection_that_holds_none_is_an_error(codec: Codec) -> None:
+    """Java fails when it reads one, or takes it for the end and drops the rest."""
+    for value in WITHOUT_NULLS:
+        with pytest.raises(EncodeError, match=r"null|None") as caught:
+            codec.encode([value])
+        assert caught.value.path.startswith("$[0]"), value
+    assert codec.decode(codec.encode([java.TreeMap({"a": None})])) == [{"a": None}]
+
+
+@java_class("com.acme.places.Stages", serial_version_uid=1)
+@attrs.define
+class Stages:
+    lengths: java.EnumMap[Color, list[java.long]] | None = None
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_what_the_values_of_an_enum_map_hold_is_of_the_declared_type(codec: Codec) -> None:
+    found = codec.decode(codec.encode([Stages({Color.RED: [5]})]))[0].lengths
+    assert (found, type(found[Color.RED][0])) == ({Color.RED: [5]}, java.Long)
+    with pytest.raises(EncodeError, match=r"'a' of type str cannot be a java.lang.Long"):
+        codec.encode([Stages({Color.RED: ["a"]})])
+
+
+def test_a_text_that_jackson_reads_as_null_is_an_error() -> None:
+    for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec()):
+        for empty in (java.Pattern(""), java.TimeZone("")):
+            with pytest.raises(EncodeError, match="which Jackson reads as null"):
+                codec.encode([empty])
