@@ -100,14 +100,14 @@ class _Kept:
 class LinkedList(list[T]):
     """``java.util.LinkedList``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _UTIL + "LinkedList"
 
 
 class _Vector(list[T]):
     """``capacity`` and ``increment`` are those of the array behind it, which Java's serialization writes."""
 
-    __slots__ = ("capacity", "increment")
+    __slots__ = ("__weakref__", "capacity", "increment")
 
     def __init__(self, items: Iterable[T] = (), capacity: int | None = None, increment: int = 0) -> None:
         super().__init__(items)
@@ -132,35 +132,35 @@ class Stack(_Vector[T]):
 class ArrayDeque(list[T]):
     """``java.util.ArrayDeque``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _UTIL + "ArrayDeque"
 
 
 class CopyOnWriteArrayList(list[T]):
     """``java.util.concurrent.CopyOnWriteArrayList``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _CONCURRENT + "CopyOnWriteArrayList"
 
 
 class ConcurrentLinkedQueue(list[T]):
     """``java.util.concurrent.ConcurrentLinkedQueue``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _CONCURRENT + "ConcurrentLinkedQueue"
 
 
 class ConcurrentLinkedDeque(list[T]):
     """``java.util.concurrent.ConcurrentLinkedDeque``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _CONCURRENT + "ConcurrentLinkedDeque"
 
 
 class LinkedBlockingQueue(list[T]):
     """``java.util.concurrent.LinkedBlockingQueue``; ``capacity`` is None for one without a bound."""
 
-    __slots__ = ("capacity",)
+    __slots__ = ("__weakref__", "capacity")
     java_name: ClassVar[str] = _CONCURRENT + "LinkedBlockingQueue"
 
     def __init__(self, items: Iterable[T] = (), capacity: int | None = None) -> None:
@@ -171,7 +171,7 @@ class LinkedBlockingQueue(list[T]):
 class LinkedBlockingDeque(list[T]):
     """``java.util.concurrent.LinkedBlockingDeque``; ``capacity`` is None for one without a bound."""
 
-    __slots__ = ("capacity",)
+    __slots__ = ("__weakref__", "capacity")
     java_name: ClassVar[str] = _CONCURRENT + "LinkedBlockingDeque"
 
     def __init__(self, items: Iterable[T] = (), capacity: int | None = None) -> None:
@@ -182,7 +182,7 @@ class LinkedBlockingDeque(list[T]):
 class PriorityQueue(list[T]):
     """``java.util.PriorityQueue``, in the order of Java's iterator (its heap), not sorted."""
 
-    __slots__ = ("comparator",)
+    __slots__ = ("__weakref__", "comparator")
     java_name: ClassVar[str] = _UTIL + "PriorityQueue"
 
     def __init__(self, items: Iterable[T] = (), comparator: Comparator | None = None) -> None:
@@ -200,7 +200,7 @@ class PriorityBlockingQueue(PriorityQueue[T]):
 class ArrayAsList(list[T]):
     """``Arrays.asList(...)``; ``component`` is the type of the array behind it."""
 
-    __slots__ = ("component",)
+    __slots__ = ("__weakref__", "component")
     java_name: ClassVar[str] = _UTIL + "Arrays$ArrayList"
 
     def __init__(self, items: Iterable[T] = (), component: str = "java.lang.Object") -> None:
@@ -211,7 +211,7 @@ class ArrayAsList(list[T]):
 class ListOf(list[T]):
     """``List.of(...)``; with ``nulls=True`` the list of ``Stream.toList()``, which may hold None."""
 
-    __slots__ = ("_class", "nulls")
+    __slots__ = ("__weakref__", "_class", "nulls")
 
     def __init__(self, items: Iterable[T] = (), *, nulls: bool = False) -> None:
         super().__init__(items)
@@ -233,7 +233,7 @@ class ListOf(list[T]):
 class CopiesList(list[T]):
     """``Collections.nCopies(n, x)``: one object n times; ``element`` is that of an empty one."""
 
-    __slots__ = ("element",)
+    __slots__ = ("__weakref__", "element")
     java_name: ClassVar[str] = _HELPERS + "CopiesList"
 
     def __init__(self, items: Iterable[T] = (), element: T | None = None) -> None:
@@ -251,7 +251,7 @@ class EmptyList(list[T]):
 class SingletonList(list[T]):
     """``Collections.singletonList(x)``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _HELPERS + "SingletonList"
 
 
@@ -270,7 +270,7 @@ class OrderedSet(MutableSet[T]):
     The elements of a plain set, which has no order, stand in that of a HashSet in Java.
     """
 
-    __slots__ = ("_items",)
+    __slots__ = ("__weakref__", "_items")
 
     def __init__(self, items: Iterable[T] = ()) -> None:
         if isinstance(items, (set, frozenset)):  # whose order is another in each process
@@ -300,7 +300,7 @@ class OrderedSet(MutableSet[T]):
     def __copy__(self) -> OrderedSet[T]:
         made = object.__new__(type(self))
         for slot in (slot for kind in type(self).__mro__ for slot in getattr(kind, "__slots__", ())):
-            if hasattr(self, slot):
+            if slot != "__weakref__" and hasattr(self, slot):
                 setattr(made, slot, getattr(self, slot))
         made._items = dict(self._items)
         return made
@@ -428,7 +428,7 @@ class EnumSet(OrderedSet[T]):
 
 
 class _KeptMap(dict[K, V], _Kept):
-    __slots__ = ("table",)
+    __slots__ = ("__weakref__", "table")
 
     def __init__(self, items: dict[K, V] | Iterable[tuple[K, V]] = (), **named: Any) -> None:
         super().__init__(items, **named)
@@ -474,7 +474,7 @@ class Hashtable(_KeptMap[K, V]):
 class IdentityHashMap(dict[K, V]):
     """``java.util.IdentityHashMap``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _UTIL + "IdentityHashMap"
 
 
@@ -529,7 +529,7 @@ class ConcurrentSkipListMap(TreeMap[K, V]):
 class MapOf(dict[K, V]):
     """``Map.of(...)``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     @property
     def java_name(self) -> str:
@@ -547,14 +547,14 @@ class EmptyMap(dict[K, V]):
 class SingletonMap(dict[K, V]):
     """``Collections.singletonMap(k, v)``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _HELPERS + "SingletonMap"
 
 
 class EnumMap(dict[K, V]):
     """``new EnumMap(Color.class)`` of a declared enum: ``EnumMap(Color, {Color.RED: 1})``."""
 
-    __slots__ = ("element",)
+    __slots__ = ("__weakref__", "element")
     java_name: ClassVar[str] = _UTIL + "EnumMap"
 
     def __init__(self, element: type[Enum], items: dict[K, V] | Iterable[tuple[K, V]] = ()) -> None:
@@ -568,7 +568,7 @@ class EnumMap(dict[K, V]):
 class Elements(list[T], _Kept):
     """A Java set with elements that a Python set cannot hold: lists, or 1 and 1L, which are equal in Python."""
 
-    __slots__ = ("comparator", "java_name", "table")
+    __slots__ = ("__weakref__", "comparator", "java_name", "table")
 
     def __init__(self, java_name: str, items: Iterable[T] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)
@@ -583,7 +583,7 @@ class Elements(list[T], _Kept):
 class Entries(list["tuple[K, V]"], _Kept):
     """A Java map with keys that a Python dict cannot hold, as its pairs."""
 
-    __slots__ = ("comparator", "java_name", "table")
+    __slots__ = ("__weakref__", "comparator", "java_name", "table")
 
     def __init__(self, java_name: str, items: Iterable[tuple[K, V]] = (), comparator: Comparator | None = None) -> None:
         super().__init__(items)

@@ -147,21 +147,21 @@ class DelayedRequests(ObjectRequests[T]):
         return self._side.bytes_of(start, stop).then(lambda found: self._side.in_place(found, self._side.keys.timeout))
 
     def contains(self, value: T) -> Request[bool]:
-        return self._side.contains_bytes([self._side.encode(value)])
+        return self._side.contains_bytes([self._side.encode_sought(value)])
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.contains_bytes(self._side.encode_all(values))
+        return self._side.contains_bytes(self._side.encode_all_sought(values))
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T) -> Request[bool]:
-        return self._side.remove_bytes("first", [self._side.encode(value)])
+        return self._side.remove_bytes("first", [self._side.encode_sought(value)])
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes("all", self._side.encode_all(values))
+        return self._side.remove_bytes("all", self._side.encode_all_sought(values))
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes("others", self._side.encode_all(values))
+        return self._side.remove_bytes("others", self._side.encode_all_sought(values))
 
     def clear(self) -> Request[None]:
         # What is to be forgotten stays: without its record, an item is one that was taken out.

@@ -86,16 +86,17 @@ class QueueRequests(LeaseRequests[T]):
         return request.then(lambda found: self._side.in_place(found, self._side.keys.ready))
 
     def contains(self, value: T) -> Request[bool]:
-        return commands.index_of(self._side.keys.ready, self._side.encode(value)).then(lambda place: place is not None)
+        data = self._side.encode_sought(value)
+        return commands.index_of(self._side.keys.ready, data).then(lambda place: place is not None)
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.contains_ready(self._side.keys, self._side.encode_all(values))
+        return calls.contains_ready(self._side.keys, self._side.encode_all_sought(values))
 
     def index_of(self, value: T) -> Request[int]:
-        return commands.index_of(self._side.keys.ready, self._side.encode(value)).then(_place)
+        return commands.index_of(self._side.keys.ready, self._side.encode_sought(value)).then(_place)
 
     def last_index_of(self, value: T) -> Request[int]:
-        return commands.index_of(self._side.keys.ready, self._side.encode(value), -1).then(_place)
+        return commands.index_of(self._side.keys.ready, self._side.encode_sought(value), -1).then(_place)
 
     def read_undecodable(self, start: int, stop: int) -> Request[list[bytes]]:
         return commands.slice_of(
@@ -106,14 +107,14 @@ class QueueRequests(LeaseRequests[T]):
 
     def remove(self, value: T, count: int = 1) -> Request[bool]:
         return commands.remove(
-            self._side.keys.ready, self._side.encode(value), check_index(count, self._side.name)
+            self._side.keys.ready, self._side.encode_sought(value), check_index(count, self._side.name)
         ).then(bool)
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes(self._side.encode_all(values)).then(bool)
+        return self._side.remove_bytes(self._side.encode_all_sought(values)).then(bool)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.remove_ready(self._side.keys, "others", self._side.encode_all(values)).then(bool)
+        return calls.remove_ready(self._side.keys, "others", self._side.encode_all_sought(values)).then(bool)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         return commands.trim(
@@ -223,7 +224,7 @@ class BoundedRequests(QueueRequests[T]):
         return self.remove_all([value])
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.take_bounded(self._side.keys, "retain", self._side.encode_all(values), bool)
+        return calls.take_bounded(self._side.keys, "retain", self._side.encode_all_sought(values), bool)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self._side.name), check_index(stop, self._side.name)

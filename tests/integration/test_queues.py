@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.codecs import LongCodec, StringCodec
+from redisson_dq.codecs import JsonJacksonCodec, LongCodec, StringCodec
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
@@ -231,6 +231,32 @@ def test_codecs_of_handles(client: Any) -> None:
     assert repr(numbers) == "BlockingQueue('numbers', LongCodec())" or numbers.name == "numbers"
     with pytest.raises(EncodeError):
         client.delayed_queue(numbers, StringCodec()).offer(5, delay=1)
+
+
+def test_a_value_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, client: Any) -> None:
+    """JDKs before 19 write more digits of that float. ``retain_all`` would have taken out what it is to keep."""
+    queue = client.blocking_deque("numbers", JsonJacksonCodec())
+    delayed = client.delayed_queue(queue, transfer=False)
+    data = b'{"@class":"java.util.LinkedHashMap","a":9.999999999999999E22}'
+    admin.rpush("numbers", data)
+    value = queue.peek()
+    for look in (
+        *(queue.contains, queue.remove, queue.index_of, queue.last_index_of, queue.remove_first_occurrence),
+        *(queue.remove_last_occurrence, delayed.contains, delayed.remove),
+    ):
+        with pytest.raises(EncodeError, match="was read from other bytes than it is written to") as caught:
+            look(value)
+        assert "the float 9.999999999999999E22 is written as 1.0E23" in str(caught.value)
+    for look in (
+        *(queue.contains_all, queue.remove_all, queue.retain_all),
+        *(delayed.contains_all, delayed.remove_all, delayed.retain_all),
+    ):
+        with pytest.raises(EncodeError, match="was read from other bytes than it is written to"):
+            look([{"a": 1.5}, value])
+    assert queue.read_all() == [value]
+    queue.offer(value)
+    assert queue.remove({**value})
+    assert admin.lrange("numbers", 0, -1) == [data]
 
 
 def test_names_are_mapped(flavour: Flavour, admin: Any, url: str) -> None:

@@ -17,6 +17,7 @@ from redisson_dq.codecs import (
     SerializationCodec,
     SmileJacksonCodec,
 )
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from tests.interop import changed
 from tests.interop.sides import recoded
@@ -54,9 +55,11 @@ def test_what_java_wrote_is_written_to_the_same_bytes(peers: Callable[[str], Jav
         except PeerError:
             continue  # Java does not write it, or does not read it back
         try:
-            written = codec.encode(codec.decode(data))
+            value = codec.decode(data)
+            written = codec.encode(value)
         except (DecodeError, EncodeError):
             continue  # an error is no other bytes
+        assert other_bytes(value) == "", sample
         (same if written == data else other).add(sample)
     print(name, len(same), sorted(other))
     assert len(same) > 300

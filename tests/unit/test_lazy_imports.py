@@ -43,7 +43,11 @@ def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_sche
         "apscheduler",
     ):
         assert below(modules, absent) == []
-    assert below(modules, "redisson_dq.codecs") == ["redisson_dq.codecs", "redisson_dq.codecs.base"]
+    assert below(modules, "redisson_dq.codecs") == [
+        "redisson_dq.codecs",
+        "redisson_dq.codecs.base",
+        "redisson_dq.codecs.marks",
+    ]
 
 
 def test_a_codec_brings_no_other_one() -> None:

@@ -115,7 +115,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: reads only; a value is missed if it is rescheduled, or was offered, after the first round trip
         """
-        return self._walk(walks.contained(self.keys, [self._side.encode(value)]))
+        return self._walk(walks.contained(self.keys, [self._side.encode_sought(value)]))
 
     def contains_all(self, values: Iterable[T]) -> bool:
         """Whether each of the values waits; True for none.
@@ -124,7 +124,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(n + k), k values; one round trip for some 10,000 waiting values
         :Guarantee: reads only, at one moment if one round trip is enough, else like :meth:`contains`
         """
-        return self._walk(walks.contained(self.keys, self._side.encode_all(values)))
+        return self._walk(walks.contained(self.keys, self._side.encode_all_sought(values)))
 
     def read_all(self) -> list[T]:
         """Every waiting value in the order of the offers; they stay. Raises EnvelopeError like :meth:`peek`.
@@ -158,7 +158,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: atomic; of what is offered or rescheduled after the first round trip it may find nothing
         """
-        return self._walk(self._side.removal("first", [self._side.encode(value)])) > 0
+        return self._walk(self._side.removal("first", [self._side.encode_sought(value)])) > 0
 
     def remove_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals one of these out for good; True if there was any.
@@ -168,7 +168,7 @@ class WaitingQueue(Leasing[T]):
         :Guarantee: each round trip is atomic. What is offered after the first one stays. After an error, what was taken
             out stays out
         """
-        return self._walk(self._side.removal("all", self._side.encode_all(values))) > 0
+        return self._walk(self._side.removal("all", self._side.encode_all_sought(values))) > 0
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
@@ -194,7 +194,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
         :Guarantee: like :meth:`remove_all`
         """
-        return self._walk(self._side.removal("others", self._side.encode_all(values))) > 0
+        return self._walk(self._side.removal("others", self._side.encode_all_sought(values))) > 0
 
     def clear(self) -> None:
         """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.

@@ -137,8 +137,8 @@ def _whole(least: int, most: int) -> _ReadNode:
     return lambda _reader, node, _depth: node if type(node) is int and least <= node <= most else UNREAD
 
 
-def _double(_reader: Reader, node: Any, _depth: int) -> Any:
-    return float(node) if type(node) is Number else UNREAD
+def _double(reader: Reader, node: Any, _depth: int) -> Any:
+    return reader.number(node) if type(node) is Number else UNREAD
 
 
 def _long(_reader: Reader, node: Any, _depth: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten, undeclared
-from redisson_dq.codecs.floats import double_text
+from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed
 from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
@@ -27,6 +27,7 @@ from redisson_dq.codecs.jackson.types import (
     key_and_value_of,
     without_wildcards,
 )
+from redisson_dq.codecs.marks import marked
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, ListOf, map_of, set_of
 from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of
@@ -46,7 +47,9 @@ def value_of(node: Any, plans: Plans) -> Any:
     """The value of a whole node. Raises Malformed. O(size)."""
     reader = Reader(plans)
     value = plans.whole.read(reader, node, 1)
-    return reader.read(node, plans.whole.slot, 1) if value is UNREAD else value
+    if value is UNREAD:
+        value = reader.read(node, plans.whole.slot, 1)
+    return marked(value, reader.other) if reader.other else value
 
 
 #: What null is where these are declared.
@@ -67,6 +70,11 @@ _INTERFACES = {
     **dict.fromkeys(("Queue", "Deque"), "java.util.LinkedList"),
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
+#: What names its class in an EnumMap here, where Java leaves it out.
+_NAMED_IN_ENUM_MAP = frozenset(f"java.lang.{name}" for name in ("Byte", "Short", "Long", "Float", "Character"))
+#: The characters of a float that every JDK writes alike.
+_SAME_DIGITS = 8
+_FLOATS = frozenset(("float", "java.lang.Float"))
 #: The nodes that hold others.
 _SHAPES = frozenset((list, Object, Typed))
 _NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
@@ -82,6 +90,9 @@ _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>
 
 class Reader:
     """What is known while one value is read."""
+
+    #: Why the value is not written to the same bytes, if that is so.
+    other = ""
 
     def __init__(self, plans: Plans) -> None:
         self._plans = plans
@@ -102,7 +113,7 @@ class Reader:
             return None if null is None else null()
         kind = type(node)
         if slot is OBJECT and kind not in _SHAPES:
-            return _natural(node)
+            return self.number(node)
         if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
             return self._of_class(node.name, node.content, slot, depth)
         if slot.name in REFERENCES:
@@ -130,7 +141,20 @@ class Reader:
             return self._same_throwable(node)
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
             return self._declared_as(node, slot, depth)
-        return _natural(node)
+        return self.number(node)
+
+    def number(self, node: Any) -> Any:
+        """What stands without a class and holds no others, as it is; a number with a point is a Double."""
+        if type(node) is not Number:
+            return node
+        value = float(node)
+        self._check_digits(node, value)
+        return value
+
+    def _check_digits(self, node: Number, value: float, text: Callable[[float], str] = double_text) -> None:
+        """Note a float that JDKs before 19 write with more digits. Those of few characters are the same in all."""
+        if len(node) > _SAME_DIGITS and (text is float_text or repr(value) != node) and text(value) != node:
+            self.other = f"the float {shorten(node, 40)} is written as {text(value)}, as JDK 19 and later do"
 
     def _declared_as(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that stands without the name of its class."""
@@ -151,7 +175,7 @@ class Reader:
             return self._items(node, OBJECT, depth)
         if kind is Object:
             return dict(self._entries(node, OBJECT, OBJECT, depth))
-        return _natural(node)
+        return self.number(node)
 
     def _of_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node whose class is known."""
@@ -160,6 +184,8 @@ class Reader:
             value = scalar(node)
             if value is None:
                 raise _wrong(name)
+            if type(node) is Number and isinstance(value, float):
+                self._check_digits(node, value, float_text if name in _FLOATS else double_text)
             return value
         if name == OBJECT.name:
             return self._untyped(node, depth)
@@ -241,6 +267,8 @@ class Reader:
     def _of_enum_map(self, node: Any, slot: Signature, depth: int) -> Any:
         """A value of an EnumMap. Its class may stand before it, as the name of the map says Object, not its type."""
         is_named = type(node) is list and len(node) == 2 and node[0] == slot.name
+        if not is_named and node is not None and (slot.name in _NAMED_IN_ENUM_MAP or slot.name[0] == "["):
+            self.other = f"the values of an EnumMap stand without their class, {slot.name}, which is written"
         return self.read(node, OBJECT if is_named else slot, depth)
 
     def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
@@ -270,6 +298,8 @@ class Reader:
                     attribute, plain, read, slot = field
                     value = item if type(item) is plain else read(self, item, depth + 1)
                     values[attribute] = self.read(item, slot, depth + 1) if value is UNREAD else value
+                elif key != CLASS:
+                    self.other = f"the declaration of {name} has no field {shorten(key, 80)}, which is left out"
         except Malformed as error:
             error.inside(key)
             error.in_field(name, key)
@@ -330,7 +360,7 @@ class Reader:
             return self._items(node, OBJECT, depth, Reader._generic_item)
         if type(node) is Object:
             return dict(self._entries(node, OBJECT, OBJECT, depth, Reader._generic_item))
-        return _natural(node)
+        return self.number(node)
 
     def _generic_item(self, node: Any, slot: Signature, depth: int) -> Any:
         value = self.read(node, slot, depth)
@@ -401,10 +431,6 @@ def _constant(declaration: Declaration, node: Any) -> Any:
     if type(node) is not str or node not in members:
         raise _wrong(name)
     return members[node]
-
-
-def _natural(node: Any) -> Any:
-    return float(node) if type(node) is Number else node
 
 
 def _array_node(name: str, node: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
+from redisson_dq.codecs.marks import marked
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
@@ -97,7 +98,10 @@ class Kryo5Codec(Codec):
                 reader = self._reader(self._types, data)
                 value, end = reader.read_any(data, 0)
             if end == len(data):
-                return value
+                if reader is None or not (reader.other or reader.streams):
+                    return value
+                other = reader.other or ("" if reader.streams is None else reader.streams.other)
+                return marked(value, other) if other else value
             if end > len(data):
                 raise IndexError
             seen = () if reader is None else reversed(reader.seen)

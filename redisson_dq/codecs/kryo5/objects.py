@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.types import ClassSerializer, Types
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = ["enum_reader", "enum_writer", "is_generic", "object_reader", "object_writer", "spelled_mostly"]
+__all__ = [
+    "body_reader",
+    "enum_reader",
+    "enum_writer",
+    "is_generic",
+    "object_reader",
+    "object_writer",
+    "spelled_mostly",
+]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -291,6 +299,17 @@ def enum_reader(declaration: Declaration) -> _Read:
         return (members[ordinal - 1] if ordinal else None), end
 
     return read
+
+
+def body_reader(declaration: Declaration) -> _Read:
+    """The reader of constants with a body whose class the declaration does not name: the enum's is written."""
+    read = enum_reader(declaration)
+
+    def read_body(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        reader.other = f"constant_bodies= of {declaration.name} does not name the class of a constant with a body"
+        return read(data, pos)
+
+    return read_body
 
 
 def enum_writer(declaration: Declaration) -> _Write:

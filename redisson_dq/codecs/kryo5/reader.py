@@ -49,6 +49,8 @@ class Reader:
     by_byte: tuple[_Read | None, ...] = tuple(map(_FLAT.get, range(256)))
     # What few values need is not set for each.
     streams: ReadState | None = None
+    #: Why the value is not written to the same bytes, if that is so.
+    other = ""
     last_header: int | None = None
     _sizeless = 0
 

@@ -7,6 +7,7 @@ long 7, double 8. Boxed types have the same ids. The ids of the registered class
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 from collections.abc import Callable, Collection
@@ -366,8 +367,13 @@ class Types:
         declaration = declaration_of(outer) if dollar else None
         if declaration is None or declaration.kind != "enum":
             return None
-        known = constant.isdigit() or constant in declaration.constants or name in declaration.bodies.values()
-        return self._of_declaration(declaration) if known else None
+        if name in declaration.bodies.values():
+            return self._of_declaration(declaration)
+        if not constant.isdigit() and constant not in declaration.constants:
+            return None
+        made = copy.copy(self._of_declaration(declaration))
+        made.read = objects.body_reader(declaration)
+        return made
 
     def final(self, name: str) -> ClassSerializer | None:
         """The class of that name if it is final in Java (of an array: if its innermost component type is)."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
+from redisson_dq.codecs.marks import marked
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
 from redisson_dq.errors import ArgumentError
 
@@ -44,12 +45,13 @@ class SerializationCodec(Codec):
         if type(data) is not bytes:
             data = bytes(data)
         try:
-            value, end = read_object(data, 0, ReadState(generic=self._unknown == "generic"))
+            state = ReadState(generic=self._unknown == "generic")
+            value, end = read_object(data, 0, state)
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
         except Exception as error:
             raise decode_error(error, self.name, data) from error
-        return value
+        return marked(value, state.other) if state.other else value
 
     def __repr__(self) -> str:
         return f"{self.name}()" if self._unknown == "refuse" else f"{self.name}(unknown={self._unknown!r})"

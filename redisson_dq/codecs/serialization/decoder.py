@@ -39,7 +39,7 @@ class Decoder:
     """The values of the contents seen so far: one content is one Python object, wherever it is referred to.
 
     ``depth`` is how deep the next value is nested, ``stream`` which stream it is in; ``described`` what the classes of
-    exceptions are.
+    exceptions are. ``other`` says why the value is not written to the same bytes, if that is so.
 
     A reference costs five bytes and may stand for a value of any size. Some steps copy a value or go through all of it:
     a wrapper around a list, the hash of a key. Each such step is charged to the number of bytes: see :meth:`spend`.
@@ -57,6 +57,7 @@ class Decoder:
         "_values",
         "depth",
         "described",
+        "other",
         "stream",
     )
 
@@ -66,6 +67,7 @@ class Decoder:
         self._hashes = Hashes()
         self.depth = 0
         self.stream = ""
+        self.other = ""
         self.described: dict[ClassDesc, ThrowableClass | None] = {}
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
@@ -240,6 +242,8 @@ class Decoder:
             return own(value) if node.shared else value
         if self._constants.setdefault((self.stream, key), node) is node:
             return value
+        if type(value) is bool:
+            self.other = "it has two Booleans that are two objects in Java, and Python has one"
         return own(value)
 
     def _of_unknown_enum(self, node: Instance) -> bool:

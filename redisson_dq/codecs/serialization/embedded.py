@@ -36,6 +36,11 @@ class ReadState:
         self.decoder: Decoder | None = None
         self.streams: dict[str, StreamReader] = {}
 
+    @property
+    def other(self) -> str:
+        """Why a value is not written to the same bytes, if that is so."""
+        return "" if self.decoder is None else self.decoder.other
+
 
 class WriteState:
     """What is known of the streams between their objects, on the writing side."""
@@ -63,7 +68,9 @@ def read_object(data: bytes, pos: int, state: ReadState, stream: str = "", depth
     reader.depth = state.decoder.depth = depth
     state.decoder.stream = stream
     content = reader.object()
-    return state.decoder.value(content), reader.pos
+    value = state.decoder.value(content)
+    state.decoder.other = state.decoder.other or reader.other
+    return value, reader.pos
 
 
 def write_object(value: Any, state: WriteState, stream: str = "", depth: int = 0) -> bytes:

@@ -45,10 +45,11 @@ class StreamReader:
     """One stream: its bytes, the position in them, and the contents that have handles.
 
     ``pos`` is where the next content begins. Java's streams may hold several objects one after another, the
-    later ones with references to the former. ``depth`` is how deep it is nested.
+    later ones with references to the former. ``depth`` is how deep it is nested. ``other`` says why the
+    objects are not written to the same bytes, if that is so.
     """
 
-    __slots__ = ("_data", "_handles", "_texts", "depth", "pos")
+    __slots__ = ("_constants", "_data", "_handles", "_texts", "depth", "other", "pos")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
         """Reads the stream's header. Raises Malformed if it is another one."""
@@ -59,6 +60,9 @@ class StreamReader:
         self.depth = 0
         self._handles: list[Content] = []
         self._texts: set[str] = set()
+        # Of the names of enum constants, which are texts with a handle of their own: the last handle.
+        self._constants: dict[str, int] = {}
+        self.other = ""
 
     def object(self) -> Content:
         """``object``: what ObjectInputStream.readObject reads."""
@@ -66,6 +70,7 @@ class StreamReader:
             self.pos += 1
             self._handles.clear()
             self._texts.clear()
+            self._constants.clear()
         return _not_block(self._content(), self.pos)
 
     def _content(self) -> Content:
@@ -178,6 +183,7 @@ class StreamReader:
         constant = EnumConstant(desc, "", start)
         self._handles.append(constant)
         constant.name = self._text_object()
+        self._constants[constant.name] = len(self._handles) - 1
         return constant
 
     def _class(self, start: int) -> ClassObject:
@@ -222,6 +228,8 @@ class StreamReader:
         found = self._handles[index]
         if type(found) in (Instance, Array):
             found.shared = True
+        elif type(found) is str and self._constants.get(found, -1) > index:
+            self.other = "it has a text that is the name of an enum's constant and another object in Java"
         return found
 
     # Class descriptors

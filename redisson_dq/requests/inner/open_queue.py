@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from redisson_dq._options import Options, check_durable
 from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
 from redisson_dq.wire.keys import QueueKeys, map_name
@@ -72,6 +73,21 @@ class OpenQueue(Generic[T]):
     def encode_all(self, values: Iterable[T]) -> list[bytes]:
         """Raises EncodeError, and ArgumentError for what is no collection of values."""
         return [self.encode(value) for value in self.collected(values)]
+
+    def encode_sought(self, value: T) -> bytes:
+        """The bytes by which a value is looked for. Raises EncodeError, also for what was read from other bytes."""
+        why = other_bytes(value)
+        if why:
+            message = (
+                f"queue {self.name!r}: {self.codec.name}: the value was read from other bytes than it is written to, "
+                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
+            )
+            raise EncodeError(message, codec=self.codec.name)
+        return self.encode(value)
+
+    def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
+        """The same of many. Raises ArgumentError for what is no collection of values."""
+        return [self.encode_sought(value) for value in self.collected(values)]
 
     def collected(self, values: Iterable[U]) -> list[U]:
         """Raises ArgumentError for what is no collection: a text would be one of its letters."""

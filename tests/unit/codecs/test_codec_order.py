@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import subprocess
@@ -14,7 +15,8 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
+from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec, TypedJsonJacksonCodec, marks
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.collections import set_of
@@ -202,3 +204,83 @@ def test_bytes_that_end_inside_an_object_name_its_field() -> None:
         DecodeError, match=r"in the middle of the value, in the field price of com.acme.Order: the decl"
     ):
         Kryo5Codec().decode(data[: data.index(b"\xf8\x3f")])
+
+
+# Values that are written to other bytes than they were read from
+
+
+STREAM = b"\xac\xed\x00\x05"
+BOOLEAN = b"sr\0\x11java.lang.Boolean" + bytes.fromhex("cd207280d59cfaee 0200 01 5a 0005 76616c7565 7870 01")
+ANOTHER_BOOLEAN = bytes.fromhex("73 71007e0002 01")
+LIST_OF_2 = b"sr\0\x13java.util.ArrayList" + bytes.fromhex(
+    "7881d21d99c7619d 0300 01 49 0004 73697a65 7870 00000002 7704 00000002"
+)
+
+
+def objects(*extra: str) -> bytes:
+    return (
+        b'["java.util.ArrayList",[{"@class":"com.acme.Customer","address":null,"name":"Ann"%s}]]'
+        % "".join(f',"{name}":1' for name in extra).encode()
+    )
+
+
+OTHERS: list[tuple[Codec, bytes, str]] = [
+    (
+        Kryo5Codec(),
+        Kryo5Codec().encode([acme.Planet.EARTH]).replace(b"Planet$\xb2", b"Planet$\xb7"),
+        "constant_bodies=",
+    ),
+    (SerializationCodec(), STREAM + LIST_OF_2 + BOOLEAN + ANOTHER_BOOLEAN + b"x", "two Booleans"),
+    (JsonJacksonCodec(), objects("since"), "com.acme.Customer has no field since"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",[9.999999999999999E22]]', "is written as 1.0E23"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",[["java.lang.Float",1.09951163E12]]]', "written as 1.0995116E12"),
+    (TypedJsonJacksonCodec(list[float]), b"[9.999999999999999E22]", "is written as 1.0E23"),
+    (
+        JsonJacksonCodec(),
+        b'["java.util.ArrayList",[{"@class":"com.acme.Shorts","of":'
+        b'{"@class":"java.util.EnumMap<com.acme.Color,java.lang.Object>","RED":5}}]]',
+        "java.lang.Short, which is written",
+    ),
+]
+
+
+@java_class("com.acme.Shorts", serial_version_uid=1)
+@attrs.define
+class Shorts:
+    of: java.EnumMap[acme.Color, java.short] | None = None
+
+
+@pytest.mark.parametrize(("codec", "data", "words"), OTHERS)
+def test_what_is_written_to_other_bytes_says_so(codec: Codec, data: bytes, words: str) -> None:
+    value = codec.decode(data)
+    assert codec.encode(value) != data
+    assert words in other_bytes(value)
+    assert isinstance(value, list)
+    for each in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), [*value]):
+        assert (each, type(each), other_bytes(each)) == (value, list, "")
+        for other in CODECS:
+            assert other.encode(value) == other.encode(each)
+    again = codec.encode(value)
+    assert other_bytes(codec.decode(again)) == ""
+    assert codec.encode(codec.decode(again)) == again
+
+
+def test_objects_and_dicts_say_so_themselves() -> None:
+    codec = JsonJacksonCodec()
+    for data in (
+        b'{"@class":"com.acme.Customer","name":"Ann","since":1}',
+        b'{"@class":"java.util.LinkedHashMap","a":9.999999999999999E22}',
+        b'["java.util.HashSet",[9.999999999999999E22]]',
+        b'["java.util.LinkedList",[9.999999999999999E22]]',
+    ):
+        assert other_bytes(codec.decode(data))
+
+
+def test_a_mark_goes_with_its_value() -> None:
+    gc.collect()
+    before = len(marks._marks)
+    value = JsonJacksonCodec().decode(objects("since"))
+    assert len(marks._marks) == before + 1
+    del value
+    gc.collect()
+    assert len(marks._marks) == before
