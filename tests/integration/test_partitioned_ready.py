@@ -340,3 +340,17 @@ def test_all_partitions_are_waited_on_after_short_polls(queue: Any, admin: Any, 
         eventually(lambda: admin.info("clients")["blocked_clients"] == COUNT, within=5)
         queue.add("a")
         assert taking.result(PATIENCE) == "a"
+
+
+def test_a_poll_that_finds_every_partition_waited_on_ends_in_time(
+    queue: Any, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So late is a call where Redis says nothing, or until the pops are ended. Here they say that nothing is there.
+    for flavour in ("_sync", "_async"):
+        monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.receiver._GRACE", 10 * PATIENCE)
+        monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.round_robin._STAY", 10 * PATIENCE)
+    for call in (queue.poll, queue.receive):
+        for _ in range(3):
+            assert threads.submit(call, timeout=0.02).result(PATIENCE) is None
+        queue.add("a")
+        assert threads.submit(call, timeout=PATIENCE).result(PATIENCE) is not None

@@ -113,6 +113,9 @@ class RoundRobinReceiver(Receiver):
                     self._is_looking = True
                     self.waiters.asked()
                     return free
+                if all(pop.is_blocked for pop in self._pops.values()):
+                    # So each list is empty, and nothing more has to be sent for those who have come since.
+                    self.waiters.asked()
                 self.waiters.answer_expired()
                 if stayed and not self.waiters.anyone:
                     for pop in self._pops.values():
