@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,13 +36,20 @@ class State:
         return not self.stopping and self.consuming >= self.wanted
 
 
+class _Server(ThreadingHTTPServer):
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        # An IPv6 address, such as "::", which takes IPv4 too on most systems.
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, handler)
+
+
 class Health:
     """Serves the two paths in a thread of its own, from its making to :meth:`close`."""
 
     def __init__(self, host: str, port: int, state: Callable[[], State]) -> None:
         """Raises RedissonDQError when the port cannot be had."""
         try:
-            self._server = ThreadingHTTPServer((host, port), _handler(state))
+            self._server = _Server((host, port), _handler(state))
         except OSError as error:
             raise RedissonDQError(f"the health port {host}:{port} cannot be opened: {error}") from error
         self._server.daemon_threads = True

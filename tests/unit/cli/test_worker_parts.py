@@ -276,6 +276,14 @@ class TestHealth:
         told = {"wanted": 2, "running": 2, "consuming": consuming, "stopping": stopping}
         assert found["/live"][1] == told
 
+    def test_an_ipv6_address(self) -> None:
+        # That of IPv4's loopback, which is there where IPv6 has no network.
+        health = Health("::ffff:127.0.0.1", 0, lambda: State(wanted=1, running=1, consuming=1, stopping=False))
+        try:
+            assert _asked(health.port, "/ready")[0] == 200
+        finally:
+            health.close()
+
     def test_a_port_that_is_taken(self) -> None:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
