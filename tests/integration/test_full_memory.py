@@ -13,9 +13,10 @@ from redisson_dq import Outcome
 from redisson_dq.codecs import LongCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import DecodeError, RedisReplyError, ServerFullError
+from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -72,6 +73,22 @@ def test_what_falls_due_is_delivered_and_offers_are_refused(
         assert not refused.value.maybe_done
     assert [queue.take() for _ in range(400)] == late(400)
     assert (delayed.size(), queue.size(), admin.exists(KEYS.envelopes, KEYS.timeout)) == (0, 0, 0)
+
+
+def test_a_receive_waits_and_what_nobody_leased_is_ready_again(
+    client: Any, admin: Any, queue: Any, delayed: Any, full: Callable[[], None]
+) -> None:
+    """Redis refuses the command that a receive waits with, and no look."""
+    delayed.offer_all([("a", 1.0), ("b", 1.0)])
+    # What a receiver leaves that dies between the two commands.
+    admin.rpush(KEYS.arrivals, "c")
+    full()
+    assert admin.eval(load("return_arrivals").source, 2, KEYS.ready, KEYS.arrivals, 5) == 1
+    assert queue.receive(timeout=0.2).ack()
+    assert queue.receive(timeout=0.01) is None
+    found = [queue.receive(timeout=PATIENCE) for _ in range(2)]
+    assert [each.value for each in found] == ["a", "b"]
+    assert all(queue.ack_all(found))
 
 
 def test_offers_go_on_when_items_have_been_delivered(client: Any, admin: Any, queue: Any, delayed: Any) -> None:

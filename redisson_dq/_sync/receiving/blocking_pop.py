@@ -20,7 +20,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Switch, Worker, sleep
-from redisson_dq._redis import is_passing, pack, passes, translate
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.explaining import explained
@@ -39,6 +39,8 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 # How long the worker and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0
+# Between two looks while the server has no memory for what blocks.
+_PAUSE_WHEN_FULL = 0.05
 # An unblock can overtake the blocking command it is meant for; it is repeated at this interval then.
 _UNBLOCK_PAUSE = 0.005
 _UNBLOCK_TRIES = 100
@@ -298,8 +300,15 @@ class BlockingPop:
         """Takes once for those who wait, and hands it out."""
         dedicated = self._connected()
         taken = self._look(dedicated)
-        if not taken:
-            taken = self._block(dedicated)
+        try:
+            taken = taken or self._block(dedicated)
+        except ResponseError as error:
+            if not (self.source.sets_aside and is_out_of_memory(error)):
+                raise
+            # A full server refuses a command that would move a value, and no look: what is there is found.
+            logger.debug("queue %r: waiting again in %.2f s: %s", self._key, _PAUSE_WHEN_FULL, error)
+            self._trouble_is_over()
+            self._closing.wait(_PAUSE_WHEN_FULL)
         if not taken:
             return
         try:
