@@ -427,10 +427,18 @@ def _constant(declaration: Declaration, node: Any) -> Any:
     name = declaration.name
     if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
         node = node[1]
-    members = constants(declaration)[1]
-    if type(node) is not str or node not in members:
+    if type(node) is not str:
         raise _wrong(name)
-    return members[node]
+    return _constant_named(node, declaration)
+
+
+def _constant_named(text: str, declaration: Declaration) -> Any:
+    members = constants(declaration)[1]
+    if text not in members:
+        name = declaration.name
+        message = f"{name} has no constant {shorten(text, 200)} in its declaration"
+        raise Malformed(message, near=text).of_classes((name,))
+    return members[text]
 
 
 def _array_node(name: str, node: Any) -> list[Any]:
@@ -457,10 +465,7 @@ def _key(text: str, name: str) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":
-        members = constants(declaration)[1]
-        if text not in members:
-            raise _wrong(name)
-        return members[text]
+        return _constant_named(text, declaration)
     node: Any = text
     if name in ("boolean", "java.lang.Boolean"):
         node = {"true": True, "false": False}.get(text)

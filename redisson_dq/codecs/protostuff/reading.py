@@ -142,7 +142,7 @@ def _constant(reader: Reader, name: str) -> Any:
         raise undeclared(name, reader.start)
     ordinal = reader.signed(64, INT_MIN, INT_MAX)
     if not 0 <= ordinal < len(declaration.members):
-        raise reader.fault(f"{name} has no constant {ordinal}")
+        raise reader.fault(f"{name} has no constant {ordinal}").of_classes((name,))
     return declaration.members[ordinal]
 
 

@@ -15,7 +15,15 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec, TypedJsonJacksonCodec, marks
+from redisson_dq.codecs import (
+    Codec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    SerializationCodec,
+    TypedJsonJacksonCodec,
+    marks,
+)
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError
 from redisson_dq.java import java_class
@@ -187,6 +195,22 @@ def test_what_is_no_name_of_a_class_tells_of_bytes_out_of_step() -> None:
     assert "where the name of a Java class should be, in the field content of com.acme.Box: the declar" in str(
         caught.value
     )
+
+
+@pytest.mark.parametrize(
+    ("codec", "known", "other"),
+    [
+        (Kryo5Codec(), b"Colo\xf2\0\x01", b"Colo\xf2\0\x09"),
+        (SerializationCodec(), b"RED", b"RAD"),
+        (JsonJacksonCodec(), b'"RED"', b'"RAD"'),
+        (JsonJackson3Codec(), b'"RED"', b'"RAD"'),
+    ],
+)
+def test_a_constant_that_is_not_declared_names_its_enum(codec: Codec, known: bytes, other: bytes) -> None:
+    data = codec.encode([acme.Color.RED])
+    assert known in data
+    with pytest.raises(DecodeError, match=r"com.acme.Color has no constant .*generate-classes your.jar com.acme.Color"):
+        codec.decode(data.replace(known, other))
 
 
 def test_an_undeclared_class_in_a_field_blames_no_declaration() -> None:

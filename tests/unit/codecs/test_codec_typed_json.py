@@ -149,7 +149,7 @@ def test_a_uuid_of_redisson_3_is_a_mere_text() -> None:
         (Order, "5", "no com.acme.Order"),
         (Order, '{"price":"x"}', "no double"),
         (Order, '{"customer":{"address":{"zip":2147483648}}}', "at $['customer']['address']['zip']"),
-        (Color, '"PINK"', "no com.acme.Color"),
+        (Color, '"PINK"', "com.acme.Color has no constant PINK in its declaration"),
         (list[int], "[1,2.5]", "at $[1]"),
         (dict[Color, int], '{"PINK":1}', "at $['PINK']"),
         (dict[int, int], '{"x":1}', "no java.lang.Integer"),
