@@ -5,7 +5,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, reap, delivery_record, lapse, history, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- What nobody calls up waits as long as a lease, and so much longer for each value before it.
 local APART_MS = 20
@@ -85,7 +85,7 @@ local function turn_in(key, d, came)
     local state, other, id = state_of(first, now_ms)
     if state == 'ready' and other.order < came then
       -- Somebody else has taken it: the ready list is in order.
-      redis.call('HDEL', keys.deliveries, id)
+      unlearn(id)
       state = nil
     end
     if state then

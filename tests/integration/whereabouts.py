@@ -19,6 +19,8 @@ out[3] = redis.call('ZRANGE', KEYS[3], 0, -1)
 out[4] = redis.call('LRANGE', KEYS[4], 0, -1)
 out[5] = redis.call('ZRANGE', KEYS[5], 0, -1)
 out[6] = redis.call('HKEYS', KEYS[6])
+out[7] = redis.call('ZRANGE', KEYS[7], 0, -1)
+out[8] = redis.call('ZRANGE', KEYS[8], 0, -1)
 return out
 """
 
@@ -42,12 +44,17 @@ def whereabouts(admin: Any, name: str = "orders") -> Whereabouts:
     """Looks with one script, which nothing runs between. Fails when what is noted of the leases does not agree."""
     keys, dead = QueueKeys.of(name), DeadKeys.belonging_to(name)
     looked = (keys.ready, keys.arrivals, keys.timeout, dead.dead, keys.leases, keys.deliveries)
-    ready, arrivals, members, letters, leases, known = admin.eval(_LOOK, len(looked), *looked)
+    looked += (keys.histories, keys.history_ends)
+    ready, arrivals, members, letters, leases, known, histories, ends = admin.eval(_LOOK, len(looked), *looked)
     entries = [unwrap(member) for member in members]
     ids = Counter(id for id, _ in entries)
     assert ids.total() == len(ids), f"entries with the same id: {ids.most_common(3)}"
     held = set(leases)
     assert held <= set(known), "a lease without a record"
+    assert set(histories) == set(ends), "what is left for a next delivery has no order"
+    left = Counter(member[40:] for member in histories)
+    assert left.total() == len(left), f"left twice: {left.most_common(3)}"
+    assert set(left) <= set(known), "what is left for a next delivery has no record"
     return Whereabouts(
         ready=Counter(ready),
         arrivals=Counter(arrivals),

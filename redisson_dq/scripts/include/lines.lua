@@ -1,6 +1,6 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
--- INCLUDE: envelope, find, delivery_record, leave, keep_alive, turn
+-- INCLUDE: envelope, find, delivery_record, unlearn, leave, keep_alive, turn
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
@@ -73,6 +73,7 @@ local function call_up(d, id, member, now_ms)
     redis.call('LREM', keys.envelopes, 1, member)
   end
   redis.call('LPUSH', keys.ready, (unwrap(member)))
+  unlearn(id)
   leave(id, d, now_ms, now_ms)
 end
 
