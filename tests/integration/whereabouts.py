@@ -43,8 +43,8 @@ class Whereabouts:
 def whereabouts(admin: Any, name: str = "orders") -> Whereabouts:
     """Looks with one script, which nothing runs between. Fails when what is noted of the leases does not agree."""
     keys, dead = QueueKeys.of(name), DeadKeys.belonging_to(name)
-    looked = (keys.ready, keys.arrivals, keys.timeout, dead.dead, keys.leases, keys.deliveries)
-    looked += (keys.histories, keys.history_ends)
+    looked = [keys.ready, keys.arrivals, keys.timeout, dead.dead, keys.leases, keys.deliveries]
+    looked += [keys.histories, keys.history_ends]
     ready, arrivals, members, letters, leases, known, histories, ends = admin.eval(_LOOK, len(looked), *looked)
     entries = [unwrap(member) for member in members]
     ids = Counter(id for id, _ in entries)
