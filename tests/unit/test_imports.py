@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,18 +108,3 @@ def test_a_cycle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
     graph = {name: imports_of(path.read_text(), modules) for name, path in modules.items()}
     assert graph["shop.d"] == {"shop.a", "shop.b"}
     assert cycles(graph) == [("shop.a", "shop.b", "shop.c")]
-
-
-def test_what_is_not_used_is_not_imported() -> None:
-    code = (
-        "import sys, redisson_dq\n"
-        "assert not {'attrs', 'asyncio', 'redis'} & set(sys.modules), 'nothing was asked for'\n"
-        "redisson_dq.java\n"
-        "assert not {'asyncio', 'redis'} & set(sys.modules)\n"
-        "redisson_dq.aio.connect\n"
-        "assert 'redisson_dq._sync' not in sys.modules\n"
-        "assert set(redisson_dq.__all__) <= set(dir(redisson_dq))\n"
-        "from redisson_dq import *\n"
-        "assert connect.__module__ == 'redisson_dq._sync.client'\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

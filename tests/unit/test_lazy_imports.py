@@ -50,6 +50,12 @@ def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_sche
     ]
 
 
+def test_what_is_not_asked_for_is_not_there() -> None:
+    assert below(loaded_by("import redisson_dq"), "attrs", "asyncio", "redis", "redisson_dq._sync") == []
+    assert below(loaded_by("import redisson_dq.java"), "asyncio", "redis", "redisson_dq._sync") == []
+    assert below(loaded_by("import redisson_dq.aio"), "redisson_dq._sync") == []
+
+
 def test_a_codec_brings_no_other_one() -> None:
     modules = loaded_by("import redisson_dq\nredisson_dq.codecs.StringCodec()")
     assert below(modules, "redisson_dq.codecs.simple")
@@ -83,18 +89,19 @@ def test_a_name_is_looked_up_once() -> None:
     assert vars(redisson_dq.codecs)["LongCodec"] is first
 
 
-def test_what_checkers_see_is_what_there_is() -> None:
-    """The codecs stand twice in their package: as imports for checkers, and by the modules that they come from."""
-    tree = ast.parse((PACKAGE / "codecs" / "__init__.py").read_text("utf-8"))
+@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs])
+def test_what_checkers_see_is_what_there_is(package: types.ModuleType) -> None:
+    """The names stand twice in a package: as imports for checkers, and by the modules that they come from."""
+    tree = ast.parse(Path(str(package.__file__)).read_text("utf-8"))
+    homes = ast.literal_eval(next(node for node in ast.walk(tree) if isinstance(node, ast.Dict)))
+    given = {name: f"{package.__name__}.{module}" for module, names in homes.items() for name in names}
+    given |= {module: package.__name__ for module, names in homes.items() if not names and module in package.__all__}
     seen = {
         alias.name: str(node.module)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("redisson_dq.codecs.")
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(package.__name__)
         for alias in node.names
-    }
-    assert sorted(seen) == sorted(redisson_dq.codecs.__all__)
-    homes = next(node for node in ast.walk(tree) if isinstance(node, ast.Dict))
-    given = {
-        name: f"redisson_dq.codecs.{module}" for module, names in ast.literal_eval(homes).items() for name in names
+        if alias.name != "lazily"
     }
     assert given == seen
+    assert sorted(seen) == sorted(package.__all__)
