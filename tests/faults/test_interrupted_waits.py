@@ -20,8 +20,8 @@ from tests.faults.world import World
 from tests.integration.whereabouts import whereabouts
 
 _STOCK = 5
-# Seconds; a hang is what these tests look for, so each of them has to end soon.
-_PATIENCE = 5.0
+# Seconds; a hang is what these tests look for, so each of them has to end some time, also on a busy machine.
+_PATIENCE = 15.0
 
 
 class Interrupted(BaseException):
@@ -112,6 +112,8 @@ def test_at_every_point(wait: str, partitions: int | None) -> None:
         client = redisson_dq.connect(world.server.url, codec=StringCodec())
         try:
             queue = client.blocking_queue("orders", transfer=False, **options)
+            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            assert not queue.poll(timeout=0.01)
             at = 0
             while True:
                 at += 1
