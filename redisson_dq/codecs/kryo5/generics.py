@@ -49,11 +49,12 @@ class Argument:
     arguments: tuple[Argument, ...] = ()
     array: bool = False  # of the variable; Kryo takes T[] for T save where it is a field
     lower: bool = False  # of ``? super Order``
+    found: bool = False  # what Kryo finds for a variable in the superclasses, and may be another one's
 
     @property
     def is_open(self) -> bool:
         """Whether a value that its place holds may be none of this class, which Java cannot write then."""
-        return self.variable is not None or self.lower
+        return self.variable is not None or self.lower or self.found
 
     def resolve(self, state: Reader | Writer) -> str | None:
         """The class, None for a variable that has none here."""
@@ -89,7 +90,7 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
         return Argument(signature.name, None, arguments, lower=lower)
     found = _resolve((declaring.name, signature.variable), declaring, of, first=True)
     if isinstance(found, str):
-        return Argument(found, lower=lower)
+        return Argument(found, lower=lower, found=True)
     return Argument(signature.name, found, lower=lower)
 
 

@@ -236,12 +236,12 @@ def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
             to_bytes = PRIMITIVE_BYTES[declared.name]
             return Step(attribute, lambda value, writer: writer.out.extend(to_bytes(value)), shortcut=declared.name)
         final = types.final(declared.name)
-        if final is not None and not types.allowed:
+        if final is not None and not types.allowed and not declared.found:
             shortcut = "" if types.references or arguments else declared.name
             return Step(
                 attribute, lambda value, writer: writer.write_nullable(final, value, arguments), shortcut=shortcut
             )
-        if types.is_open(declared.name):
+        if types.is_open(declared.name) and not declared.found:
             return Step(attribute, is_open=True, arguments=arguments)
 
     def write(value: Any, writer: Writer) -> None:

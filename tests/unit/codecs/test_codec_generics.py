@@ -337,3 +337,48 @@ def test_what_a_field_can_hold_comes_back(codec: Codec) -> None:
 def test_a_codec_of_one_type_takes_no_other(codec: Codec, value: Any) -> None:
     with pytest.raises(EncodeError, match=r"cannot be a com\.other\.min\.M\$Places"):
         codec.encode(value)
+
+
+# Parameters that Kryo takes for those of the superclass
+
+A = TypeVar("A")
+
+
+@java_class("com.acme.generic.Base", serial_version_uid=1)
+@attrs.define
+class OwnBase(Generic[A]):
+    base: A | None = None
+
+
+@java_class("com.acme.generic.Named", serial_version_uid=1)
+@attrs.define
+class OwnNamed(OwnBase[str], Generic[A]):
+    own: A | None = None
+    more: list[A] | None = None
+
+
+@java_class("com.acme.generic.Holder", serial_version_uid=1)
+@attrs.define
+class OwnHolder:
+    texts: OwnNamed[str] | None = None
+    characters: OwnNamed[java.char] | None = None
+    lists: OwnNamed[list[str]] | None = None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OwnHolder(characters=OwnNamed("a", "b")),
+        OwnHolder(characters=OwnNamed("a", None, ["b"])),
+        OwnHolder(lists=OwnNamed("a", ["b"])),
+        OwnHolder(lists=OwnNamed("a", None, [["b"]])),
+    ],
+)
+def test_what_kryo_would_write_as_another_class_is_an_error(value: OwnHolder) -> None:
+    """A Character was written as a String, which Java put into the field."""
+    for codec in (SerializationCodec(), JsonJacksonCodec()):
+        assert codec.decode(codec.encode(value)) == value
+    with pytest.raises(EncodeError, match=r"com.acme.generic.Named.(own|more): .* cannot be a java.lang.String"):
+        Kryo5Codec().encode(value)
+    right = OwnHolder(texts=OwnNamed("a", "b", ["c"]), characters=OwnNamed("a"), lists=OwnNamed())
+    assert Kryo5Codec().decode(Kryo5Codec().encode(right)) == right
