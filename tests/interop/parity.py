@@ -211,9 +211,14 @@ class Twins:
 def state(
     admin: redis.Redis, name: str, content: Callable[[redis.Redis, bytes], Any] | None = None
 ) -> dict[str, tuple[str, Any, int | None]]:
-    """Key -> its type, its content, the month it vanishes in; for all keys with the queue's name in theirs."""
+    """Key -> its type, its content, the month it vanishes in; for all keys with the queue's name in theirs.
+
+    But for the note of the last release that a client has made in a bounded queue: Java sends one whose reply was lost
+    again without any.
+    """
     read = content or content_of
-    found = sorted(key for key in admin.scan_iter(count=1000) if name.encode() in key)
+    note = b"redisson_dq_returned"
+    found = sorted(key for key in admin.scan_iter(count=1000) if name.encode() in key and not key.startswith(note))
     return {
         key.decode().replace(name, QUEUE): (admin.type(key).decode(), read(admin, key), _month(admin, key))  # type: ignore[union-attr]
         for key in found
