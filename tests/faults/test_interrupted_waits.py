@@ -46,6 +46,8 @@ class _Points:
     def trace(self, frame: FrameType, event: str, argument: object) -> Any:
         if frame.f_code.co_filename == __file__:
             return None
+        # Python 3.13 looks for it only in a frame that has its function already.
+        frame.f_trace = self.trace
         frame.f_trace_opcodes = True
         if event == "call":
             self._point()
@@ -83,6 +85,8 @@ def _ends_a_call(frame: FrameType, offset: int) -> bool:
 @contextmanager
 def _traced(points: _Points) -> Iterator[None]:
     before = sys.gettrace()
+    # Python 3.12 looks for it in settrace.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(points.trace)
     try:
         yield

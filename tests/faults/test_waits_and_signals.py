@@ -44,8 +44,10 @@ def interrupted_at(number: int, again_after: int, call: Callable[[], Any]) -> tu
         nonlocal seen, raised
         if "redisson_dq" not in frame.f_code.co_filename or "tests" in frame.f_code.co_filename:
             return None
+        # Python 3.13 looks for it only in a frame that has its function already.
+        frame.f_trace = trace
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode" and dis.opname[frame.f_code.co_code[frame.f_lasti]] != "RETURN_VALUE":
+        if event == "opcode" and not dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN_"):
             seen += 1
             if seen == number or (again_after and raised == 1 and seen == number + again_after):
                 raised += 1
@@ -53,6 +55,8 @@ def interrupted_at(number: int, again_after: int, call: Callable[[], Any]) -> tu
         return trace
 
     before = sys.gettrace()
+    # Python 3.12 looks for it in settrace.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         return call(), False

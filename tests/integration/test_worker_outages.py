@@ -36,6 +36,9 @@ def test_redis_goes_away_and_comes_back(
             queue.add("a")
             assert ledger.next() == "a"
             assert worker.is_consuming
+            with redis.Redis.from_url(own_server.url) as admin:
+                # Else its lease may end in the meantime, and it comes again.
+                eventually(lambda: not whereabouts(admin).total)
             delayed.offer("later", delay=0.2)
             own_server.kill()
             log.until(Away)
