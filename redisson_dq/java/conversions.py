@@ -19,11 +19,13 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import numbers, times, values
+from redisson_dq.java import numbers, time_numbers, times, values
 from redisson_dq.java.arrays import Array, array_of, component_of
-from redisson_dq.java.collections import COLLECTIONS, INTERFACES, EnumMap, EnumSet, OrderedSet
+from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.declare import Signature, declaration_for, declaration_of
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
+from redisson_dq.java.maps import EnumMap
+from redisson_dq.java.sets import EnumSet, OrderedSet
 
 __all__ = ["TABLE", "Misfit", "convert"]
 
@@ -153,7 +155,7 @@ def _zone(value: str, _: Signature) -> Any:
         return times.ZoneId(offset[1] + (str(made) if seconds else ""))
     if text == "Z":
         return times.ZoneOffset(0)
-    if text in ("UTC", "GMT", "UT") or times.zone_info(text) is not None:
+    if text in ("UTC", "GMT", "UT") or time_numbers.zone_info(text) is not None:
         return times.ZoneId(text)
     raise ArgumentError(_UNKNOWN_ZONE + "ZoneId")
 
@@ -163,7 +165,7 @@ _CUSTOM_ZONE = re.compile(r"GMT[+-](?:[01]?\d|2[0-3])(?::?[0-5]\d)?")
 
 def _time_zone(value: str, _: Signature) -> values.TimeZone:
     text = str.__str__(value)
-    if text in ("UTC", "GMT") or _CUSTOM_ZONE.fullmatch(text) or times.zone_info(text) is not None:
+    if text in ("UTC", "GMT") or _CUSTOM_ZONE.fullmatch(text) or time_numbers.zone_info(text) is not None:
         return values.TimeZone(text)
     raise ArgumentError(_UNKNOWN_ZONE + "TimeZone")
 

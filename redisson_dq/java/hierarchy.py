@@ -16,11 +16,12 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 from uuid import UUID
 
-from redisson_dq.java import collections, kotlin, numbers, times, values
+from redisson_dq.java import collections, kotlin, lists, maps, numbers, sets, time_numbers, times, values
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, component_of
-from redisson_dq.java.collections import Comparator, OrderedSet
 from redisson_dq.java.declare import declaration_for, declaration_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.orders import Comparator
+from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import JavaObject, Throwable
 
 __all__ = ["PYTHON_TYPES", "class_name", "holds", "is_assignable", "is_jdk", "kind_of"]
@@ -85,7 +86,7 @@ PYTHON_TYPES: dict[type, str] = {
     },
     **{
         kind: name
-        for module in (collections, kotlin, values, times)
+        for module in (lists, sets, maps, collections, kotlin, values, times)
         for kind in map(vars(module).get, module.__all__)
         if isinstance(kind, type) and isinstance(name := kind.__dict__.get("java_name"), str)
     },
@@ -107,7 +108,7 @@ def class_name(value: Any) -> str | None:
         return str(value.value) if kind is Comparator else None
     for base in kind.__mro__:
         if base in (datetime, time):
-            return times.java_time_name(value)
+            return time_numbers.java_time_name(value)
         if base is int:
             return _int_name(value)
         if base in PYTHON_TYPES:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 
-from redisson_dq.java.collections import COLLECTIONS, LinkedHashSet, OrderedSet
+from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declare import java_class
+from redisson_dq.java.sets import LinkedHashSet, OrderedSet
 
 __all__ = [
     "EMPTY",

@@ -12,9 +12,19 @@ from uuid import UUID
 from redisson_dq.java import numbers, times
 from redisson_dq.java.declare import declaration_for
 
-__all__ = ["sorted_naturally"]
+__all__ = ["Comparator", "sorted_by", "sorted_naturally"]
 
 _Key = Callable[[Any], Any]
+
+
+class Comparator(Enum):
+    """The comparators of java.util that a sorted collection may carry; the value is the Java class."""
+
+    #: ``Comparator.naturalOrder()``; a collection made without a comparator has None.
+    NATURAL_ORDER = "java.util.Comparators$NaturalOrderComparator"
+    REVERSE_ORDER = "java.util.Collections$ReverseComparator"
+    #: ``String.CASE_INSENSITIVE_ORDER``
+    CASE_INSENSITIVE_ORDER = "java.lang.String$CaseInsensitiveComparator"
 
 
 def _signed(number: int) -> int:
@@ -68,3 +78,10 @@ def sorted_naturally(items: list[Any], key: _Key, *, reverse: bool) -> list[Any]
         return sorted(items, key=key if by is None else lambda item: by(key(item)), reverse=reverse)
     except (TypeError, ArithmeticError):  # naive and aware times, a Decimal that is no number
         return items
+
+
+def sorted_by(comparator: Comparator | None, items: list[Any], key: _Key) -> list[Any]:
+    """The items in the comparator's order; as they are if that is not known."""
+    if comparator is Comparator.CASE_INSENSITIVE_ORDER:
+        return items
+    return sorted_naturally(items, key, reverse=comparator is Comparator.REVERSE_ORDER)

@@ -16,9 +16,10 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 import attrs
 
 from redisson_dq.java.arrays import Array
-from redisson_dq.java.collections import Elements, Entries, OrderedSet
+from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.declare import JavaType, declaration_for, hints_of
 from redisson_dq.java.fields import attributes_of, type_origin
+from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import (
     AtomicBoolean,
     AtomicInteger,

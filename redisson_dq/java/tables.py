@@ -15,6 +15,7 @@ import attrs
 from redisson_dq.java.hashing import hash_map_capacity, hash_map_order
 
 __all__ = [
+    "Kept",
     "Table",
     "hashed",
     "in_order",
@@ -38,6 +39,13 @@ class Table:
     load_factor: float | None = None
     threshold: int | None = None
     access_order: bool = False
+
+
+class Kept:
+    """What remembers how it lay in Java. ``table`` is None for what Python makes."""
+
+    __slots__ = ()
+    table: Table | None
 
 
 def itself(value: Any) -> Any:

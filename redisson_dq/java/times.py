@@ -9,10 +9,7 @@ Calculating with a wrapper gives a plain value, without the nanoseconds, as with
 
 from __future__ import annotations
 
-import re
-import zoneinfo
-from collections.abc import Callable
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import Any, ClassVar, TypeVar, cast
 
 import attrs
@@ -26,6 +23,8 @@ __all__ = [
     "GregorianCalendar",
     "Instant",
     "JavaDate",
+    "JavaDateTime",
+    "JavaTime",
     "LocalDateTime",
     "LocalTime",
     "MonthDay",
@@ -40,37 +39,15 @@ __all__ = [
     "ZoneId",
     "ZoneOffset",
     "ZonedDateTime",
-    "date_parts",
-    "duration",
-    "duration_parts",
-    "instant",
-    "instant_parts",
-    "java_date",
-    "java_time_name",
-    "local_date",
-    "local_date_of_days",
-    "local_date_time",
-    "local_time",
-    "millis_of",
-    "offset_date_time",
     "offset_id",
-    "offset_of",
-    "offset_time",
-    "time_parts",
-    "timestamp",
-    "zone_info",
-    "zone_of",
-    "zoned_date_time",
 ]
 
-_D = TypeVar("_D", bound="_JavaDateTime")
-_T = TypeVar("_T", bound="_JavaTime")
+_D = TypeVar("_D", bound="JavaDateTime")
+_T = TypeVar("_T", bound="JavaTime")
 
 _UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=_UTC)
 _MICROSECOND = timedelta(microseconds=1)
-#: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")
 
 
 def _check_nanosecond(nanosecond: int) -> int:
@@ -79,7 +56,7 @@ def _check_nanosecond(nanosecond: int) -> int:
     return nanosecond
 
 
-class _JavaDateTime(datetime):
+class JavaDateTime(datetime):
     """A datetime with a Java type of its own: made from a datetime, or with datetime's own arguments."""
 
     __slots__ = ("nanosecond",)
@@ -101,7 +78,7 @@ class _JavaDateTime(datetime):
         nanosecond: int = 0,
     ) -> _D:
         if isinstance(value, datetime):
-            if isinstance(value, _JavaDateTime) and not nanosecond:
+            if isinstance(value, JavaDateTime) and not nanosecond:
                 nanosecond = value.nanosecond
         else:
             # The datetime class itself says what is wrong with its arguments.
@@ -175,7 +152,7 @@ def _rebuild(kind: Any, plain: Any, extra: dict[str, Any]) -> Any:
     return kind(plain, **extra)
 
 
-class _Utc(_JavaDateTime):
+class _Utc(JavaDateTime):
     __slots__ = ()
 
     @classmethod
@@ -190,7 +167,7 @@ class Instant(_Utc):
     java_name = "java.time.Instant"
 
 
-class LocalDateTime(_JavaDateTime):
+class LocalDateTime(JavaDateTime):
     """``java.time.LocalDateTime``: no time zone. A plain naive datetime becomes the same."""
 
     __slots__ = ()
@@ -203,7 +180,7 @@ class LocalDateTime(_JavaDateTime):
         return value
 
 
-class OffsetDateTime(_JavaDateTime):
+class OffsetDateTime(JavaDateTime):
     """``java.time.OffsetDateTime``. Needed for an offset of 0, where a plain datetime becomes an Instant."""
 
     __slots__ = ()
@@ -215,7 +192,7 @@ class OffsetDateTime(_JavaDateTime):
         return value.replace(tzinfo=timezone(cast(timedelta, offset)), fold=0)
 
 
-class ZonedDateTime(_JavaDateTime):
+class ZonedDateTime(JavaDateTime):
     """``java.time.ZonedDateTime``; ``zone`` is the zone's id, by default the name of its ZoneInfo or its offset."""
 
     __slots__ = ("zone",)
@@ -266,7 +243,7 @@ class Timestamp(_Utc):
     java_name = "java.sql.Timestamp"
 
 
-class _JavaTime(time):
+class JavaTime(time):
     __slots__ = ("nanosecond",)
     java_name: ClassVar[str]
     nanosecond: int
@@ -284,7 +261,7 @@ class _JavaTime(time):
     ) -> _T:
         if not isinstance(value, time):
             value = time(value, minute, second, microsecond, tzinfo, fold=fold)
-        elif isinstance(value, _JavaTime) and not nanosecond:
+        elif isinstance(value, JavaTime) and not nanosecond:
             nanosecond = value.nanosecond
         cls._check(value)
         made = time.__new__(cls, value.hour, value.minute, value.second, value.microsecond, value.tzinfo)
@@ -320,7 +297,7 @@ class _JavaTime(time):
         return _rebuild, (type(self), self.to_time(), {"nanosecond": self.nanosecond})
 
 
-class LocalTime(_JavaTime):
+class LocalTime(JavaTime):
     """``java.time.LocalTime``. A plain naive time becomes the same."""
 
     __slots__ = ()
@@ -332,7 +309,7 @@ class LocalTime(_JavaTime):
             raise ArgumentError("LocalTime takes a naive time (without a tzinfo)")
 
 
-class OffsetTime(_JavaTime):
+class OffsetTime(JavaTime):
     """``java.time.OffsetTime``. A plain time with a ``datetime.timezone`` becomes the same."""
 
     __slots__ = ()
@@ -499,236 +476,3 @@ def offset_id(seconds: int) -> str:
     minutes, rest = divmod(abs(seconds), 60)
     text = f"{'-' if seconds < 0 else '+'}{minutes // 60:02d}:{minutes % 60:02d}"
     return f"{text}:{rest:02d}" if rest else text
-
-
-# From Java's numbers to Python values. Numbers that no Java object holds raise ValueError.
-
-
-def _far(make: Callable[[], Any], java_name: str, *parts: Any) -> Any:
-    try:
-        return make()
-    except OverflowError:
-        return FarTime(java_name, parts)
-
-
-def _check_nano(nano: int) -> tuple[int, int]:
-    if not 0 <= nano <= 999_999_999:
-        raise ValueError(f"{nano} is no nanosecond of a second")
-    return divmod(nano, 1000)
-
-
-def _epoch(seconds: int, micro: int) -> datetime:
-    return _EPOCH + timedelta(seconds=seconds, microseconds=micro)
-
-
-def instant(seconds: int, nano: int) -> datetime | FarTime:
-    """An Instant of epoch seconds and nanoseconds of the second."""
-    micro, rest = _check_nano(nano)
-    found = _far(lambda: _epoch(seconds, micro), Instant.java_name, seconds, nano)
-    return Instant(found, nanosecond=rest) if rest and isinstance(found, datetime) else found
-
-
-def timestamp(seconds: int, nano: int) -> Timestamp | FarTime:
-    """A java.sql.Timestamp of epoch seconds and nanoseconds of the second."""
-    micro, rest = _check_nano(nano)
-    return cast(
-        "Timestamp | FarTime",
-        _far(lambda: Timestamp(_epoch(seconds, micro), nanosecond=rest), Timestamp.java_name, seconds, nano),
-    )
-
-
-def java_date(millis: int, kind: type[JavaDate] = JavaDate) -> JavaDate | FarTime:
-    """A java.util.Date, java.sql.Date or java.sql.Time of epoch milliseconds."""
-    return cast(
-        "JavaDate | FarTime", _far(lambda: kind(_EPOCH + timedelta(milliseconds=millis)), kind.java_name, millis)
-    )
-
-
-def duration(seconds: int, nano: int) -> timedelta | FarTime:
-    """A Duration of seconds and nanoseconds of the second."""
-    micro, rest = _check_nano(nano)
-    found = _far(lambda: timedelta(seconds=seconds, microseconds=micro), Duration.java_name, seconds, nano)
-    return Duration(found, nanosecond=rest) if rest and isinstance(found, timedelta) else found
-
-
-def local_date(year: int, month: int, day: int) -> date | FarTime:
-    """A LocalDate."""
-    if 1 <= year <= 9999:
-        return date(year, month, day)
-    _check_date(year, month, day)
-    return FarTime("java.time.LocalDate", (year, month, day))
-
-
-def _check_date(year: int, month: int, day: int) -> None:
-    # A year of the same kind, leap or not, within Python's.
-    date(2000 + year % 400, month, day)
-    if abs(year) > 999_999_999:
-        raise ValueError(f"{year} is no year of java.time")
-
-
-def local_date_of_days(days: int) -> date | FarTime:
-    """A LocalDate of days since 1970-01-01."""
-    years = 400 * ((days + 719468) // 146097)
-    base = date(1970, 1, 1).toordinal() + days
-    if 1 <= base <= date.max.toordinal():
-        return date.fromordinal(base)
-    # Shift by whole cycles of 400 years into the range of date, and the year back.
-    shifted = date.fromordinal(base - (years - 2000) // 400 * 146097)
-    return local_date(shifted.year + years - 2000, shifted.month, shifted.day)
-
-
-def local_time(hour: int, minute: int, second: int, nano: int) -> time:
-    """A LocalTime."""
-    micro, rest = _check_nano(nano)
-    plain = time(hour, minute, second, micro)
-    return LocalTime(plain, nanosecond=rest) if rest else plain
-
-
-def local_date_time(day: date | FarTime, at: time) -> datetime | FarTime:
-    """A LocalDateTime of its two halves."""
-    if isinstance(day, FarTime):
-        return FarTime(LocalDateTime.java_name, (*day.parts, *time_parts(at)))
-    rest = _nanosecond_of(at)
-    plain = datetime.combine(day, _plain_time(at))
-    return LocalDateTime(plain, nanosecond=rest) if rest else plain
-
-
-def _plain_time(at: time) -> time:
-    return at.to_time() if isinstance(at, _JavaTime) else at
-
-
-def _offset(seconds: int) -> timezone:
-    if abs(seconds) > 64800:
-        raise ValueError(f"{seconds} seconds are no offset of java.time")
-    return timezone(timedelta(seconds=seconds))
-
-
-def offset_time(at: time, offset: int) -> time:
-    """An OffsetTime of a local time and the offset's seconds."""
-    rest = _nanosecond_of(at)
-    plain = _plain_time(at).replace(tzinfo=_offset(offset))
-    return OffsetTime(plain, nanosecond=rest) if rest else plain
-
-
-def offset_date_time(local: datetime | FarTime, offset: int) -> datetime | FarTime:
-    """An OffsetDateTime of a local one and the offset's seconds."""
-    zone = _offset(offset)
-    if isinstance(local, FarTime):
-        return FarTime(OffsetDateTime.java_name, (*local.parts, offset))
-    plain = _plain(local).replace(tzinfo=zone)
-    rest = _nanosecond_of(local)
-    return OffsetDateTime(plain, nanosecond=rest) if rest or not offset else plain
-
-
-def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> datetime | FarTime:
-    """A ZonedDateTime of a local one, the offset's seconds and the zone's id."""
-    fixed = _offset(offset)
-    if isinstance(local, FarTime):
-        return FarTime(ZonedDateTime.java_name, (*local.parts, offset, zone))
-    plain = _plain(local)
-    rest = _nanosecond_of(local)
-    info = zone_info(zone)
-    for fold in (0, 1) if info is not None else ():
-        found = plain.replace(tzinfo=info, fold=fold)
-        if found.utcoffset() == fixed.utcoffset(None):
-            return ZonedDateTime(found, zone=zone, nanosecond=rest) if rest else found
-    # An offset as zone, a zone this machine does not know, or one whose rules it knows differently.
-    return ZonedDateTime(plain.replace(tzinfo=fixed), zone=zone, nanosecond=rest)
-
-
-def zone_info(zone: str) -> zoneinfo.ZoneInfo | None:
-    """The time zone of that id, None if this machine's tz database has none."""
-    if _ZONE.fullmatch(zone) is None:
-        return None
-    try:
-        return zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return None
-
-
-# From Python values to Java's numbers.
-
-
-def _plain(value: datetime) -> datetime:
-    return value.to_datetime() if isinstance(value, _JavaDateTime) else value
-
-
-def _nanosecond_of(value: datetime | time | timedelta) -> int:
-    """What the value has below its microseconds: 0 to 999."""
-    return getattr(value, "nanosecond", 0)
-
-
-def instant_parts(value: datetime | FarTime) -> tuple[int, int]:
-    """Epoch seconds and nanoseconds of the second, of an aware datetime or FarTime."""
-    if isinstance(value, FarTime):
-        return cast("tuple[int, int]", value.parts)
-    micros = (_plain(value) - _EPOCH) // _MICROSECOND
-    seconds, micro = divmod(micros, 1_000_000)
-    return seconds, micro * 1000 + _nanosecond_of(value)
-
-
-def millis_of(value: datetime | FarTime) -> int:
-    """Epoch milliseconds of an aware datetime or FarTime."""
-    if isinstance(value, FarTime):
-        return cast(int, value.parts[0])
-    return (_plain(value) - _EPOCH) // timedelta(milliseconds=1)
-
-
-def duration_parts(value: timedelta | FarTime) -> tuple[int, int]:
-    """Seconds and nanoseconds of the second."""
-    if isinstance(value, FarTime):
-        return cast("tuple[int, int]", value.parts)
-    return value.days * 86400 + value.seconds, value.microseconds * 1000 + _nanosecond_of(value)
-
-
-def date_parts(value: date | FarTime) -> tuple[int, int, int]:
-    """Year, month and day, of whatever has a date."""
-    if isinstance(value, FarTime):
-        return cast("tuple[int, int, int]", value.parts[:3])
-    return value.year, value.month, value.day
-
-
-def time_parts(value: time | datetime | FarTime) -> tuple[int, int, int, int]:
-    """Hour, minute, second and nanosecond of the second, of whatever has a time."""
-    if isinstance(value, FarTime):
-        return cast("tuple[int, int, int, int]", value.parts[3:7])
-    return value.hour, value.minute, value.second, value.microsecond * 1000 + _nanosecond_of(value)
-
-
-def offset_of(value: time | datetime | FarTime) -> int:
-    """The offset's seconds. Raises ValueError for an offset that Java has not."""
-    if isinstance(value, FarTime):
-        return cast(int, value.parts[7])
-    offset = value.utcoffset()
-    if offset is None:
-        raise ValueError("a time with a zone but without a date has no offset")
-    if offset.microseconds or abs(offset) > timedelta(hours=18):
-        raise ValueError(f"an offset of {offset} is no ZoneOffset")
-    return offset.days * 86400 + offset.seconds
-
-
-def zone_of(value: datetime | FarTime) -> str:
-    """The zone's id of what becomes a ZonedDateTime."""
-    if isinstance(value, FarTime):
-        return cast(str, value.parts[8])
-    if isinstance(value, ZonedDateTime):
-        return value.zone
-    return cast(str, getattr(value.tzinfo, "key", None)) or offset_id(offset_of(value))
-
-
-def java_time_name(value: datetime | date | time | timedelta) -> str:
-    """The Java type that a plain or wrapped value becomes."""
-    named = getattr(value, "java_name", None)
-    if named is not None:
-        return cast(str, named)
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            return LocalDateTime.java_name
-        if value.tzinfo is _UTC:
-            return Instant.java_name
-        return ZonedDateTime.java_name if getattr(value.tzinfo, "key", None) else OffsetDateTime.java_name
-    if isinstance(value, date):
-        return "java.time.LocalDate"
-    if isinstance(value, time):
-        return LocalTime.java_name if value.tzinfo is None else OffsetTime.java_name
-    return Duration.java_name

@@ -8,7 +8,10 @@ from itertools import chain
 from typing import Any, TypeVar, cast
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.collections import COLLECTIONS, Elements, Entries, LinkedList, OrderedSet, TreeMap, TreeSet
+from redisson_dq.java.collections import COLLECTIONS, Elements, Entries
+from redisson_dq.java.lists import LinkedList
+from redisson_dq.java.maps import TreeMap
+from redisson_dq.java.sets import OrderedSet, TreeSet
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = [

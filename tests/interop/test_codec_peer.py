@@ -18,7 +18,7 @@ from redisson_dq.codecs import (
     SnappyCodecV2,
     ZStdCodec,
 )
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers
 from tests.conftest import by_night
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
@@ -68,12 +68,12 @@ def test_java_reads_what_its_modules_would_write(peers: Callable[[str], JavaPeer
 
 
 times_of_java = st.one_of(
-    st.integers(-(10**12), 10**12).map(times.java_date),
-    st.builds(times.instant, st.integers(-(10**11), 10**11), st.integers(0, 999_999_999)),
-    st.builds(times.duration, st.integers(-(2**40), 2**40), st.integers(0, 999_999_999)),
-    st.integers(-(10**7), 10**7).map(times.local_date_of_days),
+    st.integers(-(10**12), 10**12).map(time_numbers.java_date),
+    st.builds(time_numbers.instant, st.integers(-(10**11), 10**11), st.integers(0, 999_999_999)),
+    st.builds(time_numbers.duration, st.integers(-(2**40), 2**40), st.integers(0, 999_999_999)),
+    st.integers(-(10**7), 10**7).map(time_numbers.local_date_of_days),
     st.builds(
-        times.local_time, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.integers(0, 999_999_999)
+        time_numbers.local_time, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.integers(0, 999_999_999)
     ),
     st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)),
     st.builds(
@@ -121,14 +121,14 @@ def deeper(
 finite = st.floats(allow_nan=False, allow_infinity=False)
 #: Jackson writes no name with a lone surrogate; names with an @ may be its own.
 names = st.text(max_size=20).filter(lambda text: not text.startswith("@"))
-dates = times_of_java.filter(lambda value: times.java_time_name(value) == java.JavaDate.java_name)
+dates = times_of_java.filter(lambda value: time_numbers.java_time_name(value) == java.JavaDate.java_name)
 json_leaves = st.one_of(
     scalars.filter(lambda value: not isinstance(value, Decimal)), dates, enums, points, st.uuids(), arrays
 )
 #: Java reads an offset as UTC. An Order and a Box have no getters there.
 json3_leaves = st.one_of(
     scalars,
-    times_of_java.filter(lambda value: times.java_time_name(value) != java.OffsetDateTime.java_name),
+    times_of_java.filter(lambda value: time_numbers.java_time_name(value) != java.OffsetDateTime.java_name),
     *(enums, points, st.uuids(), arrays),
 )
 #: The binary formats have texts of whole characters alone, and MessagePack whole numbers of 64 bits.

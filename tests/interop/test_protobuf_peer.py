@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redisson_dq import java
 from redisson_dq.codecs import ProtobufCodec
 from redisson_dq.codecs.protostuff import name_of
-from redisson_dq.java import JavaType, times
+from redisson_dq.java import JavaType, time_numbers
 from redisson_dq.java.numbers import decoded_long
 from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
@@ -100,8 +100,8 @@ scalars = st.one_of(
     st.characters(max_codepoint=0xFFFF, exclude_categories=()).map(java.Character),
     st.decimals(allow_nan=False, allow_infinity=False).filter(lambda value: value or not value.is_signed()),
     st.uuids(),
-    st.integers(-(10**12), 10**12).map(times.java_date),
-    st.builds(times.instant, st.integers(-(10**11), 10**11), st.integers(0, 999_999_999)),
+    st.integers(-(10**12), 10**12).map(time_numbers.java_date),
+    st.builds(time_numbers.instant, st.integers(-(10**11), 10**11), st.integers(0, 999_999_999)),
     st.sampled_from([*acme.Color, *acme.Planet]),
     st.lists(ints, max_size=5).map(java.IntArray),
     st.lists(texts, max_size=5).map(java.StringArray),

@@ -13,7 +13,8 @@ from redisson_dq.cli.generate_classes._initial import Constant, Initial, NewObje
 from redisson_dq.cli.generate_classes._names import attribute_names, literal
 from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse
 from redisson_dq.codecs.floats import float_text
-from redisson_dq.java.collections import COLLECTIONS, INTERFACES, OrderedSet
+from redisson_dq.java.collections import COLLECTIONS, INTERFACES
+from redisson_dq.java.sets import OrderedSet
 
 __all__ = [
     "ALIASES",

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers, times
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
@@ -74,8 +74,8 @@ def epoch_seconds(year: int, month: int, day: int, hour: int, minute: int, secon
 def utc_of(seconds: int, nano: int) -> Any:
     """The LocalDateTime in UTC of seconds since 1970. Raises ValueError for one beyond it."""
     days, rest = divmod(seconds, _DAY)
-    return times.local_date_time(
-        times.local_date(*_civil(days)), times.local_time(rest // 3600, rest // 60 % 60, rest % 60, nano)
+    return time_numbers.local_date_time(
+        time_numbers.local_date(*_civil(days)), time_numbers.local_time(rest // 3600, rest // 60 % 60, rest % 60, nano)
     )
 
 
@@ -111,13 +111,13 @@ def _fraction_by_threes(nano: int) -> str:
 
 def date_text(value: Any) -> str:
     """``LocalDate.toString``. O(1), as all others here."""
-    year, month, day = times.date_parts(value)
+    year, month, day = time_numbers.date_parts(value)
     return f"{_year_text(year)}-{month:02d}-{day:02d}"
 
 
 def time_text(value: Any) -> str:
     """A LocalTime by ISO_LOCAL_TIME: with its seconds, and the digits of its fraction that are needed."""
-    hour, minute, second, nano = times.time_parts(value)
+    hour, minute, second, nano = time_numbers.time_parts(value)
     return f"{hour:02d}:{minute:02d}:{second:02d}{_fraction(nano)}"
 
 
@@ -128,19 +128,19 @@ def local_date_time_text(value: Any) -> str:
 
 def offset_date_time_text(value: Any) -> str:
     """An OffsetDateTime, or a ZonedDateTime without its zone, by ISO_OFFSET_DATE_TIME."""
-    return local_date_time_text(value) + times.offset_id(times.offset_of(value))
+    return local_date_time_text(value) + times.offset_id(time_numbers.offset_of(value))
 
 
 def offset_time_text(value: time) -> str:
     """``OffsetTime.toString``: without seconds if there are none, the fraction in groups of three digits."""
-    hour, minute, second, nano = times.time_parts(value)
+    hour, minute, second, nano = time_numbers.time_parts(value)
     seconds = f":{second:02d}{_fraction_by_threes(nano)}" if second or nano else ""
-    return f"{hour:02d}:{minute:02d}{seconds}{times.offset_id(times.offset_of(value))}"
+    return f"{hour:02d}:{minute:02d}{seconds}{times.offset_id(time_numbers.offset_of(value))}"
 
 
 def instant_text(value: Any) -> str:
     """``Instant.toString``: the fraction in groups of three digits."""
-    seconds, nano = times.instant_parts(value)
+    seconds, nano = time_numbers.instant_parts(value)
     days, rest = divmod(seconds, _DAY)
     year, month, day = _civil(days)
     return f"{_year_text(year)}-{month:02d}-{day:02d}T{_clock(rest)}{_fraction_by_threes(nano)}Z"
@@ -148,7 +148,7 @@ def instant_text(value: Any) -> str:
 
 def millis_text(value: Any, zone: str) -> str:
     """A java.util.Date as Jackson writes it, with milliseconds; ``zone`` is how it says UTC."""
-    seconds, millis = divmod(times.millis_of(value), 1000)
+    seconds, millis = divmod(time_numbers.millis_of(value), 1000)
     days, rest = divmod(seconds, _DAY)
     year, month, day = _julian_civil(days) if days < _GREGORIAN_DAY else _civil(days)
     text = _year_text(year) if year else "+0000"
@@ -161,7 +161,7 @@ def _clock(seconds: int) -> str:
 
 def duration_text(value: Any) -> str:
     """``Duration.toString``."""
-    seconds, nano = times.duration_parts(value)
+    seconds, nano = time_numbers.duration_parts(value)
     nanos = seconds * _BILLION + nano
     sign = "-" if nanos < 0 else ""
     whole, nano = divmod(abs(nanos), _BILLION)
@@ -238,12 +238,12 @@ def _nano(fraction: str | None) -> int:
 
 def _time(parts: tuple[str | None, ...]) -> time:
     hour, minute, second = _numbers(parts[:3])
-    return times.local_time(hour, minute, second, _nano(parts[3]))
+    return time_numbers.local_time(hour, minute, second, _nano(parts[3]))
 
 
 def _date(parts: tuple[str | None, ...]) -> date | java.FarTime:
     year, month, day = _numbers(parts)
-    return times.local_date(year, month, day)
+    return time_numbers.local_date(year, month, day)
 
 
 def read_date(text: str) -> Any:
@@ -259,7 +259,7 @@ def read_local_time(text: str) -> time:
 def read_local_date_time(text: str) -> Any:
     """A LocalDateTime."""
     parts = _parts(_LOCAL_DATE_TIME, text)
-    return times.local_date_time(_date(parts[:3]), _time(parts[3:]))
+    return time_numbers.local_date_time(_date(parts[:3]), _time(parts[3:]))
 
 
 def read_offset(text: str) -> int:
@@ -276,29 +276,29 @@ def read_offset(text: str) -> int:
 def read_offset_time(text: str) -> time:
     """An OffsetTime."""
     *parts, offset = _parts(_OFFSET_TIME, text)
-    return times.offset_time(_time(tuple(parts)), read_offset(offset or ""))
+    return time_numbers.offset_time(_time(tuple(parts)), read_offset(offset or ""))
 
 
 def read_offset_date_time(text: str) -> Any:
     """An OffsetDateTime."""
     *parts, offset = _parts(_OFFSET_DATE_TIME, text)
-    local = times.local_date_time(_date(tuple(parts[:3])), _time(tuple(parts[3:])))
-    return times.offset_date_time(local, read_offset(offset or ""))
+    local = time_numbers.local_date_time(_date(tuple(parts[:3])), _time(tuple(parts[3:])))
+    return time_numbers.offset_date_time(local, read_offset(offset or ""))
 
 
 def read_zoned_date_time(text: str) -> Any:
     """A ZonedDateTime: its zone in brackets, else the offset."""
     *parts, offset, zone = _parts(_ZONED_DATE_TIME, text)
-    local = times.local_date_time(_date(tuple(parts[:3])), _time(tuple(parts[3:])))
+    local = time_numbers.local_date_time(_date(tuple(parts[:3])), _time(tuple(parts[3:])))
     seconds = read_offset(offset or "")
-    return times.zoned_date_time(local, seconds, zone or times.offset_id(seconds))
+    return time_numbers.zoned_date_time(local, seconds, zone or times.offset_id(seconds))
 
 
 def read_instant(text: str) -> datetime | java.FarTime:
     """An Instant, with any offset."""
     parts = _parts(_OFFSET_DATE_TIME, text)
     seconds = epoch_seconds(*_numbers(parts[:6])) - read_offset(parts[7] or "")
-    return times.instant(seconds, _nano(parts[6]))
+    return time_numbers.instant(seconds, _nano(parts[6]))
 
 
 def read_millis(text: str) -> int:
@@ -326,7 +326,7 @@ def read_duration(text: str) -> Any:
     whole, nano = divmod(-nanos if parts[0] == "-" else nanos, _BILLION)
     if not LONG_MIN <= whole <= LONG_MAX:
         raise ValueError("beyond Duration")
-    return times.duration(whole, nano)
+    return time_numbers.duration(whole, nano)
 
 
 def read_period(text: str) -> java.Period:

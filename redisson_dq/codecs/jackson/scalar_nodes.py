@@ -16,7 +16,7 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.codecs.jackson import iso
 from redisson_dq.codecs.jackson.node import Object
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers, times
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
@@ -125,7 +125,7 @@ def _dates(form: Callable[[Any], Any]) -> _Forms:
     }
 
 
-_DATE_NUMBERS = _dates(lambda value: java.Long(times.millis_of(value)))
+_DATE_NUMBERS = _dates(lambda value: java.Long(time_numbers.millis_of(value)))
 #: UTC is said otherwise in the two versions.
 _DATE_TEXTS_2 = _dates(lambda value: iso.millis_text(value, "+00:00"))
 _DATE_TEXTS_3 = _dates(lambda value: iso.millis_text(value, "Z"))
@@ -149,12 +149,12 @@ def _offset_instant(value: Any) -> tuple[int, int]:
     if isinstance(value, java.FarTime):
         year, month, day, hour, minute, second, nano, offset = value.parts[:8]
         return iso.epoch_seconds(year, month, day, hour, minute, second) - offset, nano
-    return times.instant_parts(value)
+    return time_numbers.instant_parts(value)
 
 
 def _clock(value: Any) -> list[Any]:
     """Hour, minute, and what is not 0 of second and nanosecond."""
-    hour, minute, second, nano = times.time_parts(value)
+    hour, minute, second, nano = time_numbers.time_parts(value)
     return [hour, minute, second, nano] if nano else [hour, minute, second] if second else [hour, minute]
 
 
@@ -180,14 +180,14 @@ _TIME_TEXTS: _Forms = {
 }
 _TIME_NUMBERS: _Forms = {
     **_TIME_COMMON,
-    "java.time.Instant": _decimal(times.instant_parts),
-    "java.time.LocalDate": lambda value: [*times.date_parts(value)],
+    "java.time.Instant": _decimal(time_numbers.instant_parts),
+    "java.time.LocalDate": lambda value: [*time_numbers.date_parts(value)],
     "java.time.LocalTime": _clock,
-    "java.time.LocalDateTime": lambda value: [*times.date_parts(value), *_clock(value)],
+    "java.time.LocalDateTime": lambda value: [*time_numbers.date_parts(value), *_clock(value)],
     "java.time.OffsetDateTime": _decimal(_offset_instant),
     "java.time.ZonedDateTime": _decimal(_offset_instant),
-    "java.time.OffsetTime": lambda value: [*_clock(value), times.offset_id(times.offset_of(value))],
-    "java.time.Duration": _decimal(times.duration_parts),
+    "java.time.OffsetTime": lambda value: [*_clock(value), times.offset_id(time_numbers.offset_of(value))],
+    "java.time.Duration": _decimal(time_numbers.duration_parts),
     "java.time.Year": int,
     "java.time.YearMonth": lambda value: [value.year, value.month],
 }
@@ -201,7 +201,7 @@ def _no_module(name: str, advice: str = "") -> Unencodable:
 
 def _java_time(forms: _Forms) -> Scalar:
     def scalar(value: Any) -> tuple[str | None, Any]:
-        name = times.java_time_name(value)
+        name = time_numbers.java_time_name(value)
         form = forms.get(name)
         if form is None:
             raise _no_module(name, "; a point in time can be a java.JavaDate")

@@ -18,7 +18,7 @@ from redisson_dq import java
 from redisson_dq.codecs.jackson import iso
 from redisson_dq.codecs.jackson.node import Number, Object
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
 
 __all__ = ["NON_FINITE", "SCALARS"]
@@ -187,26 +187,26 @@ def _whole_numbers(nodes: list[Any], least: int, most: int) -> list[int]:
 
 def _clock(nodes: list[Any]) -> time:
     hour, minute, second, nano = [*_whole_numbers(nodes, 2, 4), 0, 0][:4]
-    return times.local_time(hour, minute, second, nano)
+    return time_numbers.local_time(hour, minute, second, nano)
 
 
 def _day(nodes: list[Any]) -> Any:
     year, month, day = _whole_numbers(nodes, 3, 3)
-    return times.local_date(year, month, day)
+    return time_numbers.local_date(year, month, day)
 
 
 def _offset(seconds: int, nano: int) -> Any:
-    return times.offset_date_time(iso.utc_of(seconds, nano), 0)
+    return time_numbers.offset_date_time(iso.utc_of(seconds, nano), 0)
 
 
 def _zoned(seconds: int, nano: int) -> Any:
-    return times.zoned_date_time(iso.utc_of(seconds, nano), 0, "Z")
+    return time_numbers.zoned_date_time(iso.utc_of(seconds, nano), 0, "Z")
 
 
 def _offset_time(nodes: list[Any]) -> time:
     if not nodes or type(nodes[-1]) is not str:
         raise ValueError("an OffsetTime without an offset")
-    return times.offset_time(_clock(nodes[:-1]), iso.read_offset(nodes[-1]))
+    return time_numbers.offset_time(_clock(nodes[:-1]), iso.read_offset(nodes[-1]))
 
 
 def _year_month(nodes: list[Any]) -> java.YearMonth:
@@ -237,17 +237,17 @@ def _millis(node: Any) -> int:
 
 def _timestamp(node: Any) -> Any:
     millis = _millis(node)
-    return times.timestamp(millis // 1000, millis % 1000 * 1_000_000)
+    return time_numbers.timestamp(millis // 1000, millis % 1000 * 1_000_000)
 
 
 def _sql_time(node: Any) -> Any:
     if type(node) is str and len(node) == 8:
         return java.SqlTime(datetime.combine(date(1970, 1, 1), iso.read_local_time(node), timezone.utc))
-    return times.java_date(_millis(node), java.SqlTime)
+    return time_numbers.java_date(_millis(node), java.SqlTime)
 
 
 def _date(kind: type[java.JavaDate]) -> Callable[[Any], Any]:
-    return _time(lambda node: times.java_date(_millis(node), kind), int, str)
+    return _time(lambda node: time_numbers.java_date(_millis(node), kind), int, str)
 
 
 _TIMES: dict[str, Callable[[Any], Any]] = {
@@ -255,14 +255,14 @@ _TIMES: dict[str, Callable[[Any], Any]] = {
     java.SqlDate.java_name: _date(java.SqlDate),
     java.SqlTime.java_name: _time(_sql_time, int, str),
     java.Timestamp.java_name: _time(_timestamp, int, str),
-    "java.time.Instant": _either(iso.read_instant, lambda node: times.instant(*_nanos(node)), *_NUMBERS),
+    "java.time.Instant": _either(iso.read_instant, lambda node: time_numbers.instant(*_nanos(node)), *_NUMBERS),
     "java.time.OffsetDateTime": _either(iso.read_offset_date_time, lambda node: _offset(*_nanos(node)), *_NUMBERS),
     "java.time.ZonedDateTime": _either(iso.read_zoned_date_time, lambda node: _zoned(*_nanos(node)), *_NUMBERS),
-    "java.time.Duration": _either(iso.read_duration, lambda node: times.duration(*_nanos(node)), *_NUMBERS),
+    "java.time.Duration": _either(iso.read_duration, lambda node: time_numbers.duration(*_nanos(node)), *_NUMBERS),
     "java.time.LocalDate": _either(iso.read_date, _day, list),
     "java.time.LocalTime": _either(iso.read_local_time, _clock, list),
     "java.time.LocalDateTime": _either(
-        iso.read_local_date_time, lambda node: times.local_date_time(_day(node[:3]), _clock(node[3:])), list
+        iso.read_local_date_time, lambda node: time_numbers.local_date_time(_day(node[:3]), _clock(node[3:])), list
     ),
     "java.time.OffsetTime": _either(iso.read_offset_time, _offset_time, list),
     "java.time.Period": _time(iso.read_period, str),

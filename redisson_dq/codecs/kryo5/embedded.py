@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from redisson_dq.codecs.faults import Malformed, shorten, undeclared
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
 from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE
-from redisson_dq.java.collections import EnumMap
+from redisson_dq.java.maps import EnumMap
 from redisson_dq.java.values import InetSocketAddress
 
 if TYPE_CHECKING:

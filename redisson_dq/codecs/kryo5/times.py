@@ -25,7 +25,7 @@ from redisson_dq.codecs.kryo5.scalars import (
     read_signed_long,
 )
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers, times
 from redisson_dq.java.times import FarTime
 
 __all__ = ["DATES", "TIMES"]
@@ -60,11 +60,11 @@ def _long(number: int) -> bytes:
 
 def _read_date(data: bytes, pos: int) -> tuple[date | FarTime, int]:
     year, pos = read_signed_int(data, pos)
-    return times.local_date(year, data[pos], data[pos + 1]), pos + 2
+    return time_numbers.local_date(year, data[pos], data[pos + 1]), pos + 2
 
 
 def _date_bytes(value: date | FarTime) -> bytes:
-    year, month, day = times.date_parts(value)
+    year, month, day = time_numbers.date_parts(value)
     return _int(year) + bytes((month, day))
 
 
@@ -75,14 +75,14 @@ def _read_time(data: bytes, pos: int) -> tuple[time, int]:
         part, pos = read_byte(data, pos)
         if part < 0:
             parts[index] = ~part
-            return times.local_time(parts[0], parts[1], parts[2], 0), pos
+            return time_numbers.local_time(parts[0], parts[1], parts[2], 0), pos
         parts[index] = int(part)
     nano, pos = read_varint(data, pos)
-    return times.local_time(parts[0], parts[1], parts[2], nano), pos
+    return time_numbers.local_time(parts[0], parts[1], parts[2], nano), pos
 
 
 def _time_bytes(value: time | datetime | FarTime) -> bytes:
-    *parts, nano = times.time_parts(value)
+    *parts, nano = time_numbers.time_parts(value)
     if nano:
         return bytes(parts) + varint(nano)
     while len(parts) > 1 and not parts[-1]:
@@ -103,7 +103,7 @@ def _offset_bytes(seconds: int) -> bytes:
 def _read_local(data: bytes, pos: int) -> tuple[datetime | FarTime, int]:
     day, pos = _read_date(data, pos)
     at, pos = _read_time(data, pos)
-    return times.local_date_time(day, at), pos
+    return time_numbers.local_date_time(day, at), pos
 
 
 def _local_bytes(value: datetime | FarTime) -> bytes:
@@ -113,14 +113,14 @@ def _local_bytes(value: datetime | FarTime) -> bytes:
 def _read_offset_date_time(data: bytes, pos: int) -> tuple[Any, int]:
     local, pos = _read_local(data, pos)
     offset, pos = _read_offset(data, pos)
-    return times.offset_date_time(local, offset), pos
+    return time_numbers.offset_date_time(local, offset), pos
 
 
 def _read_zoned_date_time(data: bytes, pos: int) -> tuple[Any, int]:
     """Kryo leaves out the offset, so of an hour that a zone has twice Java takes the first, as here."""
     local, pos = _read_local(data, pos)
     zone, pos = _read_text(data, pos)
-    return times.zoned_date_time(local, _offset_in(zone, local), zone), pos
+    return time_numbers.zoned_date_time(local, _offset_in(zone, local), zone), pos
 
 
 def _offset_in(zone: str, local: datetime | FarTime) -> int:
@@ -131,7 +131,7 @@ def _offset_in(zone: str, local: datetime | FarTime) -> int:
     if fixed is not None:
         seconds = int(fixed[2]) * 3600 + int(fixed[3] or 0) * 60 + int(fixed[4] or 0)
         return -seconds if fixed[1] == "-" else seconds
-    info = times.zone_info(zone)
+    info = time_numbers.zone_info(zone)
     if info is None:
         raise ValueError(f"the time zone {zone[:80]!r} is not known on this machine")
     if isinstance(local, FarTime):
@@ -151,27 +151,27 @@ def _read_text(data: bytes, pos: int) -> tuple[str, int]:
 def _read_offset_time(data: bytes, pos: int) -> tuple[time, int]:
     at, pos = _read_time(data, pos)
     offset, pos = _read_offset(data, pos)
-    return times.offset_time(at, offset), pos
+    return time_numbers.offset_time(at, offset), pos
 
 
 def _read_instant(data: bytes, pos: int) -> tuple[Any, int]:
     seconds, pos = read_signed_long(data, pos)
     nano, pos = read_varint(data, pos)
-    return times.instant(seconds, nano), pos
+    return time_numbers.instant(seconds, nano), pos
 
 
 def _instant_bytes(value: datetime | FarTime) -> bytes:
-    seconds, nano = times.instant_parts(value)
+    seconds, nano = time_numbers.instant_parts(value)
     return _long(seconds) + varint(nano)
 
 
 def _read_duration(data: bytes, pos: int) -> tuple[Any, int]:
     nano, end = read_varint(data, pos + 8)
-    return times.duration(_LONG.unpack_from(data, pos)[0], nano), end
+    return time_numbers.duration(_LONG.unpack_from(data, pos)[0], nano), end
 
 
 def _duration_bytes(value: timedelta | FarTime) -> bytes:
-    seconds, nano = times.duration_parts(value)
+    seconds, nano = time_numbers.duration_parts(value)
     return _LONG.pack(seconds) + varint(nano)
 
 
@@ -213,7 +213,7 @@ def _read_zone_offset(data: bytes, pos: int) -> tuple[times.ZoneOffset, int]:
 def _date_reader(kind: type[times.JavaDate]) -> _Read:
     def read(data: bytes, pos: int) -> tuple[Any, int]:
         millis, pos = read_signed_long(data, pos)
-        return times.java_date(millis, kind), pos
+        return time_numbers.java_date(millis, kind), pos
 
     return _checked(read)
 
@@ -221,16 +221,16 @@ def _date_reader(kind: type[times.JavaDate]) -> _Read:
 def _read_timestamp(data: bytes, pos: int) -> tuple[Any, int]:
     millis, pos = read_signed_long(data, pos)
     seconds, rest = divmod(millis, 1000)
-    return times.timestamp(seconds, rest * 1_000_000), pos
+    return time_numbers.timestamp(seconds, rest * 1_000_000), pos
 
 
 def _millis_bytes(value: datetime | FarTime) -> bytes:
-    return _long(times.millis_of(value))
+    return _long(time_numbers.millis_of(value))
 
 
 def _timestamp_bytes(value: datetime | FarTime) -> bytes:
     """Kryo writes a Timestamp's milliseconds only; what else it holds would be lost."""
-    seconds, nano = times.instant_parts(value)
+    seconds, nano = time_numbers.instant_parts(value)
     millis, rest = divmod(nano, 1_000_000)
     if rest:
         raise Unencodable("Kryo keeps the milliseconds of a java.sql.Timestamp only: round it, or make it an Instant")
@@ -244,7 +244,7 @@ def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]
     first_day, pos = read_signed_int(data, pos)
     minimal_days, pos = read_signed_int(data, pos)
     change, pos = read_plain_long(data, pos)
-    return times.GregorianCalendar(times.java_date(millis), zone, lenient, first_day, minimal_days, change), pos
+    return times.GregorianCalendar(time_numbers.java_date(millis), zone, lenient, first_day, minimal_days, change), pos
 
 
 def _calendar_bytes(value: times.GregorianCalendar) -> bytes:
@@ -269,15 +269,15 @@ TIMES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.time.LocalDateTime": (_checked(_read_local), _local_bytes),
     "java.time.OffsetTime": (
         _checked(_read_offset_time),
-        lambda value: _time_bytes(value) + _offset_bytes(times.offset_of(value)),
+        lambda value: _time_bytes(value) + _offset_bytes(time_numbers.offset_of(value)),
     ),
     "java.time.OffsetDateTime": (
         _checked(_read_offset_date_time),
-        lambda value: _local_bytes(value) + _offset_bytes(times.offset_of(value)),
+        lambda value: _local_bytes(value) + _offset_bytes(time_numbers.offset_of(value)),
     ),
     "java.time.ZonedDateTime": (
         _checked(_read_zoned_date_time),
-        lambda value: _local_bytes(value) + string_bytes(times.zone_of(value)),
+        lambda value: _local_bytes(value) + string_bytes(time_numbers.zone_of(value)),
     ),
     "java.time.ZoneOffset": (_checked(_read_zone_offset), lambda value: _offset_bytes(value.seconds)),
     "java.time.Period": (

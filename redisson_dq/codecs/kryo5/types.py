@@ -23,10 +23,11 @@ from redisson_dq.codecs.kryo5 import arrays, containers, embedded, objects, scal
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import kotlin
 from redisson_dq.java.arrays import PRIMITIVE_NAMES, component_of
-from redisson_dq.java.collections import COLLECTIONS, Comparator
+from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, generation
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
-from redisson_dq.java.times import java_time_name
+from redisson_dq.java.orders import Comparator
+from redisson_dq.java.time_numbers import java_time_name
 
 __all__ = ["BY_ID", "ClassSerializer", "Types", "exception_type"]
 

@@ -11,7 +11,7 @@ from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.scalars import read_boolean, read_signed_int
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, string_bytes, varint
 from redisson_dq.java import values
-from redisson_dq.java.collections import EnumSet
+from redisson_dq.java.sets import EnumSet
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader

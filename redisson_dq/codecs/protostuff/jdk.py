@@ -13,7 +13,7 @@ from uuid import UUID
 import attrs
 
 from redisson_dq import java
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers, times
 
 __all__ = ["JDK", "Parts", "jdk_name"]
 
@@ -42,19 +42,21 @@ def _uuid(most: int, least: int) -> UUID:
 
 def _local(value: Any) -> tuple[Any, ...]:
     """The date and the time of whatever has both."""
-    return times.local_date(*times.date_parts(value)), times.local_time(*times.time_parts(value))
+    return time_numbers.local_date(*time_numbers.date_parts(value)), time_numbers.local_time(
+        *time_numbers.time_parts(value)
+    )
 
 
 def _local_date_time(value: Any) -> Any:
-    return times.local_date_time(*_local(value))
+    return time_numbers.local_date_time(*_local(value))
 
 
 def _offset(value: Any) -> java.ZoneOffset:
-    return java.ZoneOffset(times.offset_of(value))
+    return java.ZoneOffset(time_numbers.offset_of(value))
 
 
 def _zone(value: Any) -> java.ZoneId | java.ZoneOffset:
-    zone, offset = times.zone_of(value), times.offset_of(value)
+    zone, offset = time_numbers.zone_of(value), time_numbers.offset_of(value)
     return java.ZoneOffset(offset) if zone == times.offset_id(offset) else java.ZoneId(zone)
 
 
@@ -63,25 +65,25 @@ JDK: dict[str, Parts] = {
     "java.util.UUID": Parts(
         ("long", "long"), lambda value: (_signed(value.int >> 64), _signed(value.int & (1 << 64) - 1)), _uuid
     ),
-    _TIME + "Instant": Parts(("long", "int"), times.instant_parts, times.instant),
-    _TIME + "Duration": Parts(("long", "int"), times.duration_parts, times.duration),
-    _TIME + "LocalDate": Parts(("int", "short", "short"), times.date_parts, times.local_date),
-    _TIME + "LocalTime": Parts(("byte", "byte", "byte", "int"), times.time_parts, times.local_time),
-    _TIME + "LocalDateTime": Parts((_TIME + "LocalDate", _TIME + "LocalTime"), _local, times.local_date_time),
+    _TIME + "Instant": Parts(("long", "int"), time_numbers.instant_parts, time_numbers.instant),
+    _TIME + "Duration": Parts(("long", "int"), time_numbers.duration_parts, time_numbers.duration),
+    _TIME + "LocalDate": Parts(("int", "short", "short"), time_numbers.date_parts, time_numbers.local_date),
+    _TIME + "LocalTime": Parts(("byte", "byte", "byte", "int"), time_numbers.time_parts, time_numbers.local_time),
+    _TIME + "LocalDateTime": Parts((_TIME + "LocalDate", _TIME + "LocalTime"), _local, time_numbers.local_date_time),
     _TIME + "OffsetTime": Parts(
         (_TIME + "LocalTime", _TIME + "ZoneOffset"),
-        lambda value: (times.local_time(*times.time_parts(value)), _offset(value)),
-        lambda at, offset: times.offset_time(at, offset.seconds),
+        lambda value: (time_numbers.local_time(*time_numbers.time_parts(value)), _offset(value)),
+        lambda at, offset: time_numbers.offset_time(at, offset.seconds),
     ),
     _TIME + "OffsetDateTime": Parts(
         (_TIME + "LocalDateTime", _TIME + "ZoneOffset"),
         lambda value: (_local_date_time(value), _offset(value)),
-        lambda local, offset: times.offset_date_time(local, offset.seconds),
+        lambda local, offset: time_numbers.offset_date_time(local, offset.seconds),
     ),
     _TIME + "ZonedDateTime": Parts(
         (_TIME + "LocalDateTime", _TIME + "ZoneOffset", _TIME + "ZoneId"),
         lambda value: (_local_date_time(value), _offset(value), _zone(value)),
-        lambda local, offset, zone: times.zoned_date_time(local, offset.seconds, str(zone)),
+        lambda local, offset, zone: time_numbers.zoned_date_time(local, offset.seconds, str(zone)),
     ),
     _TIME + "ZoneOffset": Parts(("int",), lambda value: (value.seconds,), java.ZoneOffset),
     _TIME + "ZoneRegion": Parts(("java.lang.String",), lambda value: (str(value),), java.ZoneId),
@@ -97,5 +99,5 @@ def jdk_name(value: Any) -> str | None:
     if isinstance(value, UUID):
         return "java.util.UUID"
     is_time = isinstance(value, (date, time, timedelta))
-    name = times.java_time_name(value) if is_time else getattr(value, "java_name", None)
+    name = time_numbers.java_time_name(value) if is_time else getattr(value, "java_name", None)
     return name if isinstance(name, str) and name in JDK else None

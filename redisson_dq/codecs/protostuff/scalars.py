@@ -16,7 +16,7 @@ from redisson_dq.codecs.faults import Unencodable, shorten, type_name
 from redisson_dq.codecs.protostuff.wire import BYTES, FIXED32, FIXED64, VARINT, Reader, delimited, utf8, varint
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
-from redisson_dq.java.times import java_date, millis_of
+from redisson_dq.java.time_numbers import java_date, millis_of
 
 __all__ = ["ARRAY_IDS", "NAMES", "SCALARS", "Scalar", "scalar_name"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
 from redisson_dq.codecs.serialization.handler import Data, Handler, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Content, EnumConstant, Instance
-from redisson_dq.java.collections import Comparator
+from redisson_dq.java.orders import Comparator
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from redisson_dq.codecs.serialization.stream import Array, Instance
 from redisson_dq.codecs.serialization.utf import join_surrogates
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
-from redisson_dq.java.times import instant_parts, java_date, millis_of, timestamp
+from redisson_dq.java.time_numbers import instant_parts, java_date, millis_of, timestamp
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder

@@ -11,7 +11,7 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
 from redisson_dq.codecs.serialization.handler import Data, Handler, put, utf_bytes
 from redisson_dq.codecs.serialization.stream import Instance
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers, times
 from redisson_dq.java.times import FarTime
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def _read_second(data: Data) -> tuple[int, int]:
 
 
 def _read_date(data: Data) -> date | FarTime:
-    return times.local_date(*data.unpack(">ibb"))
+    return time_numbers.local_date(*data.unpack(">ibb"))
 
 
 def _date(value: Any) -> bytes:
-    return _pack_date(*times.date_parts(value))
+    return _pack_date(*time_numbers.date_parts(value))
 
 
 def _read_time(data: Data) -> time:
@@ -51,12 +51,12 @@ def _read_time(data: Data) -> time:
             break
         parts.append(part)
     else:
-        return times.local_time(parts[0], parts[1], parts[2], data.integer())
-    return times.local_time(*parts, *[0] * (4 - len(parts)))
+        return time_numbers.local_time(parts[0], parts[1], parts[2], data.integer())
+    return time_numbers.local_time(*parts, *[0] * (4 - len(parts)))
 
 
 def _time(value: Any) -> bytes:
-    *parts, nano = times.time_parts(value)
+    *parts, nano = time_numbers.time_parts(value)
     if nano:
         return bytes(parts) + nano.to_bytes(4, "big")
     while len(parts) > 1 and parts[-1] == 0:
@@ -67,7 +67,7 @@ def _time(value: Any) -> bytes:
 
 def _read_date_time(data: Data) -> datetime | FarTime:
     day = _read_date(data)
-    return times.local_date_time(day, _read_time(data))
+    return time_numbers.local_date_time(day, _read_time(data))
 
 
 def _date_time(value: Any) -> bytes:
@@ -92,11 +92,11 @@ def _read_zoned(data: Data) -> datetime | FarTime:
     if kind not in (_ZONE_REGION, _ZONE_OFFSET):
         raise ValueError(f"{kind} is no kind of time zone")
     zone = data.utf() if kind == _ZONE_REGION else times.offset_id(_read_offset(data))
-    return times.zoned_date_time(local, offset, zone)
+    return time_numbers.zoned_date_time(local, offset, zone)
 
 
 def _zoned(value: Any) -> bytes:
-    offset, zone = times.offset_of(value), times.zone_of(value)
+    offset, zone = time_numbers.offset_of(value), time_numbers.zone_of(value)
     same = zone == times.offset_id(offset)
     tail = bytes((_ZONE_OFFSET,)) + _offset(offset) if same else bytes((_ZONE_REGION,)) + utf_bytes(zone)
     return _date_time(value) + _offset(offset) + tail
@@ -112,13 +112,13 @@ _ZONE_REGION, _ZONE_OFFSET = 7, 8
 _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
     1: (
         java.Duration.java_name,
-        lambda data: times.duration(*_read_second(data)),
-        lambda value: _pack_second(*times.duration_parts(value)),
+        lambda data: time_numbers.duration(*_read_second(data)),
+        lambda value: _pack_second(*time_numbers.duration_parts(value)),
     ),
     2: (
         java.Instant.java_name,
-        lambda data: times.instant(*_read_second(data)),
-        lambda value: _pack_second(*times.instant_parts(value)),
+        lambda data: time_numbers.instant(*_read_second(data)),
+        lambda value: _pack_second(*time_numbers.instant_parts(value)),
     ),
     3: ("java.time.LocalDate", _read_date, _date),
     4: (java.LocalTime.java_name, _read_time, _time),
@@ -132,13 +132,13 @@ _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
     ),
     9: (
         java.OffsetTime.java_name,
-        lambda data: times.offset_time(_read_time(data), _read_offset(data)),
-        lambda value: _time(value) + _offset(times.offset_of(value)),
+        lambda data: time_numbers.offset_time(_read_time(data), _read_offset(data)),
+        lambda value: _time(value) + _offset(time_numbers.offset_of(value)),
     ),
     10: (
         java.OffsetDateTime.java_name,
-        lambda data: times.offset_date_time(_read_date_time(data), _read_offset(data)),
-        lambda value: _date_time(value) + _offset(times.offset_of(value)),
+        lambda data: time_numbers.offset_date_time(_read_date_time(data), _read_offset(data)),
+        lambda value: _date_time(value) + _offset(time_numbers.offset_of(value)),
     ),
     11: (java.Year.java_name, lambda data: java.Year(data.integer()), lambda value: _ints(value)),
     12: (
@@ -175,7 +175,7 @@ def _read_ser(node: Instance, _decoder: Decoder) -> Any:
 
 
 def _write_ser(node: Instance, value: Any, _encoder: Encoder) -> None:
-    name = times.java_time_name(value)
+    name = time_numbers.java_time_name(value)
     number = _NUMBERS[name]
     try:
         raw = _KINDS[number][2](value)

@@ -20,7 +20,7 @@ from redisson_dq.codecs import (
     TypedJsonJackson3Codec,
 )
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
-from redisson_dq.java import JavaType, java_class, times
+from redisson_dq.java import JavaType, java_class, time_numbers
 from tests.unit.codecs.acme import Box, Circle, Color, Dates, Invoice, Line, Maybe, Order, Parcel, Point
 from tests.unit.codecs.golden_rows import UNORDERED, nested, same
 from tests.unit.codecs.samples import SAMPLES
@@ -30,7 +30,7 @@ codec = JsonJackson3Codec()
 UTC = timezone.utc
 ID = UUID("00000000-0000-0001-0000-000000000002")
 MOMENT = datetime(2024, 2, 29, 12, 30, 15, 120_000, UTC)
-EPOCH = times.java_date(0)
+EPOCH = time_numbers.java_date(0)
 
 
 def inside(text: str) -> str:
@@ -96,10 +96,10 @@ def inside(text: str) -> str:
         ([java.SqlDate(1970, 1, 1, tzinfo=UTC)], inside('["java.sql.Date","1970-01-01T00:00:00.000Z"]')),
         ([java.SqlTime(1970, 1, 1, 1, tzinfo=UTC)], inside('["java.sql.Time","01:00:00"]')),
         # The Julian calendar before 1582-10-15, and years before 1.
-        ([times.java_date(-12219292800000)], inside('["java.util.Date","1582-10-15T00:00:00.000Z"]')),
-        ([times.java_date(-12219292800001)], inside('["java.util.Date","1582-10-04T23:59:59.999Z"]')),
-        ([times.java_date(-62167392000000)], inside('["java.util.Date","+0000-01-01T00:00:00.000Z"]')),
-        ([times.java_date(-(10**15))], inside('["java.util.Date","-29719-11-16T22:13:20.000Z"]')),
+        ([time_numbers.java_date(-12219292800000)], inside('["java.util.Date","1582-10-15T00:00:00.000Z"]')),
+        ([time_numbers.java_date(-12219292800001)], inside('["java.util.Date","1582-10-04T23:59:59.999Z"]')),
+        ([time_numbers.java_date(-62167392000000)], inside('["java.util.Date","+0000-01-01T00:00:00.000Z"]')),
+        ([time_numbers.java_date(-(10**15))], inside('["java.util.Date","-29719-11-16T22:13:20.000Z"]')),
         (
             [Point(1, 2), Line(None, None, "x")],
             inside('{"@class":"com.acme.Point","x":1,"y":2},{"@class":"com.acme.Line","label":"x"}'),
@@ -292,7 +292,7 @@ def test_an_exception_has_no_number() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ('["java.util.Date",5]', times.java_date(5)),
+        ('["java.util.Date",5]', time_numbers.java_date(5)),
         ('["java.util.Date","2024-02-29"]', java.JavaDate(2024, 2, 29, tzinfo=UTC)),
         ('["java.util.Date","2024-02-29T01:00:00.000+01:00"]', java.JavaDate(2024, 2, 29, tzinfo=UTC)),
         ('["java.util.Locale","en_US"]', java.Locale("en", "US")),

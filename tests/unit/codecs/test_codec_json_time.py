@@ -13,7 +13,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs import JsonJacksonCodec, TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, EncodeError
-from redisson_dq.java import JavaType, java_class, times
+from redisson_dq.java import JavaType, java_class, time_numbers
 from tests.unit.codecs.acme import Dates, Maybe
 from tests.unit.codecs.golden_rows import same
 from tests.unit.codecs.samples import SAMPLES
@@ -81,7 +81,7 @@ def test_java_time_has_the_numbers_of_java(vector: Vector) -> None:
         (NUMBERS, timedelta(seconds=-1.5), '["java.time.Duration",-1.500000000]'),
         (NUMBERS, java.YearMonth(2024, 2), '["java.time.YearMonth",[2024,2]]'),
         (NUMBERS, java.Month.FEBRUARY, '["java.time.Month","FEBRUARY"]'),
-        (NUMBERS, times.java_date(5), '["java.util.Date",5]'),
+        (NUMBERS, time_numbers.java_date(5), '["java.util.Date",5]'),
         (NUMBERS, java.Locale("de", "DE"), '["java.util.Locale","de_DE"]'),
         (TEXT, MOMENT, '["java.time.Instant","2024-02-29T12:30:15.120Z"]'),
         (TEXT, date(2024, 2, 29), '["java.time.LocalDate","2024-02-29"]'),
@@ -92,7 +92,7 @@ def test_java_time_has_the_numbers_of_java(vector: Vector) -> None:
         (TEXT, timedelta(seconds=-1.5), '["java.time.Duration",-1.500000000]'),
         (TEXT, java.Year(2024), '["java.time.Year","2024"]'),
         (TEXT, java.YearMonth(12345, 2), '["java.time.YearMonth","12345-02"]'),
-        (TEXT, times.java_date(0), '["java.util.Date","1970-01-01T00:00:00.000+00:00"]'),
+        (TEXT, time_numbers.java_date(0), '["java.util.Date","1970-01-01T00:00:00.000+00:00"]'),
         (TEXT, java.SqlDate(1970, 1, 1, tzinfo=UTC), '["java.sql.Date","1970-01-01"]'),
         (TEXT, java.SqlTime(1970, 1, 1, tzinfo=UTC), '["java.sql.Time","00:00:00"]'),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from redisson_dq import java
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, write_object
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 from tests.unit.codecs.test_codec_properties import keys, scalars, texts
@@ -27,12 +27,12 @@ ints = st.integers(-(2**31), 2**31 - 1)
 nanos = st.integers(0, 999_999_999)
 dates = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(lambda at: at.replace(fold=0))
 moments = st.one_of(
-    st.integers(-(10**15), 10**15).map(times.java_date),
-    st.builds(times.timestamp, st.integers(-(10**10), 10**10), nanos),
-    st.builds(times.instant, st.integers(-(10**12), 10**12), nanos),
-    st.builds(times.duration, st.integers(-(2**62), 2**62), nanos),
-    st.integers(-(10**9), 10**9).map(times.local_date_of_days),
-    st.builds(times.local_time, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), nanos | st.just(0)),
+    st.integers(-(10**15), 10**15).map(time_numbers.java_date),
+    st.builds(time_numbers.timestamp, st.integers(-(10**10), 10**10), nanos),
+    st.builds(time_numbers.instant, st.integers(-(10**12), 10**12), nanos),
+    st.builds(time_numbers.duration, st.integers(-(2**62), 2**62), nanos),
+    st.integers(-(10**9), 10**9).map(time_numbers.local_date_of_days),
+    st.builds(time_numbers.local_time, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), nanos | st.just(0)),
     dates,
     st.builds(
         lambda at, minutes: at.replace(tzinfo=timezone(timedelta(minutes=minutes))),

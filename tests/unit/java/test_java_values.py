@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from redisson_dq import java
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import times
+from redisson_dq.java import time_numbers
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
 
@@ -163,16 +163,16 @@ def test_array_of_gives_the_class_made_for_the_component() -> None:
 
 
 def test_nanoseconds_make_a_wrapper_and_their_absence_a_plain_value() -> None:
-    assert type(times.instant(0, 1000)) is datetime
-    made = times.instant(1, 1001)
+    assert type(time_numbers.instant(0, 1000)) is datetime
+    made = time_numbers.instant(1, 1001)
     assert isinstance(made, java.Instant)
     assert (made.nanosecond, made.microsecond) == (1, 1)
-    assert made != times.instant(1, 1000)
-    assert times.instant_parts(made) == (1, 1001)
-    assert type(times.duration(5, 2000)) is timedelta
-    assert times.duration_parts(times.duration(-5, 999_999_999)) == (-5, 999_999_999)
-    assert type(times.local_time(1, 2, 3, 4)) is java.LocalTime
-    assert times.time_parts(times.local_time(1, 2, 3, 4)) == (1, 2, 3, 4)
+    assert made != time_numbers.instant(1, 1000)
+    assert time_numbers.instant_parts(made) == (1, 1001)
+    assert type(time_numbers.duration(5, 2000)) is timedelta
+    assert time_numbers.duration_parts(time_numbers.duration(-5, 999_999_999)) == (-5, 999_999_999)
+    assert type(time_numbers.local_time(1, 2, 3, 4)) is java.LocalTime
+    assert time_numbers.time_parts(time_numbers.local_time(1, 2, 3, 4)) == (1, 2, 3, 4)
 
 
 def test_calculating_with_a_wrapper_gives_plain_values() -> None:
@@ -190,9 +190,9 @@ def test_java_dates_are_in_utc_and_cut_to_milliseconds() -> None:
     made = java.JavaDate(NOON.astimezone(CET))
     assert made.tzinfo is UTC
     assert made == NOON.replace(microsecond=123000)
-    assert times.millis_of(made) == 1709208000123
-    assert times.java_date(1709208000123) == made
-    assert type(times.java_date(5, java.SqlTime)) is java.SqlTime
+    assert time_numbers.millis_of(made) == 1709208000123
+    assert time_numbers.java_date(1709208000123) == made
+    assert type(time_numbers.java_date(5, java.SqlTime)) is java.SqlTime
 
 
 @pytest.mark.parametrize(
@@ -215,23 +215,23 @@ def test_a_wrapper_refuses_what_it_cannot_hold(make: Any, message: str) -> None:
 
 def test_a_zone_is_a_zone_info_where_this_machine_has_it() -> None:
     local = datetime(2024, 7, 1, 12)
-    berlin = times.zoned_date_time(local, 7200, "Europe/Berlin")
+    berlin = time_numbers.zoned_date_time(local, 7200, "Europe/Berlin")
     assert type(berlin) is datetime
     assert berlin.tzinfo == ZoneInfo("Europe/Berlin")
-    assert times.zone_of(berlin) == "Europe/Berlin"
+    assert time_numbers.zone_of(berlin) == "Europe/Berlin"
     # Neither an unknown zone nor one with other rules loses what Java wrote.
     for offset, zone in ((7200, "Nowhere/City"), (3600, "Europe/Berlin"), (7200, "+02:00"), (7200, "../etc"), (0, "Z")):
-        found = times.zoned_date_time(local, offset, zone)
+        found = time_numbers.zoned_date_time(local, offset, zone)
         assert isinstance(found, java.ZonedDateTime)
-        assert (times.zone_of(found), times.offset_of(found)) == (zone, offset)
+        assert (time_numbers.zone_of(found), time_numbers.offset_of(found)) == (zone, offset)
 
 
 def test_the_hour_that_comes_twice_keeps_its_offset() -> None:
     local = datetime(2024, 10, 27, 2, 30)
     for offset in (7200, 3600):
-        found = times.zoned_date_time(local, offset, "Europe/Berlin")
+        found = time_numbers.zoned_date_time(local, offset, "Europe/Berlin")
         assert type(found) is datetime
-        assert times.offset_of(found) == offset
+        assert time_numbers.offset_of(found) == offset
 
 
 @pytest.mark.parametrize(
@@ -250,30 +250,30 @@ def test_the_hour_that_comes_twice_keeps_its_offset() -> None:
     ],
 )
 def test_the_java_type_of_a_time(value: Any, name: str) -> None:
-    assert times.java_time_name(value) == name
+    assert time_numbers.java_time_name(value) == name
 
 
 def test_what_python_does_not_reach_is_kept() -> None:
-    far = times.local_date(999_999_999, 12, 31)
+    far = time_numbers.local_date(999_999_999, 12, 31)
     assert far == java.FarTime("java.time.LocalDate", (999_999_999, 12, 31))
-    assert times.local_date_time(far, time(1)) == java.FarTime(
+    assert time_numbers.local_date_time(far, time(1)) == java.FarTime(
         "java.time.LocalDateTime", (999_999_999, 12, 31, 1, 0, 0, 0)
     )
-    assert times.instant_parts(times.instant(-31557014167219200, 0)) == (-31557014167219200, 0)
-    assert times.millis_of(times.java_date(2**63 - 1)) == 2**63 - 1
-    assert times.duration_parts(times.duration(2**63 - 1, 5)) == (2**63 - 1, 5)
+    assert time_numbers.instant_parts(time_numbers.instant(-31557014167219200, 0)) == (-31557014167219200, 0)
+    assert time_numbers.millis_of(time_numbers.java_date(2**63 - 1)) == 2**63 - 1
+    assert time_numbers.duration_parts(time_numbers.duration(2**63 - 1, 5)) == (2**63 - 1, 5)
 
 
 @pytest.mark.parametrize("parts", [(2024, 13, 1), (-5, 2, 30), (2_000_000_000, 1, 1), (2023, 2, 29), (10001, 2, 29)])
 def test_a_date_that_is_none_is_a_value_error(parts: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match=r"month|day|year"):
-        times.local_date(*parts)
+        time_numbers.local_date(*parts)
 
 
 @given(st.integers(-365_243_219_162, 365_241_780_471))
 def test_days_and_dates_agree_over_all_of_javas_years(days: int) -> None:
-    found = times.local_date_of_days(days)
-    year, month, day = times.date_parts(found)
+    found = time_numbers.local_date_of_days(days)
+    year, month, day = time_numbers.date_parts(found)
     # Java's own definition, over a proleptic year that starts in March.
     y = year - (month <= 2)
     era = y // 400
@@ -284,8 +284,8 @@ def test_days_and_dates_agree_over_all_of_javas_years(days: int) -> None:
 
 @given(st.integers(-(10**11), 10**11), st.integers(0, 999_999_999))
 def test_instants_and_durations_come_back(seconds: int, nano: int) -> None:
-    assert times.instant_parts(times.instant(seconds, nano)) == (seconds, nano)
-    assert times.duration_parts(times.duration(seconds, nano)) == (seconds, nano)
+    assert time_numbers.instant_parts(time_numbers.instant(seconds, nano)) == (seconds, nano)
+    assert time_numbers.duration_parts(time_numbers.duration(seconds, nano)) == (seconds, nano)
 
 
 @given(st.sets(st.integers(0, 2000)))
