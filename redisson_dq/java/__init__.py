@@ -20,12 +20,7 @@ from redisson_dq.java.arrays import (
     StringArray,
 )
 from redisson_dq.java.collections import Elements, Entries
-from redisson_dq.java.declare import (
-    JavaType,
-    camel_case,
-    java_class,
-    transient,
-)
+from redisson_dq.java.declare import camel_case, java_class, transient
 from redisson_dq.java.enums import (
     ChronoUnit,
     DayOfWeek,
@@ -100,6 +95,7 @@ from redisson_dq.java.sets import (
     SingletonSet,
     TreeSet,
 )
+from redisson_dq.java.signatures import JavaType
 from redisson_dq.java.times import (
     Duration,
     FarTime,

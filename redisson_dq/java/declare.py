@@ -9,10 +9,8 @@ from __future__ import annotations
 import enum
 import inspect
 import keyword
-import re
 import types
 import typing
-from collections import abc
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -26,14 +24,20 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers
 from redisson_dq.java.arrays import Array, component_code
 from redisson_dq.java.fields import attributes_of, has_attributes, is_model, type_arguments, type_origin
+from redisson_dq.java.signatures import (
+    OBJECT,
+    JavaType,
+    Signature,
+    array_signature,
+    boxed,
+    is_class_name,
+    with_arguments,
+    with_variables,
+)
 
 __all__ = [
-    "OBJECT",
     "Declaration",
     "Field",
-    "JavaType",
-    "Signature",
-    "array_signature",
     "camel_case",
     "declaration_for",
     "declaration_of",
@@ -43,22 +47,18 @@ __all__ = [
     "may_extend",
     "signature_of",
     "transient",
-    "with_arguments",
 ]
 
 C = TypeVar("C", bound=type)
 
-_NAME = re.compile(r"(?!\d)[\w$]+(\.(?!\d)[\w$]+)*")
-_OBJECT = "java.lang.Object"
 _UNIONS = (Union, types.UnionType)  # Optional[int] and int | None
-_PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
 
 #: Natural annotations: the Java type, and the one that may also be null.
 _NATURAL: dict[Any, tuple[str, str]] = {
     bool: ("boolean", "java.lang.Boolean"),
     int: ("int", "java.lang.Integer"),
     float: ("double", "java.lang.Double"),
-    **dict.fromkeys((Any, object, type(None)), (_OBJECT, _OBJECT)),
+    **dict.fromkeys((Any, object, type(None)), (OBJECT.name, OBJECT.name)),
     **{
         kind: (name, name)
         for kind, name in (
@@ -87,52 +87,6 @@ _NATURAL: dict[Any, tuple[str, str]] = {
 }
 
 
-@attrs.frozen(cache_hash=True)
-class Signature:
-    """A Java type as a field declares it.
-
-    ``name`` is a primitive's name, a class's binary name, or an array's as in Class.getName (``[I``). ``arguments`` are
-    its type arguments. ``variable`` is the name of the type variable that ``name`` erases. ``component`` is the type of
-    an array's elements where it says more than the name, as in ``T[]``.
-    """
-
-    name: str
-    arguments: tuple[Signature, ...] = ()
-    variable: str | None = None
-    component: Signature | None = None
-    #: Of the wildcards ``? extends Order`` and ``? super Order``: the word, and the type is that of the bound.
-    wildcard: str = ""
-
-    @property
-    def source(self) -> str:
-        """The type as messages name it: with its arguments."""
-        name = f"? {self.wildcard} {self.name}" if self.wildcard else self.name
-        return name + (f"<{', '.join(part.source for part in self.arguments)}>" if self.arguments else "")
-
-
-OBJECT = Signature(_OBJECT)
-
-
-@attrs.frozen
-class JavaType:
-    """In ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``: the Java type, where the
-    annotation alone would pick another. Written as in Java source, nested classes with ``$``. Without type
-    arguments it takes those of the annotation: ``Annotated[list[str], JavaType("java.util.LinkedList")]``."""
-
-    source: str = attrs.field()
-    signature: Signature = attrs.field(init=False, repr=False, eq=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "signature", _parse(self.source))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """What pydantic makes of the annotation: it has no schema of a Collection, and reads an Iterable once only."""
-        if get_origin(source) in (abc.Collection, abc.Iterable):
-            element = get_args(source)[0]
-            return handler.generate_schema(Union[list[element], set[element]])  # type: ignore[valid-type]
-        return handler(source)
-
-
 class _Transient:
     def __repr__(self) -> str:
         return "transient"
@@ -140,43 +94,6 @@ class _Transient:
 
 #: In ``Annotated[..., transient]``: the attribute is no field of the Java class.
 transient = _Transient()
-
-_TOKEN = re.compile(r"\s*([\w$.]+|[<>,?&]|\[\])")
-
-
-def _parse(source: str) -> Signature:
-    tokens = _TOKEN.findall(source)
-    if "".join(tokens) != "".join(source.split()) or not tokens:
-        raise ArgumentError(f"{source!r} is no Java type")
-    signature, rest = _parse_type(tokens, source)
-    if rest:
-        raise ArgumentError(f"{source!r} is no Java type: {rest[0]!r} is too much")
-    return signature
-
-
-def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
-    if not tokens:
-        raise ArgumentError(f"{source!r} is no Java type: it ends too early")
-    name, tokens = tokens[0], tokens[1:]
-    if name == "?":
-        if tokens and tokens[0] in ("extends", "super"):
-            bound, rest = _parse_type(tokens[1:], source)
-            return attrs.evolve(bound, wildcard=tokens[0]), rest
-        return OBJECT, tokens
-    if _NAME.fullmatch(name) is None:
-        raise ArgumentError(f"{source!r} is no Java type: {name!r} is no name")
-    arguments: list[Signature] = []
-    if tokens and tokens[0] == "<":
-        while tokens and tokens[0] in "<,":
-            argument, tokens = _parse_type(tokens[1:], source)
-            arguments.append(argument)
-        if not tokens or tokens[0] != ">":
-            raise ArgumentError(f"{source!r} is no Java type: a > is missing")
-        tokens = tokens[1:]
-    signature = Signature(name, tuple(arguments))
-    while tokens and tokens[0] == "[]":
-        signature, tokens = array_signature(signature), tokens[1:]
-    return signature, tokens
 
 
 @attrs.frozen
@@ -259,7 +176,7 @@ class Declaration:
         """What an annotation in this class stands for: a JavaType may name the class's type parameters."""
         parameters = getattr(self.python, "__parameters__", ())
         variables = {parameter.__name__: signature_of(parameter, where=where) for parameter in parameters}
-        return _with_variables(signature_of(annotation, where=where), variables)
+        return with_variables(signature_of(annotation, where=where), variables)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -407,20 +324,6 @@ class Declaration:
         return stripped if attribute.endswith("_") and keyword.iskeyword(stripped) else attribute
 
 
-def with_arguments(signature: Signature, arguments: Mapping[str, Signature]) -> Signature:
-    """The type with these instead of the type variables of their names."""
-    if signature.variable is not None:
-        found = arguments.get(signature.variable, signature)
-        return attrs.evolve(found, wildcard=signature.wildcard) if signature.wildcard else found
-    if signature.component is not None:
-        return array_signature(with_arguments(signature.component, arguments))
-    if not signature.arguments:
-        return signature
-    return attrs.evolve(
-        signature, arguments=tuple(with_arguments(argument, arguments) for argument in signature.arguments)
-    )
-
-
 _by_name: dict[str, Declaration] = {}
 _by_python: dict[type, Declaration] = {}
 _generation = 0
@@ -477,7 +380,7 @@ def java_class(
     The decorator goes above ``@attrs.define`` or ``@dataclass``. Raises ArgumentError for another kind of
     class, for a name that is none, and for a Java class that another Python class stands for already.
     """
-    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+    if not isinstance(name, str) or not is_class_name(name):
         raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
     if isinstance(implements, str):
         raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not the text {implements!r}")
@@ -606,7 +509,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
         return signature_of(choices[0], where=where, null=True) if len(choices) == 1 else OBJECT
     if isinstance(annotation, TypeVar):
         bound = annotation.__bound__
-        erased = signature_of(bound, where=where, null=True).name if bound is not None else _OBJECT
+        erased = signature_of(bound, where=where, null=True).name if bound is not None else OBJECT.name
         return Signature(erased, variable=annotation.__name__)
     kind = origin or annotation
     if not isinstance(kind, Hashable):  # [] and {} among them, for list and dict
@@ -626,36 +529,19 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
     return _class_signature(kind, annotation, where)
 
 
-def array_signature(component: Signature) -> Signature:
-    """An array of elements of this type."""
-    more = component.arguments or component.variable or component.component
-    return Signature("[" + component_code(component.name), component=component if more else None)
-
-
 def _said(said: Signature, annotation: Any, *, where: str, null: bool) -> Signature:
     """A JavaType's type. One without type arguments has those of the annotation it stands beside."""
     choices = _choices(annotation)
     arguments = get_args(choices[0]) if len(choices) == 1 else ()
     if arguments and not said.arguments and not said.name.startswith("["):
         return Signature(said.name, tuple(signature_of(argument, where=where, null=True) for argument in arguments))
-    return _boxed(said) if null else said
+    return boxed(said) if null else said
 
 
 def _choices(annotation: Any) -> list[Any]:
     """The members of a union less None; any other annotation by itself."""
     members = get_args(annotation) if get_origin(annotation) in _UNIONS else (annotation,)
     return [member for member in members if member is not type(None)]
-
-
-def _with_variables(signature: Signature, variables: Mapping[str, Signature]) -> Signature:
-    """The type with the type parameters that a JavaType names in it."""
-    if signature.component is not None:
-        return array_signature(_with_variables(signature.component, variables))
-    arguments = tuple(_with_variables(argument, variables) for argument in signature.arguments)
-    variable = variables.get(signature.name)
-    if variable is not None:
-        return attrs.evolve(variable, wildcard=signature.wildcard)
-    return attrs.evolve(signature, arguments=arguments)
 
 
 #: By the class of its values: what a field is declared as whose class is none that a field can have.
@@ -685,14 +571,3 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
         f"{where}: {annotation!r} stands for no Java type; declare the class with java_class, or say the type in "
         "Annotated[..., JavaType(...)]"
     )
-
-
-_BOXES = {
-    **{name: f"java.lang.{name.capitalize()}" for name in _PRIMITIVES},
-    "int": "java.lang.Integer",
-    "char": "java.lang.Character",
-}
-
-
-def _boxed(signature: Signature) -> Signature:
-    return Signature(_BOXES[signature.name]) if signature.name in _BOXES else signature

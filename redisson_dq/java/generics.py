@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_of, with_arguments
+from redisson_dq.java.declare import Declaration, declaration_of
+from redisson_dq.java.signatures import OBJECT, Signature, with_arguments
 
 __all__ = ["arguments_in", "not_related"]
 

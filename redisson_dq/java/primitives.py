@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Annotated
 
-from redisson_dq.java.declare import JavaType
+from redisson_dq.java.signatures import JavaType
 
 __all__ = ["boolean", "byte", "char", "double", "float", "int", "long", "short"]
 

@@ -17,9 +17,10 @@ import attrs
 
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import Elements, Entries
-from redisson_dq.java.declare import JavaType, declaration_for, hints_of
+from redisson_dq.java.declare import declaration_for, hints_of
 from redisson_dq.java.fields import attributes_of, type_origin
 from redisson_dq.java.sets import OrderedSet
+from redisson_dq.java.signatures import JavaType
 from redisson_dq.java.values import (
     AtomicBoolean,
     AtomicInteger,

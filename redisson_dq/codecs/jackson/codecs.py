@@ -18,7 +18,8 @@ from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.declare import OBJECT, Signature, generation, signature_of
+from redisson_dq.java.declare import generation, signature_of
+from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [
     "AvroJacksonCodec",

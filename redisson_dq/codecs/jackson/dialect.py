@@ -13,8 +13,8 @@ from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
 from redisson_dq.codecs.jackson.types import REFERENCES, held_by, names_class
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.declare import OBJECT, Signature
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
 

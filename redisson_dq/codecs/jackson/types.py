@@ -13,16 +13,10 @@ import attrs
 
 from redisson_dq import java
 from redisson_dq.java.arrays import component_of
-from redisson_dq.java.declare import (
-    OBJECT,
-    Declaration,
-    Signature,
-    array_signature,
-    declaration_of,
-    with_arguments,
-)
+from redisson_dq.java.declare import Declaration, declaration_of
 from redisson_dq.java.facts import ZEROS
 from redisson_dq.java.fields import attributes_of
+from redisson_dq.java.signatures import OBJECT, Signature, array_signature, with_arguments
 
 __all__ = [
     "HELD",

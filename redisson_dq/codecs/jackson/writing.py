@@ -40,9 +40,10 @@ from redisson_dq.codecs.jackson.types import (
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import OBJECT, Declaration, Signature, declaration_for, declaration_of
+from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.places import element_types, place_of
+from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["node_of"]

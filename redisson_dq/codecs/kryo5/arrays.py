@@ -28,8 +28,8 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.wire import read_varint, varint
 from redisson_dq.java.arrays import Array, array_of
-from redisson_dq.java.declare import Signature
 from redisson_dq.java.places import place_of
+from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader

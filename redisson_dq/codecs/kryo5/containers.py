@@ -31,11 +31,12 @@ from redisson_dq.codecs.kryo5.generics import STRING
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, read_varint_flag, string_bytes, varint, varint_flag
 from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
-from redisson_dq.java.declare import Declaration, Signature, declaration_for
+from redisson_dq.java.declare import Declaration, declaration_for
 from redisson_dq.java.facts import NO_NULLS
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.places import with_declared_parts
+from redisson_dq.java.signatures import Signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 if TYPE_CHECKING:

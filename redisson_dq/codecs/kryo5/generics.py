@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Union
 import attrs
 
 from redisson_dq.java.arrays import component_code
-from redisson_dq.java.declare import Declaration, Signature
+from redisson_dq.java.declare import Declaration
+from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader

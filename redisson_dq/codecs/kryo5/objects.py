@@ -29,8 +29,9 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
-from redisson_dq.java.declare import Declaration, Signature, declaration_for
+from redisson_dq.java.declare import Declaration, declaration_for
 from redisson_dq.java.places import Place, field_places, noted_arguments, type_fits, value_is_assignable
+from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader

@@ -24,9 +24,10 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
-from redisson_dq.java.declare import Declaration, Field, Signature, declaration_for
+from redisson_dq.java.declare import Declaration, Field, declaration_for
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
 from redisson_dq.java.places import field_places, noted_arguments, value_is_assignable, with_declared_parts
+from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import BlockData, JavaObject
 
 if TYPE_CHECKING:

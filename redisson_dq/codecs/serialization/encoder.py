@@ -28,10 +28,11 @@ from redisson_dq.codecs.serialization.stream import (
 from redisson_dq.java.arrays import Array as JavaArray
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.collections import Elements, Entries
-from redisson_dq.java.declare import Declaration, Signature, declaration_for, declaration_of
+from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.own import is_own, is_own_of
 from redisson_dq.java.places import Notes, Place, place_of
+from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import JavaClass, JavaObject, Throwable, ThrowableClass
 
 __all__ = ["Encoder"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from redisson_dq.java.arrays import PRIMITIVE_CODES
-from redisson_dq.java.declare import Signature
 from redisson_dq.java.places import place_of
+from redisson_dq.java.signatures import Signature
 
 __all__ = ["primitive"]
 

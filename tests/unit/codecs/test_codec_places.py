@@ -31,10 +31,10 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.errors import EncodeError
 from redisson_dq.java import conversions, hierarchy, java_class
-from redisson_dq.java.declare import JavaType, Signature
 from redisson_dq.java.hierarchy import class_name, is_assignable, kind_of
 from redisson_dq.java.orders import sorted_naturally
 from redisson_dq.java.places import place_of
+from redisson_dq.java.signatures import JavaType, Signature
 from tests.unit.codecs.acme import Color, Planet
 
 T = TypeVar("T")
