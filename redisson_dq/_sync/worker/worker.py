@@ -7,50 +7,35 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar, Union, overload
+from typing import Any, TypeVar
 
-from redisson_dq._concurrency import Mutex, Switch, finish
+from redisson_dq._concurrency import Switch, finish
 from redisson_dq._handler_concurrency import (
-    Layer,
     Resources,
     Side,
-    check_callable,
-    check_no_yield,
     signals,
 )
 from redisson_dq._sync.client import Client, unopened
 from redisson_dq._sync.worker.beside import QueueReport, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
-from redisson_dq._sync.worker.event import Event, current_event
+from redisson_dq._sync.worker.declaring import Declarations
+from redisson_dq._sync.worker.event import current_event
 from redisson_dq._times import Delay, seconds_of
-from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
-from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, declared, positive
-from redisson_dq.working.limits import Limit, Rate
+from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, order_of
-from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["Worker"]
 
 logger = logging.getLogger("redisson_dq")
 
-T = TypeVar("T")
-P = ParamSpec("P")
-R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Any])
 Self = TypeVar("Self", bound="Worker")
 
-_DEFAULT_RETRY = Retry()
 
-#: What a retry policy is given as: one, several of which the first that fits is used, or None for none.
-_AnyRetry = Union[Retry, Sequence[Retry], None]
-
-
-class Worker:
+class Worker(Declarations):
     """Receives values and gives them to handlers, at least once each.
 
     Built on ``queue.receive()``: a value is gone when its handler returned, and ready again when this process dies.
@@ -124,20 +109,13 @@ class Worker:
         self._order = order_of(order)
         self._total = concurrency
         self._make_client, self._owns_client = client, owns_client
-        self._defaults = QueueSettings(visibility_timeout=visibility_timeout, transfer=transfer)
+        super().__init__(QueueSettings(visibility_timeout=visibility_timeout, transfer=transfer))
         self._grace = seconds_of(grace, "worker: grace=")
         self._chance = random.Random() if chance is None else chance
         self._url: tuple[str, dict[str, Any]] | None = None
         #: Four bytes that the ids of its leases begin with, so that whoever started this process can hand them back
         #: (:meth:`return_leases`) when it has died. A supervisor sets it before the start.
         self.owner = b""
-        self._mutex = Mutex()
-        self._handlers: list[Handler] = []
-        self._settings: dict[str, QueueSettings] = {}
-        self._layers: list[Layer] = []
-        self._layers_found: dict[Handler, tuple[Layer, ...]] = {}
-        self._resources_declared: list[Layer] = []
-        self._hooks: list[tuple[tuple[type[happenings.Happening], ...], Callable[[Any], object]]] = []
         self._resources: Resources | None = None
         self._client: Client | None = None
         self._crew: Crew | None = None
@@ -146,335 +124,6 @@ class Worker:
         self._asked_to_stop = 0
         self._stops = False
         self._has_stopped = Switch()
-
-    # -- what it does ------------------------------------------------------------------------------------------------
-
-    def queue(
-        self,
-        name: str,
-        *,
-        codec: Codec[Any] | None = None,
-        partitions: int | None = None,
-        dead_letter: str | None = None,
-        visibility_timeout: Delay | None = None,
-        transfer: bool | None = None,
-        bounded: bool | None = None,
-    ) -> None:
-        """Says how a queue is opened, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
-
-        ``bounded=True`` is for a queue with a capacity: what is handled makes room in it.
-        """
-        if name in {handler.queue for handler in self._handlers}:
-            raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
-        self._settings[name] = QueueSettings(
-            codec=codec,
-            partitions=partitions,
-            dead_letter=dead_letter,
-            visibility_timeout=visibility_timeout,
-            transfer=transfer,
-            bounded=bounded,
-        )
-
-    @overload
-    def handler(
-        self,
-        queue: str,
-        type: type[T],
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[T], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[T], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[T], object] | None = None,
-    ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]: ...
-
-    @overload
-    def handler(
-        self,
-        queue: str,
-        type: None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[F], F]: ...
-
-    def handler(
-        self,
-        queue: str,
-        type: type | None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[Any], Any]:
-        """Declares a function as the handler of a queue's values, or of some of them.
-
-        It is called with the value, and with an :class:`Event` if it takes a second argument. Further arguments are
-        dependencies by name (:meth:`per_item`, :meth:`per_worker`). Its result is ignored. When it returns, the value
-        is gone. When it raises, ``retry`` says whether the value comes again. If not, ``on_failed(value, event,
-        error)`` is called and the value goes to the dead-letter list.
-
-        ``type`` is the class of its values, ``where`` maps fields of the value to what they have to be, ``when`` is a
-        function of the value. A value that no handler takes goes to the dead-letter list. ``concurrency`` is how many
-        run at a time in this process. ``timeout`` is for how long one may run. After ``crash_limit`` deliveries whose
-        process died with the value (None: any number) it is given up too.
-
-        The rest holds over all processes, on the server's clock. ``rate`` is a :class:`Rate`, ``limit`` a
-        :class:`Limit` of handlings at a time. With ``key``, a function of the value, values of one key are handled one
-        at a time and in their order, retries included. With ``unique_for`` (seconds or a timedelta) a value is dropped
-        that equals one handled so shortly before: equal by its bytes, or by its class and ``unique_by(value)``.
-        """
-
-        def declare(function: F) -> F:
-            self.add_handler(
-                function,
-                queue,
-                type,
-                where=where,
-                when=when,
-                concurrency=concurrency,
-                retry=retry,
-                timeout=timeout,
-                on_failed=on_failed,
-                crash_limit=crash_limit,
-                rate=rate,
-                limit=limit,
-                key=key,
-                unique_for=unique_for,
-                unique_by=unique_by,
-            )
-            return function
-
-        return declare
-
-    @overload
-    def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: type[T],
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[T], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[T], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[T], object] | None = None,
-    ) -> Callable[[Callable[Concatenate[list[T], P], R]], Callable[Concatenate[list[T], P], R]]: ...
-
-    @overload
-    def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: None = None,
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[F], F]: ...
-
-    def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: type | None = None,
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[Any], Any]:
-        """Declares a handler of many values at once: of ``size`` at most, or those that came ``within`` a time.
-
-        It is called with a list of values and a list of events. It returns None when all are done, or a list with one
-        outcome for each. An outcome is None for done, or an exception, which counts as if a handler of that value had
-        raised it. When it raises, that is the outcome of all. Otherwise like :meth:`handler`.
-        """
-
-        def declare(function: F) -> F:
-            self.add_handler(
-                function,
-                queue,
-                type,
-                where=where,
-                when=when,
-                concurrency=concurrency,
-                retry=retry,
-                timeout=timeout,
-                on_failed=on_failed,
-                crash_limit=crash_limit,
-                rate=rate,
-                limit=limit,
-                key=key,
-                unique_for=unique_for,
-                unique_by=unique_by,
-                batch=size,
-                within=within,
-            )
-            return function
-
-        return declare
-
-    def add_handler(
-        self,
-        function: Callable[..., Any],
-        queue: str,
-        type: type | None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-        batch: int | None = None,
-        within: Delay = 0,
-    ) -> None:
-        """Like :meth:`handler` and :meth:`batch_handler`, as a call. Also while the worker runs."""
-        made = declared(
-            function,
-            queue,
-            type=type,
-            where=where,
-            when=when,
-            concurrency=concurrency,
-            retry=retry,
-            timeout=timeout,
-            on_failed=on_failed,
-            crash_limit=crash_limit,
-            rate=rate,
-            limit=limit,
-            key=key,
-            unique_for=unique_for,
-            unique_by=unique_by,
-            batch=batch,
-            within=within,
-        )
-        check_callable(function, f"handler {made.name!r} of queue {queue!r}")
-        check_no_yield(function, f"handler {made.name!r} of queue {queue!r}")
-        if on_failed is not None:
-            check_callable(on_failed, f"on_failed of handler {made.name!r}")
-            check_no_yield(on_failed, f"on_failed of handler {made.name!r}")
-        with self._mutex:
-            self._handlers = [*self._handlers, made]
-        if self._crew is not None:
-            self._check_needs()
-            self._crew.employ(self._handlers)
-
-    def remove_handler(self, function: Callable[..., Any], queue: str | None = None) -> bool:
-        """Takes a handler off, of all its queues or of one; True if there was one. Also while the worker runs.
-
-        Values that it handles go on. With its last handler a queue is closed.
-        """
-        with self._mutex:
-            kept = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
-            found = len(kept) < len(self._handlers)
-            self._handlers = kept
-        if found and self._crew is not None:
-            self._crew.employ(kept)
-        return found
-
-    def middleware(self, function: F) -> F:
-        """Declares a function with one ``yield`` that runs around each handling. It is called with the event.
-
-        The first that is declared is outermost. What the handler raises is raised at the ``yield``.
-
-        >>> worker = Worker(client)
-        >>> @worker.middleware
-        ... def timed(event):
-        ...     print("before", event.value)
-        ...     yield
-        ...     print("after")
-        """
-        check_callable(function, f"middleware {function!r}")
-        self._layers.append(Layer(function, "", Shape.of(function, f"middleware {function!r}", 1)))
-        return function
-
-    def per_item(self, function: F) -> F:
-        """Declares a dependency that is made anew for each handling. Handlers get it by the function's name.
-
-        What stands behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
-        own arguments are other dependencies, and ``event``.
-        """
-        return self._dependency(function, self._layers)
-
-    def per_worker(self, function: F) -> F:
-        """Declares a dependency that is made when the worker starts. Otherwise like :meth:`per_item`.
-
-        What stands behind its ``yield`` runs when the worker stops.
-        """
-        return self._dependency(function, self._resources_declared)
-
-    def on(self, *kinds: type[happenings.Happening]) -> Callable[[F], F]:
-        """Declares a function that is called with what happens: happenings of these classes, or all.
-
-        It is called where things happen, so it has to be quick. What it raises is logged.
-        """
-
-        def declare(function: F) -> F:
-            self._hooks.append((kinds or (happenings.Happening,), function))
-            return function
-
-        return declare
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
@@ -577,19 +226,9 @@ class Worker:
     # -- from outside ------------------------------------------------------------------------------------------------
 
     @property
-    def queues(self) -> list[str]:
-        """The names of the queues that it has handlers for."""
-        return list(dict.fromkeys(handler.queue for handler in self._handlers))
-
-    @property
     def grace(self) -> float:
         """How many seconds handlers have at a stop that says nothing else."""
         return self._grace
-
-    @property
-    def handlers(self) -> list[Handler]:
-        """What was declared, in that order."""
-        return list(self._handlers)
 
     def set_url(self, url: str) -> None:
         """Connects to another server from the next start on. Only a worker of :meth:`connect` can."""
@@ -624,6 +263,11 @@ class Worker:
             self._done_with(client)
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _handlers_changed(self) -> None:
+        if self._crew is not None:
+            self._check_needs()
+            self._crew.employ(self._handlers)
 
     def _connected(self) -> Client:
         url, options = self._url or ("", {})
@@ -666,54 +310,3 @@ class Worker:
         finally:
             if client is not None:
                 self._done_with(client)
-
-    def _dependency(self, function: F, place: list[Layer]) -> F:
-        what = f"dependency {function!r}"
-        check_callable(function, what)
-        name = getattr(function, "__name__", "")
-        if not name.isidentifier():
-            raise ArgumentError(f"{what}: a dependency is a function with a name")
-        place.append(Layer(function, name, Shape.by_name(function, what)))
-        return function
-
-    def _check_needs(self) -> None:
-        """Raises ArgumentError for a dependency that nobody declared."""
-        known: set[str] = set()
-        for layer in (*self._resources_declared, *self._layers):
-            _check_known(layer.shape.needs, known, layer.function)
-            known.add(layer.name)
-        for handler in self._handlers:
-            _check_known(handler.shape.needs, known, handler.function)
-
-    def _layers_of(self, handler: Handler) -> Sequence[Layer]:
-        """The middlewares, and the dependencies that they and the handler ask for."""
-        found = self._layers_found.get(handler)
-        if found is None:
-            wanted = set(handler.shape.needs)
-            chosen: list[Layer] = []
-            # Whatever a layer needs was declared before it.
-            for layer in reversed(self._layers):
-                if not layer.name or layer.name in wanted:
-                    wanted.update(layer.shape.needs)
-                    chosen.insert(0, layer)
-            found = self._layers_found[handler] = tuple(chosen)
-        return found
-
-    def _settings_of(self, name: str) -> QueueSettings:
-        return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
-
-    def _tell(self, happening: happenings.Happening) -> None:
-        for kinds, function in self._hooks:
-            if isinstance(happening, kinds):
-                try:
-                    function(happening)
-                except Exception:
-                    logger.exception("worker: a hook failed at %r", happening)
-
-
-def _check_known(needs: Sequence[str], known: set[str], function: Callable[..., Any]) -> None:
-    missing = [name for name in needs if name not in known]
-    if missing:
-        raise ArgumentError(
-            f"{function!r} takes {missing}, and no dependency has that name: declare it with per_item or per_worker"
-        )

@@ -1,0 +1,440 @@
+"""What a worker's user declares: handlers by queue, and what runs around them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar, Union, overload
+
+from redisson_dq._async.worker.event import Event
+from redisson_dq._concurrency import AsyncMutex
+from redisson_dq._handler_concurrency import (
+    Layer,
+    async_check_callable,
+    check_no_yield,
+)
+from redisson_dq._times import Delay
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError
+from redisson_dq.working import happenings
+from redisson_dq.working.handlers import Handler, Shape, declared
+from redisson_dq.working.limits import Limit, Rate
+from redisson_dq.working.retries import Retry
+from redisson_dq.working.settings import QueueSettings
+
+__all__ = ["Declarations"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_DEFAULT_RETRY = Retry()
+
+#: What a retry policy is given as: one, several of which the first that fits is used, or None for none.
+_AnyRetry = Union[Retry, Sequence[Retry], None]
+
+
+class Declarations:
+    """The handlers of each queue, the functions around them, and the hooks for what happens."""
+
+    def __init__(self, defaults: QueueSettings) -> None:
+        self._mutex = AsyncMutex()
+        self._defaults = defaults
+        self._handlers: list[Handler] = []
+        self._settings: dict[str, QueueSettings] = {}
+        self._layers: list[Layer] = []
+        self._layers_found: dict[Handler, tuple[Layer, ...]] = {}
+        self._resources_declared: list[Layer] = []
+        self._hooks: list[tuple[tuple[type[happenings.Happening], ...], Callable[[Any], object]]] = []
+
+    def queue(
+        self,
+        name: str,
+        *,
+        codec: Codec[Any] | None = None,
+        partitions: int | None = None,
+        dead_letter: str | None = None,
+        visibility_timeout: Delay | None = None,
+        transfer: bool | None = None,
+        bounded: bool | None = None,
+    ) -> None:
+        """Says how a queue is opened, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
+
+        ``bounded=True`` is for a queue with a capacity: what is handled makes room in it.
+        """
+        if name in {handler.queue for handler in self._handlers}:
+            raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
+        self._settings[name] = QueueSettings(
+            codec=codec,
+            partitions=partitions,
+            dead_letter=dead_letter,
+            visibility_timeout=visibility_timeout,
+            transfer=transfer,
+            bounded=bounded,
+        )
+
+    @overload
+    def handler(
+        self,
+        queue: str,
+        type: type[T],
+        *,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[T], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[T], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[T], object] | None = None,
+    ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]: ...
+
+    @overload
+    def handler(
+        self,
+        queue: str,
+        type: None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[Any], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[Any], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[Any], object] | None = None,
+    ) -> Callable[[F], F]: ...
+
+    def handler(
+        self,
+        queue: str,
+        type: type | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[Any], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[Any], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[Any], object] | None = None,
+    ) -> Callable[[Any], Any]:
+        """Declares a function as the handler of a queue's values, or of some of them.
+
+        It is called with the value, and with an :class:`Event` if it takes a second argument. Further arguments are
+        dependencies by name (:meth:`per_item`, :meth:`per_worker`). Its result is ignored. When it returns, the value
+        is gone. When it raises, ``retry`` says whether the value comes again. If not, ``on_failed(value, event,
+        error)`` is called and the value goes to the dead-letter list.
+
+        ``type`` is the class of its values, ``where`` maps fields of the value to what they have to be, ``when`` is a
+        function of the value. A value that no handler takes goes to the dead-letter list. ``concurrency`` is how many
+        run at a time in this process. ``timeout`` is for how long one may run. After ``crash_limit`` deliveries whose
+        process died with the value (None: any number) it is given up too.
+
+        The rest holds over all processes, on the server's clock. ``rate`` is a :class:`Rate`, ``limit`` a
+        :class:`Limit` of handlings at a time. With ``key``, a function of the value, values of one key are handled one
+        at a time and in their order, retries included. With ``unique_for`` (seconds or a timedelta) a value is dropped
+        that equals one handled so shortly before: equal by its bytes, or by its class and ``unique_by(value)``.
+        """
+
+        def declare(function: F) -> F:
+            self.add_handler(
+                function,
+                queue,
+                type,
+                where=where,
+                when=when,
+                concurrency=concurrency,
+                retry=retry,
+                timeout=timeout,
+                on_failed=on_failed,
+                crash_limit=crash_limit,
+                rate=rate,
+                limit=limit,
+                key=key,
+                unique_for=unique_for,
+                unique_by=unique_by,
+            )
+            return function
+
+        return declare
+
+    @overload
+    def batch_handler(
+        self,
+        queue: str,
+        size: int,
+        type: type[T],
+        *,
+        within: Delay = 0,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[T], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[T], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[T], object] | None = None,
+    ) -> Callable[[Callable[Concatenate[list[T], P], R]], Callable[Concatenate[list[T], P], R]]: ...
+
+    @overload
+    def batch_handler(
+        self,
+        queue: str,
+        size: int,
+        type: None = None,
+        *,
+        within: Delay = 0,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[Any], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[Any], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[Any], object] | None = None,
+    ) -> Callable[[F], F]: ...
+
+    def batch_handler(
+        self,
+        queue: str,
+        size: int,
+        type: type | None = None,
+        *,
+        within: Delay = 0,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[Any], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[Any], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[Any], object] | None = None,
+    ) -> Callable[[Any], Any]:
+        """Declares a handler of many values at once: of ``size`` at most, or those that came ``within`` a time.
+
+        It is called with a list of values and a list of events. It returns None when all are done, or a list with one
+        outcome for each. An outcome is None for done, or an exception, which counts as if a handler of that value had
+        raised it. When it raises, that is the outcome of all. Otherwise like :meth:`handler`.
+        """
+
+        def declare(function: F) -> F:
+            self.add_handler(
+                function,
+                queue,
+                type,
+                where=where,
+                when=when,
+                concurrency=concurrency,
+                retry=retry,
+                timeout=timeout,
+                on_failed=on_failed,
+                crash_limit=crash_limit,
+                rate=rate,
+                limit=limit,
+                key=key,
+                unique_for=unique_for,
+                unique_by=unique_by,
+                batch=size,
+                within=within,
+            )
+            return function
+
+        return declare
+
+    def add_handler(
+        self,
+        function: Callable[..., Any],
+        queue: str,
+        type: type | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        when: Callable[[Any], object] | None = None,
+        concurrency: int = 1,
+        retry: _AnyRetry = _DEFAULT_RETRY,
+        timeout: Delay | None = None,
+        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
+        crash_limit: int | None = 10,
+        rate: Rate | None = None,
+        limit: Limit | None = None,
+        key: Callable[[Any], object] | None = None,
+        unique_for: Delay | None = None,
+        unique_by: Callable[[Any], object] | None = None,
+        batch: int | None = None,
+        within: Delay = 0,
+    ) -> None:
+        """Like :meth:`handler` and :meth:`batch_handler`, as a call. Also while the worker runs."""
+        made = declared(
+            function,
+            queue,
+            type=type,
+            where=where,
+            when=when,
+            concurrency=concurrency,
+            retry=retry,
+            timeout=timeout,
+            on_failed=on_failed,
+            crash_limit=crash_limit,
+            rate=rate,
+            limit=limit,
+            key=key,
+            unique_for=unique_for,
+            unique_by=unique_by,
+            batch=batch,
+            within=within,
+        )
+        async_check_callable(function, f"handler {made.name!r} of queue {queue!r}")
+        check_no_yield(function, f"handler {made.name!r} of queue {queue!r}")
+        if on_failed is not None:
+            async_check_callable(on_failed, f"on_failed of handler {made.name!r}")
+            check_no_yield(on_failed, f"on_failed of handler {made.name!r}")
+        with self._mutex:
+            self._handlers = [*self._handlers, made]
+        self._handlers_changed()
+
+    def remove_handler(self, function: Callable[..., Any], queue: str | None = None) -> bool:
+        """Takes a handler off, of all its queues or of one; True if there was one. Also while the worker runs.
+
+        Values that it handles go on. With its last handler a queue is closed.
+        """
+        with self._mutex:
+            kept = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
+            found = len(kept) < len(self._handlers)
+            self._handlers = kept
+        if found:
+            self._handlers_changed()
+        return found
+
+    def middleware(self, function: F) -> F:
+        """Declares a function with one ``yield`` that runs around each handling. It is called with the event.
+
+        The first that is declared is outermost. What the handler raises is raised at the ``yield``.
+
+        >>> worker = Worker(client)
+        >>> @worker.middleware
+        ... async def timed(event):
+        ...     print("before", event.value)
+        ...     yield
+        ...     print("after")
+        """
+        async_check_callable(function, f"middleware {function!r}")
+        self._layers.append(Layer(function, "", Shape.of(function, f"middleware {function!r}", 1)))
+        return function
+
+    def per_item(self, function: F) -> F:
+        """Declares a dependency that is made anew for each handling. Handlers get it by the function's name.
+
+        What stands behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
+        own arguments are other dependencies, and ``event``.
+        """
+        return self._dependency(function, self._layers)
+
+    def per_worker(self, function: F) -> F:
+        """Declares a dependency that is made when the worker starts. Otherwise like :meth:`per_item`.
+
+        What stands behind its ``yield`` runs when the worker stops.
+        """
+        return self._dependency(function, self._resources_declared)
+
+    def on(self, *kinds: type[happenings.Happening]) -> Callable[[F], F]:
+        """Declares a function that is called with what happens: happenings of these classes, or all.
+
+        It is called where things happen, so it has to be quick. What it raises is logged.
+        """
+
+        def declare(function: F) -> F:
+            self._hooks.append((kinds or (happenings.Happening,), function))
+            return function
+
+        return declare
+
+    @property
+    def queues(self) -> list[str]:
+        """The names of the queues that it has handlers for."""
+        return list(dict.fromkeys(handler.queue for handler in self._handlers))
+
+    @property
+    def handlers(self) -> list[Handler]:
+        """What was declared, in that order."""
+        return list(self._handlers)
+
+    def _handlers_changed(self) -> None:
+        """Called after each change of the handlers."""
+
+    def _dependency(self, function: F, place: list[Layer]) -> F:
+        what = f"dependency {function!r}"
+        async_check_callable(function, what)
+        name = getattr(function, "__name__", "")
+        if not name.isidentifier():
+            raise ArgumentError(f"{what}: a dependency is a function with a name")
+        place.append(Layer(function, name, Shape.by_name(function, what)))
+        return function
+
+    def _check_needs(self) -> None:
+        """Raises ArgumentError for a dependency that nobody declared."""
+        known: set[str] = set()
+        for layer in (*self._resources_declared, *self._layers):
+            _check_known(layer.shape.needs, known, layer.function)
+            known.add(layer.name)
+        for handler in self._handlers:
+            _check_known(handler.shape.needs, known, handler.function)
+
+    def _layers_of(self, handler: Handler) -> Sequence[Layer]:
+        """The middlewares, and the dependencies that they and the handler ask for."""
+        found = self._layers_found.get(handler)
+        if found is None:
+            wanted = set(handler.shape.needs)
+            chosen: list[Layer] = []
+            # Whatever a layer needs was declared before it.
+            for layer in reversed(self._layers):
+                if not layer.name or layer.name in wanted:
+                    wanted.update(layer.shape.needs)
+                    chosen.insert(0, layer)
+            found = self._layers_found[handler] = tuple(chosen)
+        return found
+
+    def _settings_of(self, name: str) -> QueueSettings:
+        return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
+
+    def _tell(self, happening: happenings.Happening) -> None:
+        for kinds, function in self._hooks:
+            if isinstance(happening, kinds):
+                try:
+                    function(happening)
+                except Exception:
+                    logger.exception("worker: a hook failed at %r", happening)
+
+
+def _check_known(needs: Sequence[str], known: set[str], function: Callable[..., Any]) -> None:
+    missing = [name for name in needs if name not in known]
+    if missing:
+        raise ArgumentError(
+            f"{function!r} takes {missing}, and no dependency has that name: declare it with per_item or per_worker"
+        )
