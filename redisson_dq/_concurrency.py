@@ -82,6 +82,16 @@ class Semaphore:
 async_sleep = asyncio.sleep
 sleep = time.sleep
 
+
+async def async_give_way() -> None:
+    """Lets the other tasks of the loop go on first."""
+    await asyncio.sleep(0)
+
+
+def give_way() -> None:
+    """Other threads go on by themselves."""
+
+
 # A selector rounds up to whole milliseconds, and a thread that sleeps wakes up 0.1 ms late. So a busy
 # wait ends a sleep.
 _SELECTOR_US = 1_300
@@ -308,26 +318,46 @@ class Inbox(Generic[T]):
 
 
 class AsyncSlot(Generic[T]):
-    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+    """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
 
     def __init__(self) -> None:
-        self._future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._woken: asyncio.Future[None] | None = None
+        self._filled = False
+        self._value: T
 
     @property
     def filled(self) -> bool:
-        return self._future.done()
+        return self._filled
 
     @property
     def value(self) -> T:
-        return self._future.result()
+        return self._value
 
     def fill(self, value: T) -> None:
-        self._future.set_result(value)
+        self._value = value
+        self._filled = True
+        if self._woken is not None:
+            _wake(self._woken)
 
     async def wait(self, timeout: float | None) -> bool:
-        # asyncio.wait neither cancels the future nor raises at the end of the time.
-        await asyncio.wait((self._future,), timeout=timeout)
-        return self._future.done()
+        if not self._filled:
+            # Of this wait alone, as a cancelled task cancels what it awaits. asyncio.wait would wake it a round of the
+            # loop later.
+            woken = self._woken = self._loop.create_future()
+            timer = None if timeout is None else self._loop.call_later(timeout, _wake, woken)
+            try:
+                await woken
+            finally:
+                self._woken = None
+                if timer is not None:
+                    timer.cancel()
+        return self._filled
+
+
+def _wake(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
 
 
 class Slot(Generic[T]):

@@ -16,7 +16,7 @@ from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._clock import now_us
-from redisson_dq._concurrency import AsyncInbox, AsyncWorker
+from redisson_dq._concurrency import AsyncInbox, AsyncWorker, async_give_way
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import TransferCounts
@@ -322,6 +322,8 @@ class TransferDriver:
         try:
             result = await self._connections.run(request, before_sending=departure.wait)
             read_us = now_us()
+            # Who waits for what was delivered gets it before this is reckoned with.
+            await async_give_way()
             advanced = [
                 await advance(self._connections, self._options, task.keys, come, result.now_us)
                 for come in result.recurring

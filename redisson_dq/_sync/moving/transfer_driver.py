@@ -14,7 +14,7 @@ from typing import Any, Union
 import attrs
 
 from redisson_dq._clock import now_us
-from redisson_dq._concurrency import Inbox, Worker
+from redisson_dq._concurrency import Inbox, Worker, give_way
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL
@@ -325,6 +325,8 @@ class TransferDriver:
         try:
             result = self._connections.run(request, before_sending=departure.wait)
             read_us = now_us()
+            # Who waits for what was delivered gets it before this is reckoned with.
+            give_way()
             advanced = [
                 advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
             ]
