@@ -20,7 +20,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._async.receiving.waiters import SOON, WAKE, Waiter, Waiters
-from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, AsyncWorker, async_sleep
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, AsyncWorker, async_give_way, async_sleep
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire import commands
@@ -314,6 +314,8 @@ class BlockingPop:
                 await self._follow(after)
         finally:
             self._give(taken)
+        # Who was given something goes on first, and may be back in line already.
+        await async_give_way()
 
     async def _follow(self, after: PutBack) -> None:
         """What has to follow a take. Where Redis is away it is done before the next one."""

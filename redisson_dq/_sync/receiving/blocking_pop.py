@@ -19,7 +19,7 @@ from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._concurrency import Cancelled, Inbox, Switch, Worker, sleep
+from redisson_dq._concurrency import Cancelled, Inbox, Switch, Worker, give_way, sleep
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
@@ -317,6 +317,8 @@ class BlockingPop:
                 self._follow(after)
         finally:
             self._give(taken)
+        # Who was given something goes on first, and may be back in line already.
+        give_way()
 
     def _follow(self, after: PutBack) -> None:
         """What has to follow a take. Where Redis is away it is done before the next one."""
