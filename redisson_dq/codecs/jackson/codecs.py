@@ -15,6 +15,7 @@ from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACK
 from redisson_dq.codecs.jackson.plans import Plans
 from redisson_dq.codecs.jackson.reading import value_of
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
+from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
@@ -54,6 +55,9 @@ class JacksonCodec(Codec[T]):
     #: The type that the whole value is declared as.
     _slot: Signature = OBJECT
     _plans: Plans | None = None
+    #: Of JSON: how a text is written, and the functions of ordinary values.
+    _quoted: Callable[[str], str] | None = None
+    _texts: Texts | None = None
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
         if unknown not in ("refuse", "generic"):
@@ -65,6 +69,13 @@ class JacksonCodec(Codec[T]):
     def encode(self, value: T) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
+            if self._quoted is not None:
+                texts = self._texts
+                if texts is None or texts.generation != generation():
+                    self._texts = texts = Texts(self._dialect, self._slot, self._quoted, self._dumps)
+                data = texts.written(value)
+                if data is not None:
+                    return data
             return self._dumps(node_of(value, self._dialect, self._slot))
         except Exception as error:
             raise encode_error(error, self.name) from error

@@ -19,7 +19,7 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "dumps_3", "loads", "quoted"]
+__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "dumps_3", "loads", "quoted", "quoted_3"]
 
 #: Jackson since 2.15 reads no longer number.
 MAX_NUMBER_DIGITS = 1000
@@ -75,7 +75,7 @@ def quoted(text: str) -> str:
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
-def _quoted_3(text: str) -> str:
+def quoted_3(text: str) -> str:
     """The same in Jackson 3's: only surrogates that are no pair are escaped."""
     if _ESCAPED_3.search(text) is None:
         return f'"{text}"'
@@ -153,7 +153,7 @@ _SCALARS: _Scalars = {
     BigInteger: digits,
     Float: _float_or_name(float_text),
 }
-_SCALARS_3: _Scalars = {**_SCALARS, str: _quoted_3, Decimal: _decimal_3}
+_SCALARS_3: _Scalars = {**_SCALARS, str: quoted_3, Decimal: _decimal_3}
 
 
 def _write(node: Any, out: list[str], scalars: _Scalars) -> None:

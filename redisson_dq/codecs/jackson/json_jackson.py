@@ -48,6 +48,7 @@ class JsonJacksonCodec(JacksonCodec):
     """
 
     _dumps = staticmethod(json.dumps)
+    _quoted = staticmethod(json.quoted)
     _loads = staticmethod(json.loads)
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True, java_time: str = "refuse") -> None:

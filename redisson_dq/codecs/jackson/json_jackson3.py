@@ -42,6 +42,7 @@ class JsonJackson3Codec(JacksonCodec):
 
     _set_up = JACKSON_3
     _dumps = staticmethod(json.dumps_3)
+    _quoted = staticmethod(json.quoted_3)
     _loads = staticmethod(json.loads)
 
 
@@ -54,6 +55,7 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
 
     _set_up = JACKSON_3_PLAIN
     _dumps = staticmethod(json.dumps_3)
+    _quoted = staticmethod(json.quoted_3)
     _loads = staticmethod(json.loads)
 
     @overload

@@ -32,6 +32,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
 
     _set_up = attrs.evolve(JACKSON_2, typed=False)
     _dumps = staticmethod(json.dumps)
+    _quoted = staticmethod(json.quoted)
     _loads = staticmethod(json.loads)
 
     @overload

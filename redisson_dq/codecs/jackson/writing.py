@@ -46,7 +46,7 @@ from redisson_dq.java.places import element_types, place_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 
-__all__ = ["node_of"]
+__all__ = ["Writer", "collection_name", "node_of"]
 
 _THROWABLE = Signature("java.lang.Throwable")
 _THROWABLES = Signature("[Ljava.lang.Throwable;")
@@ -58,7 +58,7 @@ def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
         bare = dialect.bare.get(type(value))
         if bare is not None:
             return bare(value)
-    return _Writer(dialect).write(value, slot, 1)
+    return Writer(dialect).write(value, slot, 1)
 
 
 #: What a plain collection becomes.
@@ -76,11 +76,14 @@ _EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, ja
 _WHOLE_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
 
 
-class _Writer:
+class Writer:
+    """What is known while one value is written."""
+
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._scalars = dialect.scalars
-        self._throwables = 0
+        #: How many exceptions were written, which are numbered.
+        self.throwables = 0
 
     def write(self, value: Any, slot: Signature, depth: int) -> Any:
         """The node of a value that is declared as ``slot``."""
@@ -136,14 +139,14 @@ class _Writer:
             objects = Signature(value.java_name, (key_slot, OBJECT))
             return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
         if isinstance(value, dict):
-            name = _java_name(value, slot)
+            name = collection_name(value, slot)
             check_nulls(value, name)
             return self._with_name(name, self._entries(pairs_in_order(value), slot, depth), slot)
         if isinstance(value, java.Entries):
             check_nulls(value, value.java_name)
             return self._with_name(value.java_name, self._entries(value, slot, depth), slot)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
-            name = _java_name(value, slot)
+            name = collection_name(value, slot)
             check_nulls(value, name)
             return self._with_name(name, self._items(in_order(value), element_of(slot), depth), slot)
         if isinstance(value, java.Throwable):
@@ -189,7 +192,7 @@ class _Writer:
         depth: int,
         write: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> list[Any]:
-        write = write or _Writer.write
+        write = write or Writer.write
         nodes: list[Any] = []
         try:
             for item in values:
@@ -210,7 +213,7 @@ class _Writer:
         named_keys: bool = False,
         write: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> Object:
-        write = write or _Writer.write
+        write = write or Writer.write
         key_slot, value_slot = key_and_value_of(slot)
         named_keys = named_keys or key_slot.name != OBJECT.name
         key_place = place_of(key_slot)
@@ -270,9 +273,9 @@ class _Writer:
     def _generic(self, content: Any, depth: int) -> Any:
         """What an object of an undeclared class holds: its fields, its elements, or one value."""
         if type(content) is list:
-            return self._items(content, OBJECT, depth, _Writer._generic_item)
+            return self._items(content, OBJECT, depth, Writer._generic_item)
         if type(content) is dict:
-            return self._entries(content.items(), OBJECT, depth, write=_Writer._generic_item)
+            return self._entries(content.items(), OBJECT, depth, write=Writer._generic_item)
         scalar = self._scalars.get(type(content))
         return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
 
@@ -304,8 +307,8 @@ class _Writer:
         }
         numbers: tuple[tuple[str, Any], ...] = ()
         if self._dialect.numbered_exceptions:
-            self._throwables += 1
-            numbers = (("@id", self._throwables),)
+            self.throwables += 1
+            numbers = (("@id", self.throwables),)
         pairs = self._pairs(((name, *fields[name]) for name in sorted(fields)), depth, value.java_name)
         return Object((*numbers, *sorted((*pairs, ("stackTrace", trace)), key=lambda pair: pair[0])))
 
@@ -332,7 +335,8 @@ def _exactly(base: type, scalar: Scalar) -> Scalar:
     return lambda value: scalar(str.__str__(value) if base is str else base(value))
 
 
-def _java_name(value: Any, slot: Signature) -> str:
+def collection_name(value: Any, slot: Signature) -> str:
+    """The Java class of a collection that is declared as ``slot``."""
     name = getattr(value, "java_name", None)
     if isinstance(name, str):
         return name

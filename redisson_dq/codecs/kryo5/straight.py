@@ -1,9 +1,4 @@
-"""Straight-line code for the objects of one declared class, as attrs makes an ``__init__`` for one class.
-
-A loop over fields asks the same for each object: which field, which type, how its values are written. Here that is
-asked once, when the first object of a class is read or written. The answers become the text of a function, which is
-compiled. The text is made of the lines below, and of the names of attributes that are plain identifiers; nothing that
-was read from bytes goes into it.
+"""Straight-line code for the objects of one declared class (see :mod:`redisson_dq.codecs.straight`).
 
 Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can stand there. Before
 the step there may be a shortcut: lines for the ordinary values of a type, such as a text that is ASCII. Whatever else
@@ -13,7 +8,6 @@ shortcuts the values, the bytes and the errors are the same.
 
 from __future__ import annotations
 
-import keyword
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +17,7 @@ import attrs
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
 from redisson_dq.codecs.kryo5.scalars import pack_double, unpack_double
 from redisson_dq.codecs.kryo5.wire import string_bytes, varint
+from redisson_dq.codecs.straight import attribute_of, compiled, is_plain
 from redisson_dq.java.numbers import Long
 
 __all__ = ["MOSTLY", "READ_SHORTCUTS", "WRITE_SHORTCUTS", "Step", "reading_function", "writing_function"]
@@ -238,7 +233,7 @@ def reading_function(
         "    reader.seen[class_name] = None",
         "    try:",
     ]
-    if by_keyword and all(map(_is_plain, steps)):
+    if by_keyword and all(is_plain(step.attribute) for step in steps):
         values = ", ".join(f"{step.attribute}=value_{number}" for number, step in enumerate(steps))
     else:
         pairs = ", ".join(f"{step.attribute!r}: value_{number}" for number, step in enumerate(steps))
@@ -256,7 +251,7 @@ def reading_function(
     else:
         lines += [f"        complete(instance, {values})", "        return instance, pos"]
     lines += ["    except Exception as error:", "        raise_unmakable(error, start)"]
-    read: Callable[..., tuple[Any, int]] = _compiled(lines, names, "read", class_name)
+    read: Callable[..., tuple[Any, int]] = compiled(lines, names, "read", class_name)
     return read
 
 
@@ -303,12 +298,12 @@ def writing_function(
         "        raise_in_field(error, at, value)",
         "    writer.depth -= 1",
     ]
-    write: Callable[..., None] = _compiled(lines, names, "write", class_name)
+    write: Callable[..., None] = compiled(lines, names, "write", class_name)
     return write
 
 
 def _writing_lines(step: Step, number: int) -> list[str]:
-    lines = [f"item = value.{step.attribute}" if _is_plain(step) else f"item = getattr(value, {step.attribute!r})"]
+    lines = [f"item = {attribute_of('value', step.attribute)}"]
     general = []
     if step.place is not None:
         general += [f"if type(item) not in fits_{number}:", f"    item = place_{number}(item, writer.notes)"]
@@ -325,14 +320,3 @@ def _writing_lines(step: Step, number: int) -> list[str]:
 
 def _lines_of(shortcut: str) -> list[str]:
     return textwrap.dedent(shortcut).strip().splitlines()
-
-
-def _is_plain(step: Step) -> bool:
-    """Whether the attribute's name can stand in Python text, and is the same name there."""
-    name = step.attribute
-    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
-
-
-def _compiled(lines: Sequence[str], names: dict[str, Any], function: str, class_name: str) -> Any:
-    exec(compile("\n".join(lines), f"<{function} {class_name}>", "exec"), names)
-    return names[function]

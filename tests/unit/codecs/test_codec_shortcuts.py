@@ -14,9 +14,17 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import Codec, JsonJackson3Codec, JsonJacksonCodec, Kryo5Codec, TypedJsonJacksonCodec
+from redisson_dq.codecs import (
+    Codec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    TypedJsonJackson3Codec,
+    TypedJsonJacksonCodec,
+)
 from redisson_dq.codecs.jackson import plans
 from redisson_dq.codecs.jackson.plans import Plan, Plans
+from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.kryo5 import containers, objects, straight
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
@@ -46,6 +54,7 @@ class Wide:
     numbers: list[java.Long] | None = None
     names: set[str] | None = None
     counts: dict[str, int] | None = None
+    shares: dict[java.Long, float] | None = None
     amount: Decimal | None = None
     color: acme.Color | None = None
     customer: acme.Customer | None = None
@@ -124,6 +133,14 @@ VALUES: list[Any] = [
     *(acme.Customer("Ann", acme.Address("s", "c", 5)), acme.VipCustomer("v", None, 3, "z", 0.5), Unsaid("u")),
     *(acme.Order(), acme.Color.RED, acme.Planet.EARTH, acme.Point(1, 2), acme.Box("x"), acme.Box[str]("y")),
     *([acme.Customer("q")], [acme.Empty()] * 3, b"ab", object()),
+    *(
+        [acme.Color.RED, acme.Planet.EARTH],
+        {acme.Color.RED: 1},
+        {'k\u00e9"': [1.5, 1e300, 1e-9, -2.5]},
+        ['"\\', "\n", "\x7f"],
+    ),
+    *(java.Throwable("java.lang.Error", "m"), [java.Throwable("java.lang.Error"), java.Throwable("a.B", "c")]),
+    *({"e": java.Throwable("java.lang.Error"), "f": [1, java.Throwable("a.B")]}, java.TreeMap({"b": 1}), {"a": {1: 2}}),
 ]
 CODECS: dict[str, Callable[[], Codec]] = {
     "Kryo": Kryo5Codec,
@@ -135,6 +152,7 @@ CODECS: dict[str, Callable[[], Codec]] = {
     "Json, generic": functools.partial(JsonJacksonCodec, unknown="generic"),
     "Json 3": JsonJackson3Codec,
     "Json, typed": functools.partial(TypedJsonJacksonCodec, Wide),
+    "Json 3, typed": functools.partial(TypedJsonJackson3Codec, Wide),
 }
 
 
@@ -153,6 +171,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         for writer in (Writer, ReferenceWriter):
             monkeypatch.setattr(writer, "flat", {})
         monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.nothing))
+        monkeypatch.setattr(Texts, "written", lambda *_args: None)
 
     return take
 
@@ -240,7 +259,7 @@ def test_without_shortcuts_all_is_the_same(name: str, no_shortcuts: Callable[[],
     whole = damaged(sorted(found))
     read = [outcome(codec.decode, data) for data in whole]
     assert len({line for line in written if line.startswith("bytes")}) > 100
-    assert sum(line.startswith("DecodeError") for line in read) > 1_000
+    assert sum(line.startswith("DecodeError") for line in read) > 500
 
     no_shortcuts()
     codec = CODECS[name]()

@@ -1,0 +1,279 @@
+"""The JSON of ordinary values, written at once: without the tree of nodes, by a function for each declared class.
+
+Ordinary are declared classes, lists, dicts with texts as keys, texts, bools, enums and the usual numbers, where they
+stand as what they are. The way over nodes writes any other part of a value. It writes the whole value again if a
+part cannot be written, and finds the words for that. So the bytes and the errors are the same without this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from json.encoder import encode_basestring_ascii
+from typing import Any
+
+from redisson_dq.codecs.faults import MAX_DEPTH
+from redisson_dq.codecs.floats import double_text
+from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.node import CLASS
+from redisson_dq.codecs.jackson.types import (
+    REFERENCES,
+    constants,
+    element_of,
+    key_and_value_of,
+    properties,
+)
+from redisson_dq.codecs.jackson.writing import Writer, collection_name
+from redisson_dq.codecs.straight import Unusual, attribute_of, compiled
+from redisson_dq.java.arrays import PRIMITIVE_CODES
+from redisson_dq.java.declare import Declaration, Signature, declaration_for, generation
+from redisson_dq.java.facts import NO_NULLS
+from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.hierarchy import holds
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
+from redisson_dq.java.places import place_of
+
+__all__ = ["SHORTCUTS", "Texts"]
+
+#: The text of a value that is nested so deep. Raises Unusual.
+_Put = Callable[[Any, int], str]
+
+#: By Java type of a field: how an ordinary ``item`` gets its ``text``. ``else`` follows.
+SHORTCUTS: dict[str, str] = {
+    "java.lang.String": """
+if type(item) is str:
+    text = escaped(item)
+    if len(text) != len(item) + 2:
+        text = quoted(item)
+""",
+    "double": """
+if type(item) is float and 1e-3 <= item < 1e7:
+    text = float_repr(item)
+""",
+    "int": f"""
+if type(item) is int and {INT_MIN} <= item <= {INT_MAX}:
+    text = int_repr(item)
+""",
+    "boolean": """
+if type(item) is bool:
+    text = "true" if item else "false"
+""",
+}
+for _name, _boxed in (("int", "Integer"), ("double", "Double"), ("boolean", "Boolean")):
+    SHORTCUTS[f"java.lang.{_boxed}"] = SHORTCUTS[_name]
+
+#: The types whose values have a text here if the declared type holds all of them as they are.
+_SCALARS = frozenset((str, bool, float))
+_NULL = type(None)
+_LONG = "java.lang.Long"
+
+
+class Texts:
+    """The functions of one codec. They hold as long as no class is declared, which may be another one of a known name.
+
+    ``quoted`` writes a text, ``dumps`` the text of a node.
+    """
+
+    def __init__(
+        self, dialect: Dialect, slot: Signature, quoted: Callable[[str], str], dumps: Callable[[Any], bytes]
+    ) -> None:
+        self.generation = generation()
+        self._dialect = dialect
+        self._quoted = quoted
+        self._dumps = dumps
+        self._slots: dict[Signature, Callable[[Any], _Put]] = {}
+        self._classes: dict[tuple[Declaration, tuple[Signature, ...], bool], _Put] = {}
+        self._find = self._of(slot)
+
+    def written(self, value: Any) -> bytes | None:
+        """The bytes of a whole value; None if the way over nodes has to write them, or to say what is wrong."""
+        kind = type(value)
+        if kind is not list and kind is not dict and declaration_for(kind) is None:
+            return None
+        try:
+            return self._find(value)(value, 1).encode()
+        except Exception:
+            return None
+
+    def _of(self, slot: Signature) -> Callable[[Any], _Put]:
+        """What gives the function for a value that is declared as ``slot``, by the value's type."""
+        found = self._slots.get(slot)
+        if found is None:
+            by_type: dict[type, _Put] = {}
+
+            def find(item: Any) -> _Put:
+                kind = type(item)
+                put = by_type.get(kind)
+                if put is None:
+                    put = by_type[kind] = self._resolved(item, slot)
+                return put
+
+            self._slots[slot] = found = find
+        return found
+
+    def _over_nodes(self, slot: Signature) -> _Put:
+        def put(item: Any, depth: int) -> str:
+            writer = Writer(self._dialect)
+            node = writer.write(item, slot, depth)
+            if writer.throwables:  # they are numbered over the whole value
+                raise Unusual
+            return self._dumps(node).decode()
+
+        return put
+
+    def _resolved(self, item: Any, slot: Signature) -> _Put:
+        """The function for all values of this one's type that are declared as ``slot``."""
+        kind = type(item)
+        general = self._over_nodes(slot)
+        name = slot.name
+        if kind is _NULL:
+            return general if name in PRIMITIVE_CODES else lambda _item, _depth: "null"
+        if name in REFERENCES or name[0] == "[":
+            return general
+        if kind is int or kind is Long:
+            return self._number(kind, slot, general)
+        place = place_of(slot)
+        is_exact = place is None or kind in place.exact
+        if not is_exact and (kind in _SCALARS or name in PRIMITIVE_CODES or not holds(name, item)):
+            return general
+        if kind is str:
+            return self._text
+        if kind is bool:
+            return lambda item, _depth: "true" if item else "false"
+        if kind is float:
+            return lambda item, depth: double_text(item) if item - item == 0 else general(item, depth)
+        if kind is list or kind is dict:
+            java_name = collection_name(item, slot)
+            if java_name in NO_NULLS:
+                return general
+            return (self._list if kind is list else self._dict)(slot, java_name, general)
+        declaration = declaration_for(kind)
+        if declaration is None or kind in self._dialect.scalars:
+            return general
+        if isinstance(item, Enum):
+            return self._enum(declaration, slot)
+        return general if declaration.extends else self._class(declaration, slot, general)
+
+    def _text(self, item: str, _depth: int) -> str:
+        text = encode_basestring_ascii(item)
+        return text if len(text) == len(item) + 2 else self._quoted(item)
+
+    def _number(self, kind: type, slot: Signature, general: _Put) -> _Put:
+        """Of an int or a Long."""
+        name, is_int = slot.name, kind is int
+        if name == _LONG or (kind is Long and place_of(slot) is None):
+            head, tail = (f"[{self._quoted(_LONG)},", "]") if self._dialect.names(slot) else ("", "")
+            return lambda item, depth: (
+                f"{head}{int.__repr__(item)}{tail}" if LONG_MIN <= item <= LONG_MAX else general(item, depth)
+            )
+        if is_int and (name in ("int", "long", "java.lang.Integer") or place_of(slot) is None):
+            least, most = (LONG_MIN, LONG_MAX) if name == "long" else (INT_MIN, INT_MAX)
+            return lambda item, depth: int.__repr__(item) if least <= item <= most else general(item, depth)
+        return general
+
+    def _enum(self, declaration: Declaration, slot: Signature) -> _Put:
+        named = self._dialect.names(slot)
+        head, tail = (f"[{self._quoted(declaration.name)},", "]") if named else ("", "")
+        texts = {member: f"{head}{self._quoted(name)}{tail}" for member, name in constants(declaration)[0].items()}
+        return lambda item, _depth: texts[item.name]
+
+    def _list(self, slot: Signature, java_name: str, general: _Put) -> _Put:
+        head, tail = (f"[{self._quoted(java_name)},[", "]]") if self._dialect.names(slot) else ("[", "]")
+        element = element_of(slot)
+        find = self._of(element)
+        of_texts = place_of(element) is None or element.name == "java.lang.String"
+        nothing = head + tail
+
+        def put(items: list[Any], depth: int) -> str:
+            if depth > MAX_DEPTH:
+                raise Unusual
+            if not items:
+                return nothing
+            if of_texts and set(map(type, items)) == _STR:
+                whole = "".join(items)
+                if len(encode_basestring_ascii(whole)) == len(whole) + 2:
+                    return f'{head}"{_BETWEEN.join(items)}"{tail}'
+            below = depth + 1
+            return f"{head}{','.join([find(item)(item, below) for item in items])}{tail}"
+
+        return put
+
+    def _dict(self, slot: Signature, java_name: str, general: _Put) -> _Put:
+        head = f'{{"{CLASS}":{self._quoted(java_name)}' if self._dialect.names(slot) else ""
+        key_slot, value_slot = key_and_value_of(slot)
+        key_place = place_of(key_slot)
+        find, text_of = self._of(value_slot), self._text
+        of_texts = key_place is None or str in key_place.exact
+
+        def put(items: dict[Any, Any], depth: int) -> str:
+            if depth > MAX_DEPTH:
+                raise Unusual
+            if not items:
+                return f"{head}}}" if head else "{}"
+            if not of_texts or set(map(type, items)) != _STR:
+                return general(items, depth)
+            below = depth + 1
+            pairs = ",".join([f"{text_of(key, 0)}:{find(item)(item, below)}" for key, item in items.items()])
+            return f"{head},{pairs}}}" if head else f"{{{pairs}}}"
+
+        return put
+
+    # Declared classes
+
+    def _class(self, declaration: Declaration, slot: Signature, general: _Put) -> _Put:
+        arguments = arguments_in(declaration, slot)
+        if arguments is None:
+            return general
+        key = declaration, arguments, self._dialect.names(slot)
+        put = self._classes.get(key)
+        if put is None:
+            # While it is made, objects of the class itself go the long way round.
+            self._classes[key] = lambda item, depth: self._classes[key](item, depth)
+            put = self._classes[key] = self._compiled(*key)
+        return put
+
+    def _compiled(self, declaration: Declaration, arguments: tuple[Signature, ...], named: bool) -> _Put:
+        names: dict[str, Any] = {
+            **_KNOWN,
+            "quoted": self._quoted,
+            "head": f'{{"{CLASS}":{self._quoted(declaration.name)}',
+        }
+        lines = [
+            "def put(value, depth):",
+            "    if depth > MAX_DEPTH:",
+            "        raise Unusual",
+            "    below = depth + 1",
+        ]
+        found = properties(declaration, arguments, sorted_record=self._dialect.sorted_records).values()
+        for number, field in enumerate(found):
+            slot = field.type
+            names[f"name_{number}"] = f",{self._quoted(field.name)}:"
+            names[f"find_{number}"] = self._of(slot)
+            rest = [f"    text = find_{number}(item)(item, below)"]
+            shortcut = SHORTCUTS.get(slot.name, "").strip().splitlines()
+            if slot.name in PRIMITIVE_CODES or self._dialect.nulls:
+                body = [*shortcut, "else:", *rest] if shortcut else [line.strip() for line in rest]
+                body += [f"text_{number} = name_{number} + text"]
+            else:
+                body = ["if item is None:", f"    text_{number} = ''", "else:"]
+                rest = [*shortcut, "else:", *rest] if shortcut else [line.strip() for line in rest]
+                body += ["    " + line for line in (*rest, f"text_{number} = name_{number} + text")]
+            lines += [f"    item = {attribute_of('value', field.attribute)}", *("    " + line for line in body)]
+        texts = "".join(f"{{text_{number}}}" for number in range(len(found)))
+        if named:
+            lines += [f"    return f'{{head}}{texts}}}}}'"]
+        else:
+            lines += [f"    texts = f'{texts}'", "    return f'{{{texts[1:]}}}'"]
+        put: _Put = compiled(lines, names, "put", declaration.name)
+        return put
+
+
+_STR = {str}
+_BETWEEN = '","'
+_KNOWN: dict[str, Any] = {
+    "MAX_DEPTH": MAX_DEPTH,
+    "Unusual": Unusual,
+    "escaped": encode_basestring_ascii,
+    "float_repr": float.__repr__,
+    "int_repr": int.__repr__,
+}
