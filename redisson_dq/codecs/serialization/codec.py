@@ -8,6 +8,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.marks import marked
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
+from redisson_dq.codecs.serialization.straight_writer import written
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["SerializationCodec"]
@@ -35,6 +36,9 @@ class SerializationCodec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
+        data = written(value)
+        if data is not None:
+            return data
         try:
             return write_object(value, WriteState())
         except Exception as error:

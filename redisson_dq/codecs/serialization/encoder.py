@@ -48,14 +48,14 @@ class Encoder:
     values: ``Integer.valueOf`` up to 127, the constants of an enum. Those are one content here too.
     """
 
-    __slots__ = ("_constants", "_described", "_kept", "depth", "notes")
+    __slots__ = ("_described", "constants", "depth", "kept", "notes")
 
     def __init__(self) -> None:
         self.depth = 0
         self.notes: Notes = {}
         # The value with its content: an id stands for the value as long as it is there.
-        self._kept: dict[int, tuple[Any, Content]] = {}
-        self._constants: dict[Any, Content] = {}
+        self.kept: dict[int, tuple[Any, Content]] = {}
+        self.constants: dict[Any, Content] = {}
         self._described: dict[ThrowableClass, ClassDesc] = {}
 
     def content(self, value: Any) -> Content:
@@ -63,7 +63,7 @@ class Encoder:
         kind = type(value)
         if value is None or kind is str:
             return value
-        kept = self._kept.get(id(value))
+        kept = self.kept.get(id(value))
         if kept is not None:
             return kept[1]
         handler = registry.handler_of(value)
@@ -71,16 +71,16 @@ class Encoder:
             return self._special(value)
         is_kept = handler.identity or is_own(value)
         key = None if is_kept else registry.constant_key(value, handler)
-        if key is not None and key in self._constants:
-            return self._constants[key]
+        if key is not None and key in self.constants:
+            return self.constants[key]
         check_nulls(value, handler.name)
         if handler.write is None:
             raise Unencodable(f"class {handler.name} is read, not written")
         node = self.instance(handler.name)
         if is_kept and not (kind in (tuple, frozenset) and not value):
-            self._kept[id(value)] = value, node
+            self.kept[id(value)] = value, node
         elif key is not None:
-            self._constants[key] = node
+            self.constants[key] = node
         self._enter()
         handler.write(node, value, self)
         self.depth -= 1
@@ -91,7 +91,7 @@ class Encoder:
         if isinstance(value, (bytes, bytearray, memoryview)):
             array = Array(array_descriptor(_BYTES), bytes(value))
             if isinstance(value, bytearray) or is_own(value):
-                self._kept[id(value)] = value, array
+                self.kept[id(value)] = value, array
             return array
         if isinstance(value, JavaArray):
             return self._array(value)
@@ -110,7 +110,7 @@ class Encoder:
                 if declaration is None
                 else declared.descriptor(declaration)
             )
-            self._kept[id(value)] = value, node
+            self.kept[id(value)] = value, node
             self._enter()
             if declaration is None:
                 throwables.write_throwable(node, cast(Any, value), self)
@@ -124,7 +124,7 @@ class Encoder:
             return node
         if is_own_of(str, value):
             text = OwnText(str.__str__(cast(Any, value)))
-            self._kept[id(value)] = value, text
+            self.kept[id(value)] = value, text
             return text
         if isinstance(value, str) and not hasattr(value, "java_name"):
             return str.__str__(value)
@@ -148,7 +148,7 @@ class Encoder:
                 raise Unencodable(f"a constant of {value.java_name} without its name")
             return self._once((desc, name), lambda: EnumConstant(desc, name))
         node = Instance(desc)
-        self._kept[id(value)] = value, node
+        self.kept[id(value)] = value, node
         self._enter()
         declared.write_generic(node, value, self)
         self.depth -= 1
@@ -273,9 +273,9 @@ class Encoder:
         return found
 
     def _once(self, key: Any, make: Callable[[], Content]) -> Any:
-        if key not in self._constants:
-            self._constants[key] = make()
-        return self._constants[key]
+        if key not in self.constants:
+            self.constants[key] = make()
+        return self.constants[key]
 
     def _class_desc(self, name: str) -> ClassDesc:
         declaration = declaration_of(name)
@@ -288,7 +288,7 @@ class Encoder:
 
     def _array(self, value: JavaArray[Any]) -> Array:
         node = self.array(value.java_name, [])
-        self._kept[id(value)] = value, node
+        self.kept[id(value)] = value, node
         self._enter()
         code = value.java_name[1:]
         if code in STRUCT_CODES:

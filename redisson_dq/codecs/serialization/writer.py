@@ -38,14 +38,14 @@ class StreamWriter:
     that text takes the handle of the name, as Java's does.
     """
 
-    __slots__ = ("_count", "_handles", "depth", "out")
+    __slots__ = ("count", "depth", "handles", "out")
 
     def __init__(self) -> None:
         self.out: list[bytes] = [stream.HEADER]
         self.depth = 0
-        self._handles: dict[Content, int] = {}
+        self.handles: dict[Content, int] = {}
         # More than there are contents with a handle: a text may have had several.
-        self._count = 0
+        self.count = 0
 
     def write(self, content: Content) -> None:
         """``content``. Raises Unencodable if it nests too deep. O(size of what was not written yet)."""
@@ -55,7 +55,7 @@ class StreamWriter:
         if type(content) is bytes:
             self._blocks(content)
             return
-        handle = self._handles.get(content)
+        handle = self.handles.get(content)
         if handle is not None:
             self.out.append(b"\x71" + _pack_int(stream.BASE_HANDLE + handle))
         elif type(content) is str:
@@ -68,8 +68,8 @@ class StreamWriter:
             self.depth -= 1
 
     def _new_handle(self, content: Content) -> None:
-        self._handles[content] = self._count
-        self._count += 1
+        self.handles[content] = self.count
+        self.count += 1
 
     def _string(self, text: str | OwnText) -> None:
         """``TC_STRING newHandle (utf) | TC_LONGSTRING newHandle (long-utf)``"""

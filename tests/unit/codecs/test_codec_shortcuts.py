@@ -1,4 +1,4 @@
-"""The shortcuts of Kryo5Codec and JsonJacksonCodec: without them all values, bytes and errors are the same."""
+"""The shortcuts of codecs: without them all values, bytes and errors are the same."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from redisson_dq.codecs import (
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
+    SerializationCodec,
     TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
 )
@@ -28,6 +29,7 @@ from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.kryo5 import containers, objects, straight
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
+from redisson_dq.codecs.serialization import codec as serialization_codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
 from tests.unit.codecs import acme
@@ -63,7 +65,7 @@ class Wide:
     next: Wide | None = None
 
 
-@java_class("com.acme.shortcuts.Strict")
+@java_class("com.acme.shortcuts.Strict", serial_version_uid=1)
 @attrs.frozen
 class Strict:
     number: int = attrs.field(converter=int)
@@ -75,7 +77,7 @@ class Strict:
             raise ValueError("a text that is refused")
 
 
-@java_class("com.acme.shortcuts.Own")
+@java_class("com.acme.shortcuts.Own", serial_version_uid=1)
 @attrs.define(init=False)
 class Own:
     """An ``__init__`` of the user's, with its arguments in another order."""
@@ -88,7 +90,7 @@ class Own:
         self.text = text + "!"
 
 
-@java_class("com.acme.shortcuts.Returning")
+@java_class("com.acme.shortcuts.Returning", serial_version_uid=1)
 @attrs.define(init=False)
 class Returning:
     number: int
@@ -98,7 +100,7 @@ class Returning:
         return number or None
 
 
-@java_class("com.acme.shortcuts.Late")
+@java_class("com.acme.shortcuts.Late", serial_version_uid=1)
 @dataclasses.dataclass
 class Late:
     given: int = 0
@@ -148,6 +150,8 @@ CODECS: dict[str, Callable[[], Codec]] = {
     "Kryo, allowed": functools.partial(
         Kryo5Codec, ["com.acme.shortcuts.Order", "com.acme.Customer", "com.acme.Address", "java.util.ArrayList"]
     ),
+    "Serialization": SerializationCodec,
+    "Serialization, generic": functools.partial(SerializationCodec, unknown="generic"),
     "Json": JsonJacksonCodec,
     "Json, generic": functools.partial(JsonJacksonCodec, unknown="generic"),
     "Json 3": JsonJackson3Codec,
@@ -172,6 +176,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(writer, "flat", {})
         monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.nothing))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
+        monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
 
     return take
 
@@ -271,14 +276,14 @@ def test_without_shortcuts_all_is_the_same(name: str, no_shortcuts: Callable[[],
 
 def test_a_class_that_is_declared_anew_is_read_as_the_new_one() -> None:
     def declared(default: str) -> Any:
-        @java_class("com.acme.shortcuts.Again")
+        @java_class("com.acme.shortcuts.Again", serial_version_uid=3)
         @attrs.define
         class Again:
             text: str | None = default
 
         return Again
 
-    for codec in (Kryo5Codec(), JsonJacksonCodec()):
+    for codec in (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec()):
         first = declared("first")
         holder = Wide(anything=first("x"), next=Wide(anything=first("y")))
         data = codec.encode(holder)
@@ -292,7 +297,7 @@ def test_an_init_that_is_replaced_is_the_one_that_is_called(monkeypatch: pytest.
     def init(self: Any, **values: Any) -> None:
         self.text, self.number = values["text"], -1
 
-    for codec in (Kryo5Codec(), JsonJacksonCodec()):
+    for codec in (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec()):
         data = codec.encode(Own("x", 5))
         assert codec.decode(data).number == 5
         with monkeypatch.context() as patched:
