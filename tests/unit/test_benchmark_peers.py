@@ -10,21 +10,26 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.benchmarks.measures import ASYNCIO, SYNC
+from tests.benchmarks.measures import SYNC
 from tests.benchmarks.peers import command
 from tests.benchmarks.peers.commands import connections, watched
 from tests.benchmarks.peers.figures import (
+    Lateness,
     Mark,
-    PeerFigures,
     PeerSettings,
     drain,
     due_within,
     lateness,
     lead_seconds,
+    parse_ends,
     parse_marks,
 )
-from tests.benchmarks.peers.peer import INSIDE, PEERS, Peer
+from tests.benchmarks.peers.goals import goals
+from tests.benchmarks.peers.killed import again
+from tests.benchmarks.peers.peer import INSIDE, PEERS, WORKER, Peer
+from tests.benchmarks.peers.ready import Ready, rate
 from tests.benchmarks.peers.report import peers_markdown
+from tests.benchmarks.peers.results import PeerFigures
 from tests.benchmarks.peers.run import measure
 
 SMALL = PeerSettings(
@@ -40,11 +45,30 @@ SMALL = PeerSettings(
     drained=100,
     orphaned=5,
     kill_seconds=1.0,
+    ready=200,
+    busy=100,
+    stopped=20,
+    held=4,
+    imports=1,
 )
 
 
 def test_a_line_that_is_still_written_is_left_out() -> None:
     assert parse_marks("0 None 1000\n7 2 3000\n8 2 40") == [Mark(0, None, 1000), Mark(7, 2, 3000)]
+
+
+def test_an_end_has_an_attempt_where_the_library_tells_it() -> None:
+    assert parse_ends("0 None\n7 2\n8 ") == [(0, None), (7, 2)]
+
+
+def test_the_rate_leaves_out_the_start() -> None:
+    # The second process begins after the first tenth.
+    assert rate([Mark(number, None, 1_000_000 if number == 0 else 2_000_000 + number) for number in range(11)]) == 1e6
+
+
+def test_a_job_comes_again_when_it_begins_after_the_kill() -> None:
+    marks = [Mark(0, None, 900), Mark(1, None, 950), Mark(0, None, 1_500), Mark(0, None, 1_900), Mark(1, None, 3_000)]
+    assert again(marks, 1_000) == [0.0005, 0.002]
 
 
 def test_lateness_is_that_of_the_first_time_and_leaves_out_the_warm_up() -> None:
@@ -122,9 +146,9 @@ def test_a_small_run_of_this_library_handles_everything_once() -> None:
     with EmbeddedServer() as server:
         found = measure(server, [peer for peer in PEERS if peer.name == SYNC], SMALL, said.append)
         fewer = attrs.evolve(SMALL, load=0, drained=0, orphaned=0)
-        found += measure(server, [peer for peer in PEERS if peer.name == ASYNCIO], fewer, said.append)
+        found += measure(server, [peer for peer in PEERS if peer.name == WORKER], fewer, said.append)
 
-    assert [one.peer for one in found] == [SYNC, ASYNCIO]
+    assert [one.peer for one in found] == [SYNC, WORKER]
     for one in found:
         assert (one.lateness.handled, one.lateness.early, one.lateness.twice) == (SMALL.jobs, 0, 0)
         assert one.commands_to_enqueue == 1.0
@@ -135,32 +159,54 @@ def test_a_small_run_of_this_library_handles_everything_once() -> None:
     assert first.drain is not None
     assert (first.drain.handled, first.drain.early, first.drain.twice) == (SMALL.drained, 0, 0)
     assert first.orphaned == SMALL.orphaned
+    assert (first.ready, first.commands_busy, first.stopped, first.killed) == (None, None, None, [])
     assert (second.lateness_under_load, second.drain, second.orphaned) == (None, None, None)
-    assert len(said) == 9
-    assert peers_markdown(found, SMALL).count(f"| {SYNC} | ") == 5
+    assert second.ready is not None
+    assert min(second.ready.one, second.ready.two) > 0
+    assert second.commands_busy is not None
+    assert second.stopped is not None
+    assert (second.stopped.in_time, second.stopped.lost, second.stopped.cut, second.stopped.counted) == (True, 0, 0, 0)
+    assert [(one.supervised, one.handled) for one in second.killed] == [(False, SMALL.held), (True, SMALL.held)]
+    assert second.footprint is not None
+    assert second.footprint.import_seconds > 0
+    assert len(said) == 16
+    assert peers_markdown(found, SMALL).count(f"| {WORKER} | ") == 7
     assert json.loads(json.dumps(found, default=attrs.asdict))[0]["peer"] == SYNC
+    verdicts = {goal.text: goal.verdict for goal in goals(found)}
+    assert verdicts[f"{WORKER}: SIGTERM under load loses nothing, cuts nothing short and counts nothing"] == "met"
+    assert verdicts[f"{WORKER}: more jobs a second in one process than every task queue"] == "not measured"
+
+
+def test_the_best_of_the_task_queues_is_what_the_worker_is_held_against() -> None:
+    def one(name: str, jobs_a_second: float) -> PeerFigures:
+        return attrs.evolve(_figures(name, 0, lateness([], 0)), ready=Ready(one=jobs_a_second, two=1.0))
+
+    found = {goal.text: goal for goal in goals([one("rq", 30), one("huey", 90), one(SYNC, 500), one(WORKER, 89)])}
+    goal = found[f"{WORKER}: more jobs a second in one process than every task queue"]
+    assert (goal.found, goal.verdict) == ("89.00, huey 90.00", "missed")
+
+
+def _figures(name: str, repetition: int, timed: Lateness) -> PeerFigures:
+    return PeerFigures(
+        peer=name,
+        repetition=repetition,
+        versions={"made-up": "1.0"},
+        pings=None,
+        enqueued=100.0,
+        enqueued_in_bulk=None,
+        lateness=timed,
+        lateness_under_load=None,
+        commands_to_enqueue=2.0,
+        commands_to_handle=3.5,
+        idle={"BLPOP": 2.0, "PING": 1.0},
+        drain=None,
+        orphaned=None,
+    )
 
 
 def test_a_repeated_figure_shows_its_spread_and_a_missing_one_a_dash() -> None:
     passes = [lateness([Mark(0, 10, 10_000 + late)], 1, behind_ms=late - 400) for late in (400, 600)]
-    figures = [
-        PeerFigures(
-            peer="made up",
-            repetition=number,
-            versions={"made-up": "1.0"},
-            pings=None,
-            enqueued=100.0,
-            enqueued_in_bulk=None,
-            lateness=one,
-            lateness_under_load=None,
-            commands_to_enqueue=2.0,
-            commands_to_handle=3.5,
-            idle={"BLPOP": 2.0, "PING": 1.0},
-            drain=None,
-            orphaned=None,
-        )
-        for number, one in enumerate(passes)
-    ]
+    figures = [_figures("made up", number, one) for number, one in enumerate(passes)]
     lines = peers_markdown(figures, PeerSettings(load=0, drained=0, orphaned=0)).splitlines()
     figure = "0.50 (0.40 to 0.60)"
     assert f"| made up | {figure} | {figure} | {figure} | {figure} | 2 | 0 | 0 |" in lines

@@ -13,9 +13,11 @@ from redisson_dq.embedded import EmbeddedServer
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import REDISSON
 from tests.benchmarks.peers.figures import PeerSettings
+from tests.benchmarks.peers.goals import goals
 from tests.benchmarks.peers.peer import PEERS, Peer
 from tests.benchmarks.peers.report import peers_markdown
 from tests.benchmarks.peers.run import measure
+from tests.benchmarks.tables import goals_table
 
 __all__ = ["add_options", "run"]
 
@@ -32,7 +34,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--peer-repeat", type=int, default=1, help="how often each peer is measured (%(default)s)")
     group.add_argument("--load", type=int, default=5000, help="ZADD a second beside a lateness pass, 0: no such pass")
-    group.add_argument("--drained", type=int, default=5000, help="jobs due at one moment, 0: no drain (%(default)s)")
+    group.add_argument("--drained", type=int, default=10_000, help="jobs due at one moment, 0: no drain (%(default)s)")
+    group.add_argument("--ready", type=int, default=10_000, help="jobs that are ready before a worker starts, 0: none")
+    group.add_argument("--busy", type=int, default=1000, help="jobs for 8 slots while commands are counted, 0: none")
+    group.add_argument("--stopped", type=int, default=60, help="jobs before a worker that gets SIGTERM, 0: none does")
+    group.add_argument("--held", type=int, default=50, help="jobs in hand of a worker that gets SIGKILL, 0: none does")
     group.add_argument("--orphaned", type=int, default=50, help="jobs left by a killed worker, 0: none is killed")
 
 
@@ -46,6 +52,10 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         load=arguments.load,
         drained=arguments.drained,
         orphaned=arguments.orphaned,
+        ready=arguments.ready,
+        busy=arguments.busy,
+        stopped=arguments.stopped,
+        held=arguments.held,
         repeat=arguments.peer_repeat,
     )
     peers = [peer for peer in arguments.peers if arguments.java or peer.name != REDISSON]
@@ -57,11 +67,13 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     if arguments.json is not None:
-        found = {"settings": settings, "machine": machine, "peers": figures}
+        found = {"settings": settings, "machine": machine, "peers": figures, "goals": goals(figures)}
         text = json.dumps(found, indent=1, default=attrs.asdict)
         arguments.json.write_text(text + "\n", "utf-8")
     where, _ = machine.lines()
-    print(f"{where}\n{machine.server}, {machine.python}\n\n{peers_markdown(figures, settings)}", end="")
+    print(f"{where}.\n{machine.server}, {machine.python}.\n\n{peers_markdown(figures, settings)}", end="")
+    if arguments.check_goals:
+        print(f"\n{goals_table(goals(figures)).markdown()}", end="")
     return 0
 
 

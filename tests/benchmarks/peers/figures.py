@@ -12,12 +12,12 @@ __all__ = [
     "Job",
     "Lateness",
     "Mark",
-    "PeerFigures",
     "PeerSettings",
     "drain",
     "due_within",
     "lateness",
     "lead_seconds",
+    "parse_ends",
     "parse_marks",
 ]
 
@@ -47,10 +47,23 @@ class PeerSettings:
     enqueued: int = 2000
     pings: int = 2000
     #: Jobs due at one moment; 0 leaves the drain out.
-    drained: int = 5000
+    drained: int = 10_000
     #: Jobs that are due after the worker was killed; 0 leaves that out. They may be handled for so many seconds.
     orphaned: int = 50
     orphaned_seconds: float = 20.0
+    #: Jobs that do nothing and are ready before a worker starts, and for how long it may handle them; 0: not measured.
+    ready: int = 10_000
+    ready_seconds: float = 10.0
+    #: Jobs that are handled by 8 slots while commands are counted; 0: not measured.
+    busy: int = 1000
+    #: Jobs before a worker that is told to stop, and how long the next one has for what is left; 0: not measured.
+    stopped: int = 60
+    stopped_seconds: float = 20.0
+    #: Jobs in hand of a worker that is killed, and how long is waited for them; 0: not measured.
+    held: int = 50
+    held_seconds: float = 60.0
+    #: How often the imports of a program are timed; 0: neither they nor the memory of a worker are measured.
+    imports: int = 5
     #: From enqueueing to the kill, and from the kill to the due time.
     kill_seconds: float = 3.0
     #: How long after the last due time a peer may go on.
@@ -101,29 +114,6 @@ class Drain:
     last_ms: float | None
 
 
-@attrs.frozen(kw_only=True)
-class PeerFigures:
-    """What one repetition found of one peer. A part that was not measured is None, or zero where it is a rate."""
-
-    peer: str
-    repetition: int
-    versions: dict[str, str]
-    #: PING round trips and jobs a second.
-    pings: float | None
-    enqueued: float
-    enqueued_in_bulk: float | None
-    lateness: Lateness
-    lateness_under_load: Lateness | None
-    #: Commands that clients sent, for each job: the producer, and the worker from the first job to the last.
-    commands_to_enqueue: float
-    commands_to_handle: float
-    #: Commands a second of a worker with nothing to do but wait for one job, by name, the most frequent first.
-    idle: dict[str, float]
-    drain: Drain | None
-    #: How many of the jobs were handled that fell due after the worker was killed and started again.
-    orphaned: int | None
-
-
 def parse_marks(text: str) -> list[Mark]:
     """The lines ``number due now`` of the workers. The last line may be on its way and is left out then."""
     marks = []
@@ -132,6 +122,12 @@ def parse_marks(text: str) -> list[Mark]:
             number, due_ms, at_us = line.split()
             marks.append(Mark(int(number), None if due_ms == "None" else int(due_ms), int(at_us)))
     return marks
+
+
+def parse_ends(text: str) -> list[tuple[int, int | None]]:
+    """The lines ``number attempt`` of the workers. The last line may be on its way and is left out then."""
+    words = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [(int(number), None if attempt == "None" else int(attempt)) for number, attempt in words]
 
 
 def lateness(marks: Sequence[Mark], jobs: int, behind_ms: int = 0, load: float = 0.0) -> Lateness:

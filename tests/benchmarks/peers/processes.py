@@ -11,14 +11,15 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.benchmarks.peers.figures import Job, Mark, parse_marks
-from tests.benchmarks.peers.peer import INSIDE, ROOT, Peer
+from tests.benchmarks.peers.figures import Job, Mark, parse_ends, parse_marks
+from tests.benchmarks.peers.peer import INSIDE, ROOT, Peer, Programs
 
 __all__ = ["Background", "PeerFailed", "Producer", "Worker"]
 
@@ -101,11 +102,22 @@ def _session(leader: int) -> list[int]:
 
 
 class Worker(_Processes):
-    """One worker of a peer, at its defaults."""
+    """One worker of a peer, at its defaults or in another one of its ways, from the making on."""
 
-    def __init__(self, peer: Peer, url: str, folder: Path) -> None:
+    def __init__(
+        self,
+        peer: Peer,
+        url: str,
+        folder: Path,
+        programs: Programs | None = None,
+        *,
+        slots: int = 8,
+        **environment: str,
+    ) -> None:
+        """``slots`` is for programs that have them as an option, ``environment`` for the job."""
         super().__init__(peer, url, folder, "worker")
-        self._commands = peer.worker_commands(url)
+        self._commands = peer.commands(peer.workers if programs is None else programs, url, slots)
+        self._environment.update(environment)
         self.start()
 
     def __enter__(self) -> Worker:
@@ -116,9 +128,61 @@ class Worker(_Processes):
         for command in self._commands:
             self._start(command)
 
+    def until(self, count: int, within: float) -> None:
+        """Waits until it has begun so many jobs. Raises PeerFailed when it has not in time."""
+        deadline = time.monotonic() + within
+        while len({mark.number for mark in self.marks()}) < count:
+            self.check()
+            if time.monotonic() > deadline:
+                raise PeerFailed(f"{self.name} did not begin {count} jobs within {within:g} s: {self.last_words()}")
+            time.sleep(0.02)
+
+    def terminate(self, within: float) -> bool:
+        """Asks it to stop, and tells whether it has done so in time."""
+        for process in self._running:
+            process.terminate()
+        deadline = time.monotonic() + within
+        while any(process.poll() is None for process in self._running) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        in_time = all(process.poll() is not None for process in self._running)
+        self.kill()
+        return in_time
+
+    def kill_children(self) -> None:
+        """Kills what its programs have started, and no program itself."""
+        for process in self._running:
+            for pid in _descendants(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def memory(self) -> int:
+        """Bytes of all its processes; a page that several of them have counts once in all."""
+        return sum(_memory(pid) for process in self._running for pid in {process.pid, *_session(process.pid)})
+
     def marks(self) -> list[Mark]:
         """What it has handled so far, and what the ones before it in the same folder had."""
         return parse_marks(self.marks_file.read_text("ascii")) if self.marks_file.exists() else []
+
+    def ends(self) -> list[tuple[int, int | None]]:
+        """The jobs that came to their end, each with the attempt that it was, where the library tells."""
+        file = self.marks_file.with_suffix(".ends")
+        return parse_ends(file.read_text("ascii")) if file.exists() else []
+
+
+def _descendants(pid: int) -> list[int]:
+    """All below a process."""
+    below = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            below += [int(word) for word in file.read_text().split()]
+    return [one for child in below for one in (child, *_descendants(child))]
+
+
+def _memory(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    raise PeerFailed(f"the system does not tell the memory of process {pid}")
 
 
 class Producer(_Processes):

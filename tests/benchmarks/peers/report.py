@@ -8,28 +8,21 @@ from typing import TypeVar
 import attrs
 
 from tests.benchmarks.measures import Spread, percentile
-from tests.benchmarks.peers.figures import Drain, Lateness, PeerFigures, PeerSettings
+from tests.benchmarks.peers.busy import SLOTS
+from tests.benchmarks.peers.figures import Drain, Lateness, PeerSettings
+from tests.benchmarks.peers.killed import Killed
 from tests.benchmarks.peers.peer import PEERS
+from tests.benchmarks.peers.results import PeerFigures
+from tests.benchmarks.tables import Table
 
 __all__ = ["peers_markdown"]
 
 _PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "max": 100.0}
 _BULK = {peer.name: peer.bulk for peer in PEERS}
+_REDELIVERS = {peer.name: peer.redelivers for peer in PEERS}
 _NONE = "-"
 
-_Row = tuple[str, ...]
 _Counted = TypeVar("_Counted")
-
-
-@attrs.frozen(kw_only=True)
-class _Table:
-    title: str
-    header: _Row
-    rows: Sequence[_Row]
-
-    def markdown(self) -> str:
-        lines = [self.header, tuple("---" for _ in self.header), *self.rows]
-        return f"**{self.title}**\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def peers_markdown(figures: Sequence[PeerFigures], settings: PeerSettings) -> str:
@@ -41,6 +34,11 @@ def peers_markdown(figures: Sequence[PeerFigures], settings: PeerSettings) -> st
     tables += [_enqueueing(settings, peers), _commands(settings, peers)]
     if settings.drained or settings.orphaned:
         tables.append(_afterwards(settings, peers))
+    workers = {name: found for name, found in peers.items() if _REDELIVERS.get(name)}
+    if workers:
+        tables.append(_working(settings, workers))
+        if settings.held:
+            tables.append(_killed(settings, workers))
     notes = [f"- {name}: {_versions(found[0])}" for name, found in peers.items()]
     return "\n".join([*(table.markdown() for table in tables), *notes, *_warnings(figures)]) + "\n"
 
@@ -54,8 +52,8 @@ def _warnings(figures: Sequence[PeerFigures]) -> list[str]:
     ]
 
 
-def _lateness(settings: PeerSettings, peers: dict[str, list[Lateness]]) -> _Table:
-    return _Table(
+def _lateness(settings: PeerSettings, peers: dict[str, list[Lateness]]) -> Table:
+    return Table(
         title=f"Lateness in ms: {settings.jobs:,} jobs within {settings.seconds:g} s",
         header=("peer", *_PERCENTILES, "handled", "early", "twice"),
         rows=[
@@ -74,7 +72,7 @@ def _lateness(settings: PeerSettings, peers: dict[str, list[Lateness]]) -> _Tabl
     )
 
 
-def _lateness_under_load(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _Table:
+def _lateness_under_load(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
     loaded = {
         name: [one.lateness_under_load for one in found if one.lateness_under_load is not None]
         for name, found in peers.items()
@@ -89,8 +87,8 @@ def _lateness_under_load(settings: PeerSettings, peers: dict[str, list[PeerFigur
     )
 
 
-def _enqueueing(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _Table:
-    return _Table(
+def _enqueueing(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
+    return Table(
         title=f"Jobs enqueued a second: {settings.enqueued:,} by one producer",
         header=("peer", "one by one", "in bulk", "by", "PING"),
         rows=[
@@ -106,8 +104,8 @@ def _enqueueing(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> 
     )
 
 
-def _commands(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _Table:
-    return _Table(
+def _commands(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
+    return Table(
         title=f"Commands: of a job, and a second of an idle worker over {settings.idle_seconds:g} s",
         header=("peer", "to enqueue", "to handle", "idle", "most of them"),
         rows=[
@@ -123,14 +121,19 @@ def _commands(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _T
     )
 
 
-def _afterwards(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> _Table:
+def _afterwards(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
     def drains(found: Sequence[PeerFigures]) -> list[Drain]:
         return [one.drain for one in found if one.drain is not None]
 
-    return _Table(
-        title=f"{settings.drained:,} jobs due at once, in ms after that; "
-        f"and {settings.orphaned} jobs due after a worker was killed, {settings.orphaned_seconds:g} s later",
-        header=("peer", "first", "last", "handled", "early", "twice", "of the killed worker"),
+    orphaned = ("of the killed worker",) if settings.orphaned else ()
+    return Table(
+        title=f"{settings.drained:,} jobs due at once, in ms after that"
+        + (
+            f"; and {settings.orphaned} jobs due after a worker was killed, {settings.orphaned_seconds:g} s later"
+            if settings.orphaned
+            else ""
+        ),
+        header=("peer", "first", "last", "handled", "early", "twice", *orphaned),
         rows=[
             (
                 name,
@@ -139,11 +142,68 @@ def _afterwards(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> 
                 _sum(drains(found), lambda one: one.handled),
                 _sum(drains(found), lambda one: one.early),
                 _sum(drains(found), lambda one: one.twice),
-                _spread(one.orphaned for one in found),
+                *((_spread(one.orphaned for one in found),) if settings.orphaned else ()),
             )
             for name, found in peers.items()
         ],
     )
+
+
+def _working(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
+    rows = []
+    for name, found in peers.items():
+        rates = [one.ready for one in found if one.ready is not None]
+        stopped = [one.stopped for one in found if one.stopped is not None]
+        footprints = [one.footprint for one in found if one.footprint is not None]
+        told = [one.counted for one in stopped if one.counted is not None]
+        rows.append(
+            (
+                name,
+                _spread(one.one for one in rates),
+                _spread(one.two for one in rates),
+                _spread((one.commands_busy for one in found), digits=2),
+                _sum(stopped, lambda one: one.lost),
+                _sum(stopped, lambda one: one.cut),
+                f"{sum(told)}" if told else _NONE,
+                _spread(one.import_seconds * 1000 for one in footprints),
+                _spread((one.bytes / 2**20 for one in footprints), digits=1),
+            )
+        )
+    return Table(
+        title=f"Workers: {settings.ready:,} ready jobs that do nothing; commands a job with {SLOTS} busy slots; "
+        f"SIGTERM before {settings.stopped} jobs; imports and memory",
+        header=(
+            "peer",
+            "jobs a second, one process",
+            "two processes",
+            "commands",
+            "SIGTERM: lost",
+            "cut short",
+            "counted",
+            "import, ms",
+            "MB, idle",
+        ),
+        rows=rows,
+    )
+
+
+def _killed(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
+    def cell(found: Sequence[PeerFigures], supervised: bool) -> tuple[str, str]:
+        # Every repetition has the same.
+        for one in found[0].killed:
+            if one.supervised is supervised:
+                return _handled(one)
+        return _NONE, _NONE
+
+    return Table(
+        title=f"kill -9 with jobs in hand: handled again within {settings.held_seconds:g} s",
+        header=("peer", "next worker", "the last after, s", "under its supervisor", "the last after, s", "by its docs"),
+        rows=[(name, *cell(found, False), *cell(found, True), _REDELIVERS[name]) for name, found in peers.items()],
+    )
+
+
+def _handled(one: Killed) -> tuple[str, str]:
+    return f"{one.handled} of {one.jobs}", _NONE if one.seconds is None else f"{one.seconds:.1f}"
 
 
 def _spread(figures: Iterable[float | None], digits: int = 0) -> str:

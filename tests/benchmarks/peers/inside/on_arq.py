@@ -6,15 +6,16 @@ from functools import cache, partial
 
 from arq import create_pool
 from arq.connections import RedisSettings
-from serving import URL, gathered, mark, ping_asyncio, serve, versions
+from serving import URL, gathered, handled_asyncio, ping_asyncio, serve, slots, versions
 
 
 async def handle(context, number, due_ms):
-    mark(number, due_ms)
+    await handled_asyncio(number, due_ms, context["job_try"])
 
 
 class WorkerSettings:
     functions = (handle,)
+    max_jobs = slots(10)
     redis_settings = RedisSettings.from_dsn(URL)
 
 

@@ -3,14 +3,14 @@
 from datetime import datetime, timezone
 
 from celery import Celery
-from serving import URL, mark, ping, serve, versions
+from serving import URL, handled, ping, serve, versions
 
 app = Celery("benchmark", broker=URL)
 
 
-@app.task(name="handle")
-def handle(number, due_ms):
-    mark(number, due_ms)
+@app.task(name="handle", bind=True)
+def handle(self, number, due_ms):
+    handled(number, due_ms, self.request.retries + 1)
 
 
 def enqueue(jobs):

@@ -4,14 +4,17 @@ import time
 
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker
-from serving import URL, mark, ping, serve, versions
+from dramatiq.middleware import CurrentMessage
+from serving import URL, handled, ping, serve, versions
 
 dramatiq.set_broker(RedisBroker(url=URL))
+dramatiq.get_broker().add_middleware(CurrentMessage())
 
 
 @dramatiq.actor
 def handle(number, due_ms):
-    mark(number, due_ms)
+    message = CurrentMessage.get_current_message()
+    handled(number, due_ms, message.options.get("retries", 0) + 1)
 
 
 def enqueue(jobs):

@@ -3,14 +3,14 @@
 from datetime import datetime, timezone
 
 from huey import RedisHuey
-from serving import URL, mark, ping, serve, versions
+from serving import URL, handled, ping, serve, versions
 
 huey = RedisHuey("benchmark", url=URL)
 
 
 @huey.task()
 def handle(number, due_ms):
-    mark(number, due_ms)
+    handled(number, due_ms)
 
 
 def enqueue(jobs):

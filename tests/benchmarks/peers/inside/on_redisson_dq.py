@@ -30,8 +30,11 @@ def _due(due_ms):
 
 
 def _pairs(jobs):
+    """What is ready at once, and what is due, with its delay."""
     now_ms = time.time_ns() / 1e6
-    return [(_value(number, due_ms), max(0.0, (due_ms - now_ms) / 1000)) for number, due_ms in jobs]
+    ready = [_value(number, due_ms) for number, due_ms in jobs if due_ms is None]
+    later = [(_value(number, due_ms), (due_ms - now_ms) / 1000) for number, due_ms in jobs if due_ms is not None]
+    return ready, [(value, max(0.0, delay)) for value, delay in later]
 
 
 def work():
@@ -50,14 +53,19 @@ async def work_asyncio():
 
 def produce():
     # A producer: it moves nothing.
-    queue = redisson_dq.connect(URL, codec=StringCodec()).delayed_queue(_QUEUE, transfer=False)
+    client = redisson_dq.connect(URL, codec=StringCodec())
+    queue = client.delayed_queue(_QUEUE, transfer=False)
 
     def enqueue(jobs):
         for number, due_ms in jobs:
             queue.offer(_value(number, due_ms), 0 if due_ms is None else None, _due(due_ms))
 
     def enqueue_all(jobs):
-        queue.offer_all(_pairs(jobs))
+        ready, later = _pairs(jobs)
+        if ready:
+            client.blocking_queue(_QUEUE, transfer=False).add_all(ready)
+        if later:
+            queue.offer_all(later)
 
     serve(_versions(), enqueue, enqueue_all, ping=ping)
 
@@ -65,14 +73,21 @@ def produce():
 def produce_asyncio():
     @functools.cache
     def opened():
-        return redisson_dq.aio.connect(URL, codec=StringCodec()).delayed_queue(_QUEUE, transfer=False)
+        client = redisson_dq.aio.connect(URL, codec=StringCodec())
+        return client.delayed_queue(_QUEUE, transfer=False), client.blocking_queue(_QUEUE, transfer=False)
 
     async def enqueue(jobs):
+        queue, _ = opened()
         for number, due_ms in jobs:
-            await opened().offer(_value(number, due_ms), 0 if due_ms is None else None, _due(due_ms))
+            await queue.offer(_value(number, due_ms), 0 if due_ms is None else None, _due(due_ms))
 
     async def enqueue_all(jobs):
-        await opened().offer_all(_pairs(jobs))
+        queue, ready_queue = opened()
+        ready, later = _pairs(jobs)
+        if ready:
+            await ready_queue.add_all(ready)
+        if later:
+            await queue.offer_all(later)
 
     serve(_versions(), enqueue, enqueue_all, ping=ping_asyncio)
 

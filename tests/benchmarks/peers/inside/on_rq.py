@@ -4,11 +4,11 @@ from datetime import datetime, timezone
 
 import redis
 from rq import Queue
-from serving import IN_FLIGHT, URL, mark, ping, serve, versions
+from serving import IN_FLIGHT, URL, handled, ping, serve, versions
 
 
 def handle(number, due_ms):
-    mark(number, due_ms)
+    handled(number, due_ms)
 
 
 def produce():

@@ -3,16 +3,16 @@
 from functools import partial
 
 from saq import Queue
-from serving import URL, gathered, mark, ping_asyncio, serve, versions
+from serving import URL, gathered, handled_asyncio, ping_asyncio, serve, slots, versions
 
 queue = Queue.from_url(URL)
 
 
 async def handle(context, *, number, due_ms):
-    mark(number, due_ms)
+    await handled_asyncio(number, due_ms, context["job"].attempts)
 
 
-settings = {"queue": queue, "functions": [handle]}
+settings = {"queue": queue, "functions": [handle], "concurrency": slots(10)}
 
 
 async def put(number, due_ms):

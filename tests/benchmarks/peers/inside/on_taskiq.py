@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime, timezone
 from functools import cache, partial
 
-from serving import URL, gathered, mark, ping_asyncio, serve, versions
+from serving import URL, gathered, handled_asyncio, ping_asyncio, serve, versions
 from taskiq import TaskiqScheduler
 from taskiq_redis import ListRedisScheduleSource, RedisStreamBroker
 
@@ -15,7 +15,7 @@ scheduler = TaskiqScheduler(broker, sources=[source])
 
 @broker.task(task_name="handle")
 async def handle(number: int, due_ms: int | None) -> None:
-    mark(number, due_ms)
+    await handled_asyncio(number, due_ms)
 
 
 @cache

@@ -1,7 +1,9 @@
 """Runs inside the environment of a peer, where redis-py is another one for each: a plain script, not checked by mypy.
 
-What all workers and producers have in common: ``mark`` for a job that is handled, and ``serve``, which lets the
-driver have jobs enqueued. Everything comes from the environment: ``BENCHMARK_URL`` and ``BENCHMARK_MARKS``.
+What all workers and producers have in common: ``handled`` is the job, and ``serve`` lets the driver have jobs
+enqueued. Everything comes from the environment: ``BENCHMARK_URL``, ``BENCHMARK_MARKS``, and where a job is to take its
+time ``BENCHMARK_SECONDS``, or ``BENCHMARK_HOLD``: as long as that file is there. ``BENCHMARK_SLOTS`` is how many jobs
+one process may have in hand, where no option says it.
 """
 
 import asyncio
@@ -16,16 +18,53 @@ from importlib import metadata
 URL = os.environ["BENCHMARK_URL"]
 IN_FLIGHT = 100
 
+_SECONDS = float(os.environ.get("BENCHMARK_SECONDS", "0"))
+_HOLD = os.environ.get("BENCHMARK_HOLD")
+
+
+def slots(default):
+    """How many jobs one process may have in hand."""
+    return int(os.environ.get("BENCHMARK_SLOTS", default))
+
+
+def handled(number, due_ms, attempt=None):
+    """The job. ``attempt`` is which one the library says it is, where it does."""
+    mark(number, due_ms)
+    if _SECONDS or _HOLD:
+        for pause in _pauses():
+            time.sleep(pause)
+        _end(number, attempt)
+
+
+async def handled_asyncio(number, due_ms, attempt=None):
+    """The job where libraries want coroutines."""
+    mark(number, due_ms)
+    if _SECONDS or _HOLD:
+        for pause in _pauses():
+            await asyncio.sleep(pause)
+        _end(number, attempt)
+
+
+def _pauses():
+    yield _SECONDS
+    while _HOLD and os.path.exists(_HOLD):
+        yield 0.05
+
 
 def mark(number, due_ms):
     """Appends ``number due now`` to the file of marks: no command to Redis, and one write, so lines never mix."""
     now_us = time.time_ns() // 1000
-    os.write(_marks(), f"{number} {due_ms} {now_us}\n".encode())
+    os.write(_opened(""), f"{number} {due_ms} {now_us}\n".encode())
+
+
+def _end(number, attempt):
+    """Appends ``number attempt`` to the file of ends."""
+    os.write(_opened(".ends"), f"{number} {attempt}\n".encode())
 
 
 @functools.cache
-def _marks():
-    return os.open(os.environ["BENCHMARK_MARKS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+def _opened(suffix):
+    return os.open(os.environ["BENCHMARK_MARKS"] + suffix, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
 
 def versions(*packages):
