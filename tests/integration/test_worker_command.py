@@ -30,6 +30,7 @@ from tests.conftest import PATIENCE, PROGRAMS, by_night, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
+from tests.integration.workers import worked_off
 
 # Every case starts processes: the second server has its turn at night.
 pytestmark = [
@@ -262,11 +263,12 @@ def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, kills: in
     with command(url, THREADS, "--processes", "3", seconds=0.005, handler={"concurrency": 4}) as made:
         for number in range(kills):
             before = len(done(admin))
-            eventually(partial(went_on, admin, before))
+            # One that died again and again is replaced after half a minute.
+            eventually(partial(went_on, admin, before), within=3 * PATIENCE)
             pids = children(made)
             if pids:
                 os.kill(pids[number % len(pids)], signal.SIGKILL)
-        eventually(lambda: not whereabouts(admin).total, within=PATIENCE * 4)
+        worked_off(admin)
         made.send(signal.SIGTERM)
         assert made.ends() == 0
     assert {value for value, *_ in done(admin)} == {str(number) for number in range(count)}

@@ -23,7 +23,7 @@ from redisson_dq.worker import HandedBack, Lost, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.integration.workers import Gate, Ledger, Log, at_rest, running, worked_off
 
 # Most cases start processes: the second server has its turn at night.
 pytestmark = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
@@ -377,7 +377,7 @@ def test_killed_at_random_under_load(flavour: Flavour, url: str, admin: Any, que
         done = {value.split(b" ")[0] for value in admin.lrange("done", 0, -1)}
         assert done | set(found.total) >= {value.encode() for value in delayed_values}
     with process(url, flavour, failures=0.1, seed=kills, **options) as made:
-        at_rest(admin)
+        worked_off(admin)
         made.send_signal(signal.SIGTERM)
         assert made.wait(PATIENCE) == 0
     done = {value.split(b" ")[0] for value in admin.lrange("done", 0, -1)}

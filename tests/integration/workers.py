@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from redisson_dq.worker import Happening
 from tests.conftest import PATIENCE, eventually
 from tests.integration.whereabouts import whereabouts
 
-__all__ = ["Ledger", "Log", "Gate", "at_rest", "running"]
+__all__ = ["Ledger", "Log", "Gate", "at_rest", "running", "worked_off"]
 
 
 class Ledger:
@@ -101,6 +103,21 @@ def at_rest(admin: Any, name: str = "orders") -> None:
         return not found.total - found.dead
 
     eventually(nothing_left)
+
+
+def worked_off(admin: Any, pause: float = 0.2) -> None:
+    """Waits until nothing is left, however long it takes, as long as the list ``done`` grows.
+
+    A process that died again and again is replaced after half a minute.
+    """
+    while whereabouts(admin).total:
+        before = admin.llen("done")
+        time.sleep(pause)
+        eventually(partial(_went_on, admin, before), within=3 * PATIENCE)
+
+
+def _went_on(admin: Any, before: int) -> bool:
+    return admin.llen("done") > before or not whereabouts(admin).total
 
 
 AnyHandler = Callable[..., Any]

@@ -123,6 +123,11 @@ def test_tests_that_are_named_are_there() -> None:
     assert len(named) > 20
     missing = [f"{path}::{name}" for path, name in named if f"def {name}" not in (ROOT / path).read_text("utf-8")]
     assert missing == []
+    # What the worker was designed after: each row says which test shows that it is there.
+    table = (ROOT / "docs" / "worker.md").read_text("utf-8").partition("## Where other designs' parts are")[2]
+    rows = re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[1:]
+    assert len(rows) > 20
+    assert [row for row in rows if not re.search(r"\| `tests/[\w/]+\.py::\w+`$", row)] == []
 
 
 @pytest.mark.parametrize("module", [redisson_dq, aio, worker, aio_worker])
