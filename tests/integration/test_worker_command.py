@@ -255,7 +255,7 @@ def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
 
 
 @in_threads
-@pytest.mark.parametrize("kills", [3, by_night(200)])
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])])
 def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, kills: int) -> None:
     """Leases run for 1,000 s, so each value that is not handled soon was forgotten by the supervisor."""
     count = 150 * kills

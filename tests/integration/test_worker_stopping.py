@@ -358,7 +358,7 @@ def while_it_works(admin: Any, before: int) -> None:
     eventually(lambda: admin.llen("done") > before)
 
 
-@pytest.mark.parametrize("kills", [3, by_night(200)])
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])])
 def test_killed_at_random_under_load(flavour: Flavour, url: str, admin: Any, queue: Any, kills: int) -> None:
     """Each value is handled at least once, however many of the processes that handle them are killed."""
     chance, count = random.Random(kills), 40 * (kills + 1)
