@@ -24,6 +24,7 @@ from redisson_dq.java.arrays import Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.declare import declaration_for, declaration_of
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
+from redisson_dq.java.hierarchy import kind_of
 from redisson_dq.java.maps import EnumMap
 from redisson_dq.java.sets import EnumSet, OrderedSet
 from redisson_dq.java.signatures import Signature
@@ -354,4 +355,6 @@ def convert(value: Any, signature: Signature) -> Any:
         raise
     except (ArgumentError, OverflowError) as error:
         raise Misfit(value, name, str(error)) from error
-    raise Misfit(value, name)
+    may_implement = "." in name and name[0] != "[" and declaration is None and kind_of(name) in (None, "I")
+    is_declared = may_implement and declaration_for(type(value)) is not None
+    raise Misfit(value, name, "java_class does not say that it implements that" if is_declared else "")

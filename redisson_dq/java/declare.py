@@ -119,6 +119,8 @@ class Declaration:
     serial_version_uid: int | None
     rename: _Rename = attrs.field(repr=False)
     implements: tuple[JavaType, ...] = attrs.field(default=(), repr=False)
+    #: Whether the class itself implements nothing else.
+    implements_no_more: bool = attrs.field(default=False, repr=False)
     #: Of an enum, by Java's name of a constant: the class of its body, of those that are known.
     bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     #: Of a subclass of a collection: the class of java.util that it extends.
@@ -165,7 +167,14 @@ class Declaration:
     @cached_property
     def interfaces(self) -> tuple[Signature, ...]:
         """The generic interfaces that the class implements itself, with their type arguments."""
-        return tuple(self._type(Annotated[Any, said], where=self.name) for said in self.implements)
+        return tuple(
+            self._type(Annotated[Any, said], where=self.name) for said in self.implements if said.signature.arguments
+        )
+
+    @cached_property
+    def says_all(self) -> bool:
+        """Whether all supertypes are known: no class from here upwards implements more than it says."""
+        return self.implements_no_more and (self.superclass is None or self.superclass.says_all)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -353,7 +362,7 @@ def java_class(
     constant_bodies: bool | Mapping[str, str] = False,
     rename: _Rename = None,
     serial_version_uid: int | None = None,
-    implements: Iterable[str] = (),
+    implements: Iterable[str | types.EllipsisType] | None = None,
 ) -> Callable[[C], C]:
     """Declare that an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a collection stands for the
     Java class ``name``.
@@ -370,9 +379,11 @@ def java_class(
     are the same, less the underscore of ``class_``. ``serial_version_uid`` is needed to write the class with
     SerializationCodec.
 
-    ``implements`` has the generic interfaces of a generic class, as in Java source with the names of the TypeVars:
-    ``implements=["com.acme.Either<L, R>"]``. Jackson takes the type arguments of the object in a field of type
-    ``Either<Geo, String>`` from it.
+    ``implements`` has all interfaces of the class and those that they extend, and Number if the class extends it. An
+    object is refused in a field whose type is none of them. ``...`` as the last one says that there are more. Without
+    ``implements`` no interface is known, and the class may be in a field of any. A superclass says its own. Those of a
+    generic class are as in Java source with the names of the TypeVars: ``implements=["com.acme.Either<L, R>"]``.
+    Jackson takes the type arguments of the object in a field of type ``Either<Geo, String>`` from it.
 
     A class that extends a collection in Java is a plain subclass of Python's: ``class Names(list[str])`` for one that
     extends ``ArrayList<String>``, ``class Index(java.HashMap[str, Order])``. Its annotations are its other fields.
@@ -384,7 +395,8 @@ def java_class(
         raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
     if isinstance(implements, str):
         raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not the text {implements!r}")
-    interfaces = tuple(map(JavaType, implements))
+    said = [*(implements if implements is not None else (...,))]
+    interfaces = tuple(JavaType(one) for one in said if not isinstance(one, types.EllipsisType))
 
     def declare(python: C) -> C:
         as_type: type = python
@@ -405,7 +417,13 @@ def java_class(
         kind = "enum" if is_enum else "collection" if extends else "record" if record else "class"
         is_final = not constant_bodies if is_enum else final or record
         bodies = constant_bodies if isinstance(constant_bodies, Mapping) else {}
-        made = Declaration(name, python, kind, is_final, serial_version_uid, rename, interfaces, bodies, extends)
+        made = Declaration(
+            *(name, python, kind, is_final, serial_version_uid, rename),
+            implements=interfaces,
+            implements_no_more=... not in said,
+            bodies=bodies,
+            extends=extends,
+        )
         if not bodies.keys() <= set(made.constants):
             raise ArgumentError(f"{name} has no constant {sorted(bodies.keys() - set(made.constants))[0]}")
         _by_name[name] = _by_python[python] = made

@@ -18,13 +18,13 @@ from uuid import UUID
 
 from redisson_dq.java import collections, kotlin, lists, maps, numbers, sets, time_numbers, times, values
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, component_of
-from redisson_dq.java.declare import declaration_for, declaration_of
+from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import JavaObject, Throwable
 
-__all__ = ["PYTHON_TYPES", "class_name", "holds", "is_assignable", "is_jdk", "kind_of"]
+__all__ = ["PYTHON_TYPES", "class_name", "holds", "is_assignable", "is_jdk", "kind_of", "said_supertypes"]
 
 _PACKAGE = __name__.rpartition(".")[0]
 _OBJECT = "java.lang.Object"
@@ -32,6 +32,8 @@ _COLLECTIONS = ("java.util.Collection", "java.util.Map", "java.util.Dictionary")
 _ENUM, _RECORD, _NUMBER = "java.lang.Enum", "java.lang.Record", "java.lang.Number"
 _OF_ARRAYS = frozenset((_OBJECT, "java.lang.Cloneable", "java.io.Serializable"))
 _THROWABLE = "java.lang.Throwable"
+#: By kind of a declared class: what it extends without saying so.
+_IMPLIED = {"enum": (_ENUM,), "record": (_RECORD,)}
 
 
 @functools.cache
@@ -159,8 +161,8 @@ def _holds_throwable(declared: str, value: Throwable) -> bool:
 def is_assignable(name: str, declared: str) -> bool:
     """Whether objects of the class ``name`` can stand where ``declared`` is declared.
 
-    Nobody tells here which interfaces a user's class has: it can stand where an interface is declared that is none
-    of collections.
+    A user's class that does not say what it implements can stand where an interface is declared that is none of
+    collections.
     """
     if name == declared or declared == _OBJECT:
         return True
@@ -169,13 +171,28 @@ def is_assignable(name: str, declared: str) -> bool:
     if name in _lines():
         return declared in _supertypes(name)
     declaration, wanted = declaration_of(name), declaration_of(declared)
-    if declaration is not None and declaration.extends and is_jdk(declared):
-        return is_assignable(declaration.extends, declared) or kind_of(declared) is None
     if declaration is not None and wanted is not None:
         return issubclass(declaration.python, wanted.python)
+    if declaration is not None and (declared in said_supertypes(declaration) or declaration.says_all):
+        return declared in said_supertypes(declaration)
     if not is_jdk(declared):
         return not is_jdk(name)
+    if declaration is not None and declaration.extends:
+        return kind_of(declared) is None
     return _is_open(declared, None if declaration is None else declaration.kind)
+
+
+@functools.lru_cache(maxsize=4096)
+def said_supertypes(declaration: Declaration) -> frozenset[str]:
+    """All supertypes that are known of a declared class: those that it and its superclasses say, and what these are."""
+    said = [interface.signature.name for interface in declaration.implements]
+    said += _IMPLIED.get(declaration.kind, ())
+    if declaration.serial_version_uid is not None:
+        said.append("java.io.Serializable")
+    if declaration.extends:
+        said.append(declaration.extends)
+    above = frozenset() if declaration.superclass is None else said_supertypes(declaration.superclass)
+    return above.union((declaration.name, _OBJECT), *(_supertypes(one) if one in _lines() else (one,) for one in said))
 
 
 def _is_array_assignable(name: str, declared: str) -> bool:
@@ -198,7 +215,7 @@ def _is_open(declared: str, kind: str | None) -> bool:
     if declared in (_ENUM, _RECORD):
         return kind is None or kind == declared.rpartition(".")[2].lower()
     if declared == _NUMBER:
-        return kind in (None, "class")
+        return kind is None  # a declared class names it
     if declared not in _lines():
         return True
     return kind_of(declared) == "I" and not any(name in _supertypes(declared) for name in _COLLECTIONS)

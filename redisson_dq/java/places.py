@@ -42,6 +42,7 @@ __all__ = [
     "field_places",
     "value_is_assignable",
     "noted_arguments",
+    "may_be_assignable",
     "place_named",
     "place_of",
     "type_fits",
@@ -436,9 +437,12 @@ _HOLDS: dict[str, tuple[type, ...]] = {
 def value_is_assignable(value: Any, name: str) -> bool:
     """Whether a place of the type ``name`` may hold a value that was read and is not None. O(1)
 
-    This checks arrays, interfaces of collections, and declared classes with their superclasses. A value that was read
-    may have lost its class, so it is True of every other type.
+    This checks arrays, interfaces of collections, and declared classes with what they extend and implement. A value
+    that was read may have lost its class, so it is True of every other type.
     """
+    own = declaration_for(type(value))
+    if own is not None and own.says_all:
+        return is_assignable(own.name, name)
     holds: Any = _HOLDS.get(name)
     if holds is None:
         if name[0] == "[":
@@ -453,6 +457,15 @@ def value_is_assignable(value: Any, name: str) -> bool:
     return isinstance(value, holds)
 
 
+def may_be_assignable(value: Any, name: str) -> bool:
+    """The same, where a declared class that does not say what it extends may be a subclass in Java."""
+    if value_is_assignable(value, name):
+        return True
+    own = declaration_for(type(value))
+    return own is not None and not own.says_all
+
+
 def type_fits(kind: type, name: str) -> bool:
     """Whether what holds of one value of this type, that a place of the type ``name`` may hold it, holds of all."""
-    return (name in _HOLDS or declaration_of(name) is not None) and not issubclass(kind, (Elements, Entries))
+    is_checked = name in _HOLDS or declaration_of(name) is not None or declaration_for(kind) is not None
+    return is_checked and not issubclass(kind, (Elements, Entries))

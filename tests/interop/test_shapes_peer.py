@@ -7,9 +7,11 @@ import subprocess
 import sys
 from importlib import util
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from redisson_dq import java
 from redisson_dq.cli import main
 from redisson_dq.codecs import (
     CborJacksonCodec,
@@ -19,6 +21,7 @@ from redisson_dq.codecs import (
     JsonJacksonCodec,
     Kryo5Codec,
     SerializationCodec,
+    TypedJsonJacksonCodec,
 )
 from redisson_dq.errors import EncodeError
 from tests.conftest import environment
@@ -62,10 +65,10 @@ class Rig:
         texts = dict(line.split("\t", 1) for line in lines[cut + 1 :])
         return written, texts, {(row[0], row[1]) for row in rows if row[3] == "same"}
 
-    def texts(self, values: list[tuple[str, bytes]]) -> list[str]:
-        """Of each value, by codec, what Java reads."""
+    def texts(self, values: list[tuple[str, bytes]], command: str = "read") -> list[str]:
+        """Of each value, by codec, what Java reads; or what comes of its use."""
         sent = "".join(f"{codec}\t{data.hex()}\n" for codec, data in values)
-        return [line.split("\t")[0] for line in self._run("read", sent=sent)]
+        return [line.split("\t")[0] for line in self._run(command, sent=sent)]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +84,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     return made
 
 
-@pytest.mark.parametrize("name", ["Bounds", "EnumMaps", "Extended", "Unhashable"])
+@pytest.mark.parametrize("name", ["Bounds", "EnumMaps", "Extended", "Faces", "Unhashable"])
 def test_python_reads_and_writes_as_java_does(rig: Rig, name: str) -> None:
     written, texts, same = rig.samples(name)
     sent: list[tuple[str, str, bytes]] = []
@@ -102,6 +105,43 @@ def test_python_reads_and_writes_as_java_does(rig: Rig, name: str) -> None:
     assert len(sent) > 80
     read = rig.texts([(codec, data) for _, codec, data in sent])
     assert [row[:2] for row, text in zip(sent, read, strict=True) if text != texts[row[0]]] == []
+
+
+def test_a_field_of_an_interface_takes_what_implements_it(rig: Rig) -> None:
+    """Java puts any object into such a field, and fails when it calls what the interface has."""
+    made: Any = sys.modules["generated_shapes"]
+    disc, square, stranger = made.Disc(2.0), made.Square(side=2.0), made.Stranger(2.0)
+    right: dict[str, tuple[Any, str]] = {
+        "face": (square, "4.0"),
+        "round": (disc, "0"),
+        "base": (square, "4.0"),
+        "sealed": (made.Leaf(5), "6"),
+        "comparable": (disc, "1"),
+        "callable": (made.Leaf(5), "6"),
+        "operator": (square, "s2.0"),
+        "number": (java.Long(5), "5"),
+        "list_": ([made.Unit.FOOT], "0.1"),
+        "map": ({"a": disc}, "12.0"),
+        "array": (java.Array("shapes.Faces$Face", [disc]), "12.0"),
+        "byUnit": ({made.Unit.FOOT: square}, "4.0"),
+    }
+    wrong: list[tuple[str, Any]] = [
+        *((field, stranger) for field in right if field not in ("list_", "map", "array", "byUnit")),
+        *(("round", made.Unit.FOOT), ("round", square), ("base", disc), ("operator", disc), ("number", square)),
+        *(("list_", [disc, stranger]), ("map", {"a": stranger}), ("byUnit", {made.Unit.FOOT: stranger})),
+        *(("face", made.Names(["a"])), ("face", "text"), ("face", [disc]), ("callable", made.Twig([]))),
+    ]
+    codecs = {name: codec for name, codec in CODECS.items() if name != "IonJacksonCodec"}
+    sent = [
+        (name, codec.encode(made.Faces(**{field: value})))
+        for field, (value, _) in right.items()
+        for name, codec in codecs.items()
+    ]
+    assert rig.texts(sent, "use") == [use for _, use in right.values() for _ in codecs]
+    for field, value in wrong:
+        for codec in (*codecs.values(), TypedJsonJacksonCodec(made.Faces)):
+            with pytest.raises(EncodeError, match=r"cannot be a (shapes|java)\."):
+                codec.encode(made.Faces(**{field: value}))
 
 
 @pytest.mark.parametrize("codec", ["Kryo5Codec", "JsonJacksonCodec"])

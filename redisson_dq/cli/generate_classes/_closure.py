@@ -18,6 +18,7 @@ from redisson_dq.cli.generate_classes._sources import Library
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import kotlin
 from redisson_dq.java.declare import declaration_for, may_extend
+from redisson_dq.java.hierarchy import kind_of
 
 __all__ = ["PRIMITIVES", "Closure", "JavaClass", "JavaField", "Why", "java_name_of"]
 
@@ -93,8 +94,10 @@ class JavaClass:
     parameters: dict[str, str]
     #: None where it is Object, Record or Enum.
     superclass: TypeUse | None
-    #: Of a generic class: the generic interfaces that it implements, and those that these extend.
+    #: The interfaces that it implements itself, and those that these extend; of a generic class with their arguments.
     interfaces: tuple[TypeUse, ...]
+    #: Whether there may be more of them, as the jars lack one of these.
+    implements_more: bool
     fields: tuple[JavaField, ...]
     constants: tuple[str, ...]
     #: By constant of an enum that has a body: the class of it.
@@ -149,7 +152,7 @@ class Closure:
                 self.undeclared[met] = why
                 continue
             known = self._known(met)
-            java = self.declared[met] = _java_class(known, self._supertypes(met), self._interfaces(known))
+            java = self.declared[met] = _java_class(known, self._supertypes(met), *self._interfaces(known))
             if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
             used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]
@@ -231,25 +234,31 @@ class Closure:
             raise ArgumentError(f"{name} extends itself")
         return found
 
-    def _interfaces(self, java: ClassFile) -> tuple[TypeUse, ...]:
-        """The generic interfaces of a generic class, as far as the jars tell, in terms of its own parameters."""
+    def _interfaces(self, java: ClassFile) -> tuple[tuple[TypeUse, ...], bool]:
+        """The interfaces of a class and those that they extend; and whether there may be more, which no jar tells.
+
+        Those of a generic class are in terms of its own parameters, those of any other are names.
+        """
         try:
             head = class_signature(java.signature) if java.signature else None
-            if head is None or not head.parameters:
-                return ()
+            is_generic = head is not None and bool(head.parameters)
             found: dict[str, TypeUse] = {}
-            waiting = [_within(use, head.parameters, OBJECT) for use in reversed(head.interfaces)]
+            waiting = _direct_interfaces(java, head if is_generic else None)
             while waiting:
                 use = waiting.pop()
-                if use.name in found or not use.arguments:
+                if use.name in found:
                     continue
                 found[use.name] = use
                 above = self._find(use.name)
-                above_head = class_signature(above.signature) if above and above.signature else None
-                if above_head is not None:
-                    given = dict(zip(above_head.parameters, use.arguments, strict=False))
-                    waiting += [_replaced(parent, given) for parent in reversed(above_head.interfaces)]
-            return tuple(found.values())
+                if above is None:
+                    continue
+                above_head = class_signature(above.signature) if above.signature and is_generic else None
+                is_raw = above_head is not None and bool(above_head.parameters) and not use.arguments
+                given = dict(zip(above_head.parameters, use.arguments, strict=False)) if above_head else {}
+                waiting += [
+                    _replaced(parent, given) for parent in _direct_interfaces(above, None if is_raw else above_head)
+                ]
+            return tuple(found.values()), any(self._find(name) is None and kind_of(name) is None for name in found)
         except BadClass as error:
             raise ArgumentError(f"{java.name} cannot be read: {error}") from error
 
@@ -272,13 +281,25 @@ def _parents(java: ClassFile) -> list[str]:
     return [*([java.superclass] if java.superclass else ()), *java.interfaces]
 
 
+def _direct_interfaces(java: ClassFile, head: ClassSignature | None) -> list[TypeUse]:
+    """The last one first; without a head by name."""
+    uses = (
+        map(TypeUse, java.interfaces)
+        if head is None
+        else (_within(use, head.parameters, OBJECT) for use in head.interfaces)
+    )
+    return [*uses][::-1]
+
+
 def _parts(use: TypeUse) -> Iterator[TypeUse]:
     yield use
     for argument in use.arguments:
         yield from _parts(argument)
 
 
-def _java_class(java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse, ...]) -> JavaClass:
+def _java_class(
+    java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse, ...], implements_more: bool
+) -> JavaClass:
     try:
         head = class_signature(java.signature) if java.signature else None
         instance = [field for field in java.fields if not field.flags & (flags.STATIC | flags.TRANSIENT)]
@@ -302,6 +323,7 @@ def _java_class(java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse
             parameters=parameters,
             superclass=superclass,
             interfaces=interfaces,
+            implements_more=implements_more,
             fields=tuple(
                 JavaField(field.name, _field_type(field, parameters), java.initial.get(field.name)) for field in fields
             ),

@@ -49,6 +49,10 @@ _OF_MODELS = frozenset(
     )
 )
 
+#: What needs no mention among the interfaces: of a class with a serialVersionUID, and of an enum.
+_SERIALIZABLE = frozenset(("java.io.Serializable",))
+_IMPLIED_BY_AN_ENUM = _SERIALIZABLE | {"java.lang.Comparable"}
+
 #: The aliases of a module, by what makes them needed; None stands for those in ``ALIASES``.
 _SECTIONS: dict[str, tuple[Why | None, ...]] = {
     "Java types that the Python type alone does not tell.": (None,),
@@ -191,11 +195,13 @@ class _Module:
             arguments.append(f"constant_bodies={{{bodies}}}" if bodies else "constant_bodies=True")
         arguments += self._rename(java, names)
         uid = java.serial_version_uid
+        implied = _IMPLIED_BY_AN_ENUM if java.kind == "enum" else ()
         if uid is not None and (uid or java.kind != "record"):  # a record's is 0 unless it says otherwise
             arguments.append(f"serial_version_uid={uid}")
-        if java.interfaces:
-            sources = [literal(self._types.source(use, java)) for use in java.interfaces]
-            arguments.append(f"implements=[{', '.join(sources)}]")
+            implied = _SERIALIZABLE
+        sources = [literal(self._types.source(use, java)) for use in java.interfaces if use.name not in implied]
+        sources += ["..."] if java.implements_more else []
+        arguments.append(f"implements=[{', '.join(sources)}]")
         yield fitted(f"@{self._types.importing('java_class')}({', '.join(arguments)})")
         frozen = java.kind == "record"
         if java.kind == "collection":

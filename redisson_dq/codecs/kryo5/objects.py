@@ -29,8 +29,14 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
-from redisson_dq.java.declare import Declaration, declaration_for
-from redisson_dq.java.places import Place, field_places, noted_arguments, type_fits, value_is_assignable
+from redisson_dq.java.declare import Declaration
+from redisson_dq.java.places import (
+    Place,
+    field_places,
+    may_be_assignable,
+    noted_arguments,
+    type_fits,
+)
 from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
@@ -134,11 +140,16 @@ def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
             mostly = spelled_mostly(declared, types)
             return Step(attribute, is_open=True, arguments=arguments, check=check, fits=fits, mostly=mostly)
 
+    check, fits = _open_check(declared.name) if declared.variable is None else (None, set())
+
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         now = declared.final(reader)
-        if now is None:
-            return reader.read_any(data, pos, arguments)
-        return reader.read_nullable(now, data, pos, arguments)
+        if now is not None:
+            return reader.read_nullable(now, data, pos, arguments)
+        value, end = reader.read_any(data, pos, arguments)
+        if check is not None and type(value) not in fits:
+            check(value, pos)
+        return value, end
 
     return Step(attribute, read)
 
@@ -160,8 +171,7 @@ def _open_check(name: str) -> tuple[Callable[[Any, int], None] | None, set[type]
     fits = {type(None)}
 
     def check(value: Any, pos: int) -> None:
-        # A declared class that Python does not derive from the field's may still be a subclass in Java.
-        if not value_is_assignable(value, name) and declaration_for(type(value)) is None:
+        if not may_be_assignable(value, name):
             raise Malformed(f"{type_name(value)} where {name} is declared", pos)
         if type_fits(type(value), name):
             fits.add(type(value))

@@ -142,17 +142,38 @@ class TestModules:
         self, acme_classes: Path, generate: Generate, tmp_path: Path
     ) -> None:
         text = generate(acme_classes, "com.acme.result.*")
-        assert '    implements=["com.acme.result.Results$Either<L, R>"],\n' in text
+        assert '    implements=["com.acme.result.Results$Either<L, R>", "java.io.Serializable"],\n' in text
         assert (
             "    implements=[\n"
             '        "com.acme.result.Results$Same<Z>",\n'
             '        "com.acme.result.Results$Either<Z, Z>",\n'
+            '        "java.io.Serializable",\n'
             "    ],\n"
         ) in text
         assert "class Raw(Ok, Generic[T]):  # type: ignore[type-arg]\n" in text
         made = tmp_path / "made.py"
         python("-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", tmp_path / "cache", made)
         python("-m", "ruff", "format", "--isolated", "--check", made)
+
+    def test_a_class_says_all_that_it_implements(self, java_classes: Path, generate: Generate) -> None:
+        text = generate(java_classes, "shop.Shapes$Ball", "shop.Shapes$Disc", "shop.Shapes$Unit")
+        said = re.findall(r'"shop\.Shapes\$(Ball|Body|Disc|Unit)",.*?implements=\[(.*?)\]', text, re.DOTALL)
+        assert {name: re.findall(r"\$(\w+)", interfaces) for name, interfaces in said} == {
+            "Ball": ["Round", "Shape"],
+            "Body": [],
+            "Disc": ["Round", "Shape"],
+            "Unit": ["Shape"],
+        }
+
+    def test_what_the_jars_lack_may_extend_more(self, tmp_path: Path, generate: Generate) -> None:
+        source = tmp_path / "src" / "Bag.java"
+        source.parent.mkdir()
+        source.write_text(
+            "package bag; interface Has {} public class Bag implements Has, Runnable { public void run() {} }"
+        )
+        subprocess.run(["javac", "-d", str(tmp_path / "classes"), str(source)], check=True)
+        (tmp_path / "classes" / "bag" / "Has.class").unlink()
+        assert 'implements=["bag.Has", "java.lang.Runnable", ...]' in generate(tmp_path / "classes", "bag.Bag")
 
     def test_long_lines_are_laid_out(self, tmp_path: Path) -> None:
         jar, made = build(VERSIONS[0]) / "lib" / f"redisson-{VERSIONS[0]}.jar", tmp_path / "made.py"
@@ -205,7 +226,7 @@ class TestModules:
         ]
         assert text.endswith(
             "\n\n\n"
-            '@java_class("com.acme.Order", serial_version_uid=2208193040985352831)\n'
+            '@java_class("com.acme.Order", serial_version_uid=2208193040985352831, implements=[])\n'
             "@attrs.define\n"
             "class Order:\n"
             "    id: java.long | None = None\n"
@@ -214,13 +235,13 @@ class TestModules:
             "    tags: list[str] | None = None\n"
             "    customer: Customer | None = None\n"
             "\n\n"
-            '@java_class("com.acme.Point", record=True)\n'
+            '@java_class("com.acme.Point", record=True, implements=["java.io.Serializable"])\n'
             "@attrs.frozen\n"
             "class Point:\n"
             "    x: int\n"
             "    y: int\n"
             "\n\n"
-            '@java_class("com.acme.VipCustomer", serial_version_uid=2)\n'
+            '@java_class("com.acme.VipCustomer", serial_version_uid=2, implements=[])\n'
             "@attrs.define\n"
             "class VipCustomer(Customer):\n"
             "    level: int = 0\n"

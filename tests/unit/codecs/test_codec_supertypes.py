@@ -1,17 +1,20 @@
-"""Type arguments that a declared class does not get from where it stands, because its declaration does not say how."""
+"""What a declared class says that it extends and implements: which places take it, and with which type arguments."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from enum import Enum
 from typing import Annotated, Any, Generic, TypeVar
 
 import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import JsonJacksonCodec, TypedJsonJacksonCodec
+from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.declare import declaration_for
+from redisson_dq.java.places import Misfit, place_named
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -87,6 +90,92 @@ def test_where_nothing_depends_on_them() -> None:
     value = User(open=Silent(Spot(1)))
     assert JsonJacksonCodec().decode(JsonJacksonCodec().encode(value)) == value
     assert TypedJsonJacksonCodec(User).encode(User(source=Silent(Spot(1)))) == b'{"source":{"value":{"x":1}}}'
+
+
+@java_class("com.acme.sup.Bare")
+@attrs.define
+class Bare:
+    pass
+
+
+@java_class("com.acme.sup.Round", implements=["com.acme.sup.Shape", "java.util.concurrent.Delayed"])
+@attrs.define
+class Round:
+    pass
+
+
+@java_class("com.acme.sup.Flat", implements=["com.acme.sup.Plane", ...])
+@attrs.define
+class Flat:
+    pass
+
+
+@java_class("com.acme.sup.OfBare", implements=[])
+@attrs.define
+class OfBare(Bare):
+    pass
+
+
+@java_class("com.acme.sup.Amount", implements=["java.lang.Number"], serial_version_uid=1)
+@attrs.define
+class Amount:
+    pass
+
+
+@java_class("com.acme.sup.Sign", implements=["com.acme.sup.Shape"])
+class Sign(Enum):
+    PLUS = 1
+
+
+@java_class("com.acme.sup.Point", record=True, implements=[])
+@attrs.frozen
+class Point:
+    pass
+
+
+#: By type: what may be there of one object of each class.
+FACES: dict[str, set[type]] = {
+    "com.acme.sup.Shape": {Bare, Round, Flat, OfBare, Sign},
+    "com.acme.sup.Plane": {Bare, Flat, OfBare},
+    "java.lang.Comparable": {Bare, Round, Flat, OfBare, Sign},
+    "java.io.Serializable": {Bare, Flat, OfBare, Amount, Sign},
+    "java.lang.Number": {Amount},
+    "java.lang.Record": {Point},
+    "java.lang.Enum": {Sign},
+    "java.util.Random": {Bare, Flat, OfBare},
+    "java.util.List": set(),
+}
+
+
+def test_a_place_takes_what_says_that_it_implements_it_and_what_does_not_say() -> None:
+    for name, kinds in FACES.items():
+        place = place_named(name)
+        assert place is not None
+        found = set()
+        for kind in (Bare, Round, Flat, OfBare, Amount, Sign, Point):
+            made: Any = kind
+            value = Sign.PLUS if kind is Sign else made()
+            with suppress(Misfit):
+                assert place(value, {}) is value
+                found.add(kind)
+        assert found == kinds, name
+    with pytest.raises(Misfit, match=r"a com.acme.sup.Plane: java_class does not say that it implements that"):
+        place_named("com.acme.sup.Plane")(Round(), {})  # type: ignore[misc]
+
+
+@java_class("com.acme.sup.Two")
+@attrs.define
+class Two:
+    a: Annotated[Any, java.JavaType("com.acme.sup.Shape")]
+    b: Annotated[Any, java.JavaType("com.acme.sup.Plane")]
+
+
+def test_kryo_fields_that_java_has_renamed_are_seen_by_what_their_interfaces_are() -> None:
+    data = Kryo5Codec().encode(Two(Round(), Flat()))
+    assert Kryo5Codec().decode(data) == Two(Round(), Flat())
+    swapped = data.replace(b"Roun\xe4", b"FLAT").replace(b"Fla\xf4", b"Roun\xe4").replace(b"FLAT", b"Fla\xf4")
+    with pytest.raises(DecodeError, match=r"Round where com.acme.sup.Plane is declared.*out of date"):
+        Kryo5Codec().decode(swapped)
 
 
 def test_an_object_without_its_class() -> None:

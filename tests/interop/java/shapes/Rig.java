@@ -11,7 +11,7 @@ import org.redisson.codec.*;
  *
  * <p>{@code write shapes.Bounds} prints a line for each sample and codec: both names, the bytes in hex, and whether Java
  * reads them back the same. Then a line TEXTS, and the text of each sample. {@code read} takes lines of a codec and bytes
- * in hex, and prints the text of each value.
+ * in hex, and prints the text of each value. {@code use} does the same, and prints what Faces.use says of each.
  */
 public class Rig {
     static Map<String, Codec> codecs() throws Exception {
@@ -54,6 +54,7 @@ public class Rig {
                 Codec c = cs.get(p[0]);
                 try {
                     Object o = c.getValueDecoder().decode(Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(p[1])), null);
+                    if (a[0].equals("use")) { System.out.println(Faces.use(o)); continue; }
                     String t = text(o, 0, null);
                     String h; try { h = ByteBufUtil.hexDump(c.getValueEncoder().encode(o)); } catch (Throwable e) { h = "ENC " + err(e); }
                     System.out.println(t.replaceAll("[\t\n\r]", " ") + "\t" + h);
