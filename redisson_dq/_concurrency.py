@@ -34,12 +34,13 @@ __all__ = [
     "async_call",
     "async_finish",
     "async_finish_or_undo",
+    "async_give_way",
     "async_sleep",
     "async_sleep_until",
 ]
 __all__ += ["Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Work"]
 __all__ += ["Worker"]
-__all__ += ["call", "finish", "finish_or_undo", "sleep", "sleep_until"]
+__all__ += ["call", "finish", "finish_or_undo", "give_way", "sleep", "sleep_until"]
 
 T = TypeVar("T")
 
