@@ -14,7 +14,7 @@ from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
-from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call
+from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call, async_give_way
 from redisson_dq._times import Delay
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -49,6 +49,8 @@ class Line:
         self.handlers: list[Handler] = []
         #: Values of each batch handler that wait for more.
         self.gathered: dict[Handler, list[Delivery[Any]]] = {}
+        # Each value needs them several times. By whether values are seen first.
+        self._sources: dict[bool, dict[str, tuple[BlockingQueue[Any], LeaseSource]]] = {}
 
     def room(self, free: int) -> int:
         """For how many values every handler has room, as nobody knows whose the next one is.
@@ -69,11 +71,13 @@ class Line:
     def sources(self) -> dict[str, tuple[BlockingQueue[Any], LeaseSource]]:
         """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
         limited = any(handler.admission is not None for handler in self.handlers)
-        found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
-        for part in self.parts:
-            source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
-            found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
-        return found
+        if limited not in self._sources:
+            found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
+            for part in self.parts:
+                source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
+                found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
+            self._sources[limited] = found
+        return self._sources[limited]
 
     def admission_of(self, data: Sequence[bytes], part: BlockingQueue[Any]) -> tuple[list[LimitWords], list[Seen]]:
         """What the script that admits is told of the values that were seen. Each is told of once."""
@@ -305,6 +309,8 @@ class Fetcher:
             if error is not None:
                 self._unreadable(line, error)
             await async_call(self._take, (line, deliveries))
+        # Handlers begin before the next wait does.
+        await async_give_way()
         return len(leased)
 
 

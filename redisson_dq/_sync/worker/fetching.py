@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._concurrency import Callback, Switch, Worker, call
+from redisson_dq._concurrency import Callback, Switch, Worker, call, give_way
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -52,6 +52,8 @@ class Line:
         self.handlers: list[Handler] = []
         #: Values of each batch handler that wait for more.
         self.gathered: dict[Handler, list[Delivery[Any]]] = {}
+        # Each value needs them several times. By whether values are seen first.
+        self._sources: dict[bool, dict[str, tuple[BlockingQueue[Any], LeaseSource]]] = {}
 
     def room(self, free: int) -> int:
         """For how many values every handler has room, as nobody knows whose the next one is.
@@ -72,11 +74,13 @@ class Line:
     def sources(self) -> dict[str, tuple[BlockingQueue[Any], LeaseSource]]:
         """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
         limited = any(handler.admission is not None for handler in self.handlers)
-        found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
-        for part in self.parts:
-            source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
-            found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
-        return found
+        if limited not in self._sources:
+            found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
+            for part in self.parts:
+                source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
+                found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
+            self._sources[limited] = found
+        return self._sources[limited]
 
     def admission_of(self, data: Sequence[bytes], part: BlockingQueue[Any]) -> tuple[list[LimitWords], list[Seen]]:
         """What the script that admits is told of the values that were seen. Each is told of once."""
@@ -308,6 +312,8 @@ class Fetcher:
             if error is not None:
                 self._unreadable(line, error)
             call(self._take, (line, deliveries))
+        # Handlers begin before the next wait does.
+        give_way()
         return len(leased)
 
 
