@@ -8,6 +8,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.marks import marked
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
+from redisson_dq.codecs.serialization.straight_reader import UNREAD, read
 from redisson_dq.codecs.serialization.straight_writer import written
 from redisson_dq.errors import ArgumentError
 
@@ -48,6 +49,9 @@ class SerializationCodec(Codec):
         """The value of ``data``. Raises DecodeError. O(size)."""
         if type(data) is not bytes:
             data = bytes(data)
+        found = read(data, generic=self._unknown == "generic")
+        if found is not UNREAD:
+            return found
         try:
             state = ReadState(generic=self._unknown == "generic")
             value, end = read_object(data, 0, state)

@@ -40,6 +40,7 @@ __all__ = [
     "field_order",
     "generic_fields",
     "descriptor",
+    "hierarchy",
     "read_collection",
     "read_constant",
     "read_generic",
@@ -47,6 +48,7 @@ __all__ = [
     "read_object",
     "write_collection",
     "write_generic",
+    "type_code",
     "write_object",
 ]
 
@@ -75,7 +77,7 @@ def descriptor(declaration: Declaration) -> ClassDesc:
         declaration.name,
         _serial_version_uid(declaration),
         SC_SERIALIZABLE,
-        tuple(sorted((FieldDesc(field.name, _code(field)) for field in declaration.fields), key=field_order)),
+        tuple(sorted((FieldDesc(field.name, type_code(field)) for field in declaration.fields), key=field_order)),
         descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
     )
 
@@ -96,7 +98,8 @@ def _serial_version_uid(declaration: Declaration) -> int:
     )
 
 
-def _code(field: Field) -> str:
+def type_code(field: Field) -> str:
+    """The type of a field as in a class file."""
     name = field.type.name
     if name in PRIMITIVE_CODES:
         return PRIMITIVE_CODES[name]
@@ -129,7 +132,7 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
     parts = dict(node.sections)
     name = ""
     try:
-        for part in _hierarchy(declaration):
+        for part in hierarchy(declaration):
             _check_uid(part, node)
             section = parts.pop(part.name, None) or Section()
             _check_fields(part, section, node)
@@ -153,9 +156,10 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
     return made
 
 
-def _hierarchy(declaration: Declaration) -> Iterator[Declaration]:
+def hierarchy(declaration: Declaration) -> Iterator[Declaration]:
+    """The class's superclasses, the topmost first, and the class."""
     if declaration.superclass is not None:
-        yield from _hierarchy(declaration.superclass)
+        yield from hierarchy(declaration.superclass)
     yield declaration
 
 
@@ -175,7 +179,7 @@ def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
     codes = {desc.name: desc.type for desc in _fields_of(part.name, node)}
     for field in part.fields:
         found = codes.pop(field.name, None)
-        declared = _code(field)
+        declared = type_code(field)
         if found is not None and found != declared and (found in STRUCT_CODES or declared in STRUCT_CODES):
             raise Malformed(
                 f"{part.name}.{field.name} is of type {_type_name(found)} in the bytes, "
@@ -253,7 +257,7 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
         made = declaration.collection(decoder.complete(node, read))
     except ValueError as error:
         raise Malformed(str(error), node.offset) from error
-    for part in _hierarchy(declaration):
+    for part in hierarchy(declaration):
         _check_uid(part, node)
         section = node.sections.get(part.name) or Section()
         _check_fields(part, section, node)

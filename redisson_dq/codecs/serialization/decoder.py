@@ -49,13 +49,13 @@ class Decoder:
     __slots__ = (
         "_budget",
         "_closed",
-        "_constants",
         "_generic",
         "_hashes",
         "_open",
         "_size",
         "_sizes",
         "_values",
+        "constants",
         "depth",
         "described",
         "other",
@@ -73,7 +73,7 @@ class Decoder:
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
         #: By stream, and what stands for the only object of a value: where that object was read.
-        self._constants: dict[Any, Instance] = {}
+        self.constants: dict[Any, Instance] = {}
         self._open: set[Content] = set()
         self._closed: set[Content] = set()
         # How many values each content holds if every reference is followed, and how many there were so far.
@@ -241,7 +241,7 @@ class Decoder:
         """
         if key is None:
             return own(value) if node.shared else value
-        if self._constants.setdefault((self.stream, key), node) is node:
+        if self.constants.setdefault((self.stream, key), node) is node:
             return value
         if type(value) is bool:
             self.other = "it has two Booleans that are two objects in Java, and Python has one"

@@ -49,48 +49,48 @@ class StreamReader:
     objects are not written to the same bytes, if that is so.
     """
 
-    __slots__ = ("_constants", "_data", "_handles", "_texts", "depth", "other", "pos")
+    __slots__ = ("constants", "data", "depth", "handles", "other", "pos", "texts")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
         """Reads the stream's header. Raises Malformed if it is another one."""
         if data[pos : pos + 4] != stream.HEADER:
             raise Malformed("the bytes do not begin as a Java serialization stream does: AC ED 00 05", pos)
-        self._data = data
+        self.data = data
         self.pos = pos + 4
         self.depth = 0
-        self._handles: list[Content] = []
-        self._texts: set[str] = set()
+        self.handles: list[Content] = []
+        self.texts: set[str] = set()
         # Of the names of enum constants, which are texts with a handle of their own: the last handle.
-        self._constants: dict[str, int] = {}
+        self.constants: dict[str, int] = {}
         self.other = ""
 
     def object(self) -> Content:
         """``object``: what ObjectInputStream.readObject reads."""
-        while self._data[self.pos] == stream.RESET:
+        while self.data[self.pos] == stream.RESET:
             self.pos += 1
-            self._handles.clear()
-            self._texts.clear()
-            self._constants.clear()
+            self.handles.clear()
+            self.texts.clear()
+            self.constants.clear()
         return _not_block(self._content(), self.pos)
 
     def _content(self) -> Content:
         """``content``, or the mark of its end."""
         start = self.pos
-        rule = _RULES.get(self._data[start])
+        rule = _RULES.get(self.data[start])
         if rule is None:
-            raise Malformed(f"no content begins with {self._data[start]:#04x}", start)
+            raise Malformed(f"no content begins with {self.data[start]:#04x}", start)
         self.pos = start + 1
         return rule(self, start)
 
     # Objects
 
-    def _object(self, start: int) -> Instance:
-        """``newObject: TC_OBJECT classDesc newHandle classdata[]``"""
-        desc = self._class_desc()
+    def instance(self, start: int, desc: ClassDesc | None = None) -> Instance:
+        """``newObject: TC_OBJECT classDesc newHandle classdata[]``. ``desc`` is its class if that was read before."""
+        desc = desc or self.class_desc()
         if desc is None:
             raise Malformed("an object without a class", start)
         instance = Instance(desc, {}, start)
-        self._handles.append(instance)
+        self.handles.append(instance)
         self._enter(start)
         for part in desc.lineage:
             if part.name in instance.sections:
@@ -117,7 +117,7 @@ class StreamReader:
             self._values(desc, section.values)
             self._annotation(section.annotation)
         except (Malformed, IndexError, struct.error) as error:
-            if not desc.fields or self._data[start : start + 1] not in _BEGIN_OR_END_BLOCK:
+            if not desc.fields or self.data[start : start + 1] not in _BEGIN_OR_END_BLOCK:
                 raise
             name = shorten(desc.name, 200)
             raise Malformed(
@@ -128,7 +128,7 @@ class StreamReader:
     def _values(self, desc: ClassDesc, values: dict[str, Content]) -> None:
         """``values: the fields in the descriptor's order``"""
         primitives, names, others = desc.layout
-        values.update(zip(names, primitives.unpack_from(self._data, self.pos), strict=True))
+        values.update(zip(names, primitives.unpack_from(self.data, self.pos), strict=True))
         self.pos += primitives.size
         for name in others:
             values[name] = _not_block(self._content(), self.pos)
@@ -150,22 +150,22 @@ class StreamReader:
 
     def _array(self, start: int) -> Array:
         """``newArray: TC_ARRAY classDesc newHandle (int)<size> values[size]``"""
-        desc = self._class_desc()
+        desc = self.class_desc()
         if desc is None or desc.name[:1] != "[" or len(desc.name) < 2:
             raise Malformed("an array whose class is none", start)
         array = Array(desc, None, start)
-        self._handles.append(array)
-        (size,) = _INT.unpack_from(self._data, self.pos)
+        self.handles.append(array)
+        (size,) = _INT.unpack_from(self.data, self.pos)
         self.pos += 4
         code = desc.name[1:]
         width = struct.calcsize(stream.STRUCT_CODES[code]) if code in stream.STRUCT_CODES else 1
-        left = len(self._data) - self.pos
+        left = len(self.data) - self.pos
         if not 0 <= size * width <= left:
             raise Malformed(f"an array of {size} elements is announced, {left} bytes are there", start)
         if code == "B":
             array.items = self._take(size)
         elif code in stream.STRUCT_CODES:
-            array.items = struct.unpack_from(f">{size}{stream.STRUCT_CODES[code]}", self._data, self.pos)
+            array.items = struct.unpack_from(f">{size}{stream.STRUCT_CODES[code]}", self.data, self.pos)
             self.pos += size * width
         else:
             array.items = items = []
@@ -177,22 +177,22 @@ class StreamReader:
 
     def _enum(self, start: int) -> EnumConstant:
         """``newEnum: TC_ENUM classDesc newHandle enumConstantName``"""
-        desc = self._class_desc()
+        desc = self.class_desc()
         if desc is None:
             raise Malformed("an enum constant without a class", start)
         constant = EnumConstant(desc, "", start)
-        self._handles.append(constant)
+        self.handles.append(constant)
         constant.name = self._text_object()
-        self._constants[constant.name] = len(self._handles) - 1
+        self.constants[constant.name] = len(self.handles) - 1
         return constant
 
     def _class(self, start: int) -> ClassObject:
         """``newClass: TC_CLASS classDesc newHandle``"""
-        desc = self._class_desc()
+        desc = self.class_desc()
         if desc is None:
             raise Malformed("a Class object without a class", start)
         found = ClassObject(desc, start)
-        self._handles.append(found)
+        self.handles.append(found)
         return found
 
     def _string(self, _start: int) -> str:
@@ -201,9 +201,9 @@ class StreamReader:
 
     def _long_string(self, start: int) -> str:
         """``TC_LONGSTRING newHandle (long-utf)``"""
-        (length,) = _LONG.unpack_from(self._data, self.pos)
+        (length,) = _LONG.unpack_from(self.data, self.pos)
         self.pos += 8
-        left = len(self._data) - self.pos
+        left = len(self.data) - self.pos
         if not 0 <= length <= left:
             raise Malformed(f"a text of {length} bytes is announced, {left} are there", start)
         begin = self.pos
@@ -211,33 +211,33 @@ class StreamReader:
 
     def _new_text(self, text: str) -> str:
         """A text with a handle; what is equal to an earlier one, and no reference to it, is an object of its own."""
-        if text in self._texts:
+        if text in self.texts:
             text = own(text)
         else:
-            self._texts.add(text)
-        self._handles.append(text)
+            self.texts.add(text)
+        self.handles.append(text)
         return text
 
     def _reference(self, start: int) -> Content:
         """``prevObject: TC_REFERENCE (int)handle``"""
-        (handle,) = _INT.unpack_from(self._data, self.pos)
+        (handle,) = _INT.unpack_from(self.data, self.pos)
         self.pos += 4
         index = handle - stream.BASE_HANDLE
-        if not 0 <= index < len(self._handles):
+        if not 0 <= index < len(self.handles):
             raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} stands for nothing yet", start)
-        found = self._handles[index]
+        found = self.handles[index]
         if type(found) in (Instance, Array):
             found.shared = True
-        elif type(found) is str and self._constants.get(found, -1) > index:
+        elif type(found) is str and self.constants.get(found, -1) > index:
             self.other = "it has a text that is the name of an enum's constant and another object in Java"
         return found
 
     # Class descriptors
 
-    def _class_desc(self) -> ClassDesc | None:
+    def class_desc(self) -> ClassDesc | None:
         """``classDesc: newClassDesc | nullReference | (ClassDesc)prevObject``, complete."""
         start = self.pos
-        desc = self._content() if self._data[start] in _DESC_CODES else _END
+        desc = self._content() if self.data[start] in _DESC_CODES else _END
         if desc is not None and (type(desc) is not ClassDesc or desc.flags == _UNFINISHED):
             raise Malformed("no class stands where one is due", start)
         return desc
@@ -245,11 +245,11 @@ class StreamReader:
     def _new_class_desc(self, start: int) -> ClassDesc:
         """``TC_CLASSDESC className serialVersionUID newHandle classDescInfo``"""
         name = self._utf()
-        (uid,) = _LONG.unpack_from(self._data, self.pos)
+        (uid,) = _LONG.unpack_from(self.data, self.pos)
         self.pos += 8
         desc = ClassDesc(name, uid, _UNFINISHED)
-        self._handles.append(desc)
-        flags = self._data[self.pos]
+        self.handles.append(desc)
+        flags = self.data[self.pos]
         self.pos += 1
         if flags & stream.SC_SERIALIZABLE and flags & stream.SC_EXTERNALIZABLE:
             raise Malformed(f"class {shorten(name, 200)} is both Serializable and Externalizable", start)
@@ -260,14 +260,14 @@ class StreamReader:
     def _fields(self) -> tuple[FieldDesc, ...]:
         """``fields: (short)<count> fieldDesc[count]``"""
         start = self.pos
-        (count,) = _SHORT.unpack_from(self._data, start)
+        (count,) = _SHORT.unpack_from(self.data, start)
         self.pos += 2
-        if 3 * count > len(self._data) - self.pos:
-            raise Malformed(f"{count} fields are announced, {len(self._data) - self.pos} bytes are there", start)
+        if 3 * count > len(self.data) - self.pos:
+            raise Malformed(f"{count} fields are announced, {len(self.data) - self.pos} bytes are there", start)
         fields: dict[str, FieldDesc] = {}
         objects = False
         for _ in range(count):
-            code = chr(self._data[self.pos])
+            code = chr(self.data[self.pos])
             self.pos += 1
             name = self._utf()
             if code in "L[":
@@ -286,8 +286,8 @@ class StreamReader:
     def _new_proxy_class_desc(self, start: int) -> ClassDesc:
         """``TC_PROXYCLASSDESC newHandle (int)<count> proxyInterfaceName[count] classAnnotation superClassDesc``"""
         desc = ClassDesc("", 0, _UNFINISHED)
-        self._handles.append(desc)
-        (count,) = _INT.unpack_from(self._data, self.pos)
+        self.handles.append(desc)
+        (count,) = _INT.unpack_from(self.data, self.pos)
         self.pos += 4
         if not 0 <= count <= _MOST_INTERFACES:
             raise Malformed(f"a proxy of {count} interfaces", start)
@@ -299,7 +299,7 @@ class StreamReader:
         """``classAnnotation superClassDesc``. What annotates a class (an RMI code base) is left aside."""
         self._enter(start)
         self._annotation([])
-        desc.superclass = self._class_desc()
+        desc.superclass = self.class_desc()
         self.depth -= 1
         ancestors = 0
         parent = desc.superclass
@@ -314,18 +314,18 @@ class StreamReader:
 
     def _block(self, start: int) -> bytes:
         """``TC_BLOCKDATA (unsigned byte)<size> (byte)[size]``"""
-        size = self._data[self.pos]
+        size = self.data[self.pos]
         self.pos += 1
         return self._block_of(size, start)
 
     def _long_block(self, start: int) -> bytes:
         """``TC_BLOCKDATALONG (int)<size> (byte)[size]``"""
-        (size,) = _INT.unpack_from(self._data, self.pos)
+        (size,) = _INT.unpack_from(self.data, self.pos)
         self.pos += 4
         return self._block_of(size, start)
 
     def _block_of(self, size: int, start: int) -> bytes:
-        left = len(self._data) - self.pos
+        left = len(self.data) - self.pos
         if not 0 <= size <= left:
             raise Malformed(f"a block of {size} bytes is announced, {left} are there", start)
         return self._take(size)
@@ -335,34 +335,34 @@ class StreamReader:
 
     def _exception(self, start: int) -> Content:
         """``exception: TC_EXCEPTION reset (Throwable)object reset``: what made the writer give up."""
-        self._handles.clear()
+        self.handles.clear()
         thrown = self._content()
         kind = thrown.desc.name if isinstance(thrown, Instance) else "something that is no exception"
         raise Malformed(f"Java gave up writing the value: {shorten(kind, 200)}", start)
 
     def _utf(self) -> str:
-        (length,) = _SHORT.unpack_from(self._data, self.pos)
+        (length,) = _SHORT.unpack_from(self.data, self.pos)
         begin = self.pos + 2
         self.pos = begin
         return decode_utf(self._take(length), begin)
 
     def _text_object(self) -> str:
         start = self.pos
-        text = self._content() if self._data[start] in _TEXT_CODES else _END
+        text = self._content() if self.data[start] in _TEXT_CODES else _END
         if not isinstance(text, str):
             raise Malformed("no text stands where one is due", start)
         text = str.__str__(text)
-        if self._data[start] != stream.REFERENCE:
-            self._handles[-1] = text
+        if self.data[start] != stream.REFERENCE:
+            self.handles[-1] = text
         return text
 
     def _take(self, size: int) -> bytes:
         begin = self.pos
         end = begin + size
-        if end > len(self._data):
+        if end > len(self.data):
             raise IndexError
         self.pos = end
-        return self._data[begin:end]
+        return self.data[begin:end]
 
     def _enter(self, start: int) -> None:
         self.depth += 1
@@ -382,7 +382,7 @@ _RULES: dict[int, Callable[[StreamReader, int], Any]] = {
     stream.REFERENCE: StreamReader._reference,
     stream.CLASS_DESC: StreamReader._new_class_desc,
     stream.PROXY_CLASS_DESC: StreamReader._new_proxy_class_desc,
-    stream.OBJECT: StreamReader._object,
+    stream.OBJECT: StreamReader.instance,
     stream.STRING: StreamReader._string,
     stream.LONG_STRING: StreamReader._long_string,
     stream.ARRAY: StreamReader._array,

@@ -30,6 +30,7 @@ from redisson_dq.codecs.kryo5 import containers, objects, straight
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.codecs.serialization import codec as serialization_codec
+from redisson_dq.codecs.serialization import straight_reader
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
 from tests.unit.codecs import acme
@@ -177,6 +178,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.nothing))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
+        monkeypatch.setattr(serialization_codec, "read", lambda *_args, **_options: straight_reader.UNREAD)
 
     return take
 
@@ -314,3 +316,15 @@ def test_what_an_init_returns_or_raises_is_an_error() -> None:
         data = codec.encode(Strict(1, "good")).replace(b"goo", b"ba")
         with pytest.raises(DecodeError, match="Strict cannot be made: ValueError: a text that is refused"):
             codec.decode(data)
+
+
+def test_a_class_whose_bytes_refer_to_its_own_texts_is_known_at_that_place_only() -> None:
+    codec = SerializationCodec()
+    address = acme.Address("s", "c", 5)
+    assert codec.decode(codec.encode(address)) == address  # the text is the second thing with a handle
+    data = codec.encode([address])  # and here the fourth
+    assert codec.decode(data) == [address]
+    damaged = data.replace(b"\x71\x00\x7e\x00\x03", b"\x71\x00\x7e\x00\x01")
+    assert damaged != data
+    with pytest.raises(DecodeError, match="no text stands where one is due"):
+        codec.decode(damaged)
