@@ -69,6 +69,19 @@ def test_code_runs(server: EmbeddedServer, page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_the_rows_of_a_table_have_the_cells_of_its_heading(page: str) -> None:
+    """A row that was wrapped, or run into another, shows as text."""
+    wrong: list[str] = []
+    bars = 0
+    for row in _FENCED.sub("", PAGES[page]).splitlines():
+        found = len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row))) if row.startswith("|") else 0
+        if found and (not row.endswith("|") or found != (bars or found)):
+            wrong.append(row)
+        bars = found and (bars or found)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_what_is_typed_gives_what_is_shown(page: str) -> None:
     session: dict[str, Any] = {}
     for code in _blocks(page, interactive=True):
