@@ -20,6 +20,7 @@ from redisson_dq._clock import now_us
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
+    "AsyncBackgroundTask",
     "AsyncCallback",
     "AsyncCancelled",
     "AsyncHome",
@@ -30,7 +31,6 @@ __all__ = [
     "AsyncSlot",
     "AsyncSwitch",
     "AsyncWork",
-    "AsyncWorker",
     "async_call",
     "async_finish",
     "async_finish_or_undo",
@@ -38,16 +38,16 @@ __all__ = [
     "async_sleep",
     "async_sleep_until",
 ]
-__all__ += ["Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot", "Switch", "Work"]
-__all__ += ["Worker"]
+__all__ += ["BackgroundTask", "Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot"]
+__all__ += ["Switch", "Work"]
 __all__ += ["call", "finish", "finish_or_undo", "give_way", "sleep", "sleep_until"]
 
 T = TypeVar("T")
 
-# How long the end of a loop waits for a worker that was asked to end.
+# How long the end of a loop waits for a background task that was asked to end.
 _LAST_STEPS = 5.0
 
-#: What a worker does.
+#: What a background task does.
 AsyncWork = Callable[[], Coroutine[Any, Any, None]]
 Work = Callable[[], None]
 
@@ -148,12 +148,12 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
             return
         if not outcome.done():
             outcome.set_result(result)
-        # The caller may be cancelled in the same turn of the loop. A worker that it made then for the undoing would be
-        # one that the end of the loop does not know of.
+        # The caller may be cancelled in the same turn of the loop. The end of the loop would not know of a background
+        # task that the caller made then for the undoing.
         if not await is_kept:
             await undo(result)
 
-    AsyncWorker(finish, "redisson_dq-take", shielded=True, on_end=_nothing_to_ask)
+    AsyncBackgroundTask(finish, "redisson_dq-take", shielded=True, on_end=_nothing_to_ask)
     try:
         result = await outcome
     except BaseException:
@@ -164,7 +164,7 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
 
 
 def _nothing_to_ask() -> None:
-    """For a worker that ends soon by itself."""
+    """For a background task that ends soon by itself."""
 
 
 def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
@@ -438,12 +438,12 @@ class Switch:
             return self._changed.wait_for(lambda: self._is_on, timeout)
 
 
-class AsyncWorker:
+class AsyncBackgroundTask:
     """Runs ``work`` beside its owner until it returns.
 
-    A ``shielded`` worker holds values that exist nowhere else. The end of the loop cancels all tasks, but does not find
-    this one. So the worker is not torn away in the middle of a reply. Instead ``on_end`` is called when the loop ends,
-    and the loop waits for the worker, for ``_LAST_STEPS`` seconds at most.
+    A ``shielded`` one holds values that exist nowhere else. The end of the loop cancels all tasks, but does not find
+    this one. So it is not torn away in the middle of a reply. Instead ``on_end`` is called when the loop ends, and the
+    loop waits for the background task, for ``_LAST_STEPS`` seconds at most.
     """
 
     def __init__(
@@ -482,10 +482,10 @@ class AsyncWorker:
 
 
 class _Guard(asyncio.Task[None]):
-    """Ends with a worker's task. The end of the loop cancels it, and waits for it: it asks for the task's end then, and
-    gives it time.
+    """Ends when a background task ends. The end of the loop cancels the guard, and waits for it.
 
-    That is no matter of its coroutine, which cannot catch anything when it is cancelled before its first step.
+    The guard then asks the background task to end, and gives it time. Its coroutine cannot do that: one that is
+    cancelled before its first step catches nothing.
     """
 
     def __init__(self, task: asyncio.Task[None], on_end: Callable[[], None], name: str) -> None:
@@ -508,7 +508,7 @@ async def _end_of(task: asyncio.Task[None]) -> None:
     await asyncio.wait((task,))
 
 
-class Worker:
+class BackgroundTask:
     """Runs ``work`` beside its owner until it returns. Nothing cancels a thread."""
 
     def __init__(

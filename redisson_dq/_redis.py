@@ -191,7 +191,7 @@ async def async_send(connection: Any, packed: list[bytes]) -> None:
     """Sends commands, and connects first if need be. Raises redis-py's errors.
 
     redis-py's own way makes a task of each command. The end of the loop cancels all tasks, and would tear away what a
-    worker sends in order to put values back.
+    background task sends in order to put values back.
     """
     if not connection.is_connected:
         await connection.connect()

@@ -306,7 +306,7 @@ class Client:
         return self
 
     async def close(self, *, grace: float = 5.0) -> None:
-        """Ends every wait, timer, worker and connection of this client; the data stays. May be called twice.
+        """Ends every wait, timer, background task and connection of this client; the data stays. May be called twice.
 
         A ``take()`` that still waits raises ClosedError. Subscriptions take no more values, and their consumers have
         ``grace`` seconds to return; what a consumer holds that has not returned by then is logged. No other item is

@@ -21,7 +21,7 @@ __all__ = ["Runtime"]
 
 
 class Runtime:
-    """Options, connections and workers of one client. Handles are counted here; the workers start when needed."""
+    """Options, connections and background tasks of one client. Counts its handles; starts a task when one needs it."""
 
     def __init__(self, servers: Servers, options: Options) -> None:
         self.options = options
@@ -97,7 +97,10 @@ class Runtime:
         self._is_open = True
 
     async def aclose(self, *, grace: float = 5.0) -> None:
-        """Ends every wait, worker and connection. Consumers have ``grace`` seconds to return. May be called twice."""
+        """Ends every wait, background task and connection. May be called twice.
+
+        Consumers have ``grace`` seconds to return.
+        """
         if not self.connections.is_of_this_process:
             return
         with self._mutex:

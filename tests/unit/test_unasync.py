@@ -19,7 +19,7 @@ SOURCE = '''\
 import redis.asyncio
 
 from redisson_dq._async.inner.shown import shown
-from redisson_dq._concurrency import AsyncWorker, async_finish
+from redisson_dq._concurrency import AsyncBackgroundTask, async_finish
 
 
 class Shown:
@@ -31,7 +31,7 @@ class Shown:
 
     def __aiter__(self):
         # sync: return iter(())
-        return AsyncWorker(redis.asyncio)
+        return AsyncBackgroundTask(redis.asyncio)
 '''
 
 

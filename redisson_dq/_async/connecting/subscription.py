@@ -1,4 +1,4 @@
-"""The client's one subscription connection: every queue's channel, read by one worker."""
+"""The client's one subscription connection: every queue's channel, read by one background task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from redis.exceptions import NoPermissionError, RedisError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
-from redisson_dq._concurrency import AsyncMutex, AsyncSendLock, AsyncSwitch, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSendLock, AsyncSwitch
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Subscription"]
@@ -23,7 +23,7 @@ _PLACE = "subscription"
 _LONGEST_PAUSE = 2.0
 # Permissions seldom come while somebody waits for them.
 _PAUSE_WITHOUT_PERMISSION = 30.0
-# How long close() waits for the worker.
+# How long close() waits for the background task.
 _LAST_WORD = 2.0
 
 
@@ -31,7 +31,8 @@ class Subscription:
     """Keeps any number of channels subscribed for as long as it is open.
 
     ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
-    reconnect. ``published(channel, body)`` is called for every message. The worker starts with the first channel.
+    reconnect. ``published(channel, body)`` is called for every message. The background task starts with the first
+    channel.
     """
 
     def __init__(
@@ -51,17 +52,17 @@ class Subscription:
         self._current: Dedicated | None = None
         self._unanswered = False
         self._confirmed = False
-        self._worker: AsyncWorker | None = None
+        self._task: AsyncBackgroundTask | None = None
 
     async def add(self, channel: str) -> None:
         """Subscribes one more channel."""
         with self._mutex:
             self._channels.add(channel)
             current = self._current
-            is_first = self._worker is None
+            is_first = self._task is None
             if is_first:
-                # Under the mutex, or close() may miss a worker that runs already.
-                self._worker = AsyncWorker(self._run, "redisson_dq-subscription")
+                # Under the mutex, or close() may miss a background task that runs already.
+                self._task = AsyncBackgroundTask(self._run, "redisson_dq-subscription")
         if current is not None and not is_first:
             await self._send(current, "SUBSCRIBE", channel)
 
@@ -87,22 +88,22 @@ class Subscription:
             await self._send(current, "PING")
 
     async def aclose(self) -> None:
-        """Ends the worker and its connection."""
+        """Ends the background task and its connection."""
         self._closed = True
         self._closing.on()
         with self._mutex:
-            worker, current = self._worker, self._current
+            task, current = self._task, self._current
         if current is not None:
             await current.hang_up()
-        if worker is not None:
-            await worker.stop(_LAST_WORD)
+        if task is not None:
+            await task.stop(_LAST_WORD)
 
     async def _send(self, current: Dedicated, *words: str) -> None:
         try:
             async with self._sending:
                 await current.send(*words)
         except (RedisError, OSError) as error:
-            # The worker's read fails as well, and what it subscribes next is the whole set.
+            # The background task's read fails as well, and what it subscribes next is the whole set.
             logger.debug("%s on the subscription: %s", words[0], error)
 
     async def _run(self) -> None:

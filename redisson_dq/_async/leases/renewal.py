@@ -1,4 +1,4 @@
-"""Keeps leases alive while their values are worked on: one worker for all of a client's."""
+"""Keeps leases alive while their values are worked on: one background task for all of a client's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._concurrency import AsyncMutex, AsyncSwitch, AsyncWorker, async_call
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch, async_call
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
@@ -38,7 +38,7 @@ class Renewal:
         self._mutex = AsyncMutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._changed = AsyncSwitch()
-        self._worker: AsyncWorker | None = None
+        self._task: AsyncBackgroundTask | None = None
         self._closed = False
 
     def keep(self, deliveries: list[Delivery[Any]]) -> None:
@@ -47,18 +47,18 @@ class Renewal:
             if self._closed:
                 return
             self._kept.update(deliveries)
-            if self._worker is None:
-                self._worker = AsyncWorker(self._run, "redisson_dq-renewal")
+            if self._task is None:
+                self._task = AsyncBackgroundTask(self._run, "redisson_dq-renewal")
         self._changed.on()
 
     async def aclose(self) -> None:
-        """Ends the worker. Leases run on until their deadlines."""
+        """Ends the background task. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
-            worker = self._worker
+            task = self._task
         self._changed.on()
-        if worker is not None:
-            await worker.stop(_LAST_ANSWER)
+        if task is not None:
+            await task.stop(_LAST_ANSWER)
 
     async def _run(self) -> None:
         tried: dict[Settling, float] = {}
@@ -70,7 +70,7 @@ class Renewal:
                 if await self._renew(settling, deliveries):
                     del tried[settling]
                 deliveries = []
-            # The worker must not be the last one that refers to them.
+            # The background task must not be the last one that refers to them.
             due.clear()
             if pause is None:
                 # Nothing is left to renew, so nothing more would tell.

@@ -16,7 +16,7 @@ from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._clock import now_us
-from redisson_dq._concurrency import AsyncInbox, AsyncWorker, async_give_way
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, async_give_way
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import TransferCounts
@@ -57,7 +57,7 @@ class _Task:
     keys: QueueKeys
     engine: Engine
     handles: int = 0
-    #: Whether a look at the head is on its way to the worker already.
+    #: Whether a look at the head is on its way to the background task already.
     looking: bool = False
     #: How many values the last probe saw that had been moved to a receiver and were not leased yet.
     arrived: int = 0
@@ -121,9 +121,9 @@ _Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
 
 
 class TransferDriver:
-    """The transfer tasks of one client: one per queue name, all run by one worker.
+    """The transfer tasks of one client: one per queue name, all run by one background task.
 
-    Everything that happens goes through one inbox, so an engine is only ever called from the worker. A
+    Everything that happens goes through one inbox, so an engine is only ever called from the background task. A
     transfer goes through it too: queues with much to move take turns, one call each.
     """
 
@@ -150,7 +150,7 @@ class TransferDriver:
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
         self._watched: dict[str, _Task] = {}
         self._closing = False
-        self._worker = AsyncWorker(self._run, "redisson_dq-mover")
+        self._task = AsyncBackgroundTask(self._run, "redisson_dq-mover")
 
     def attach(self, keys: QueueKeys) -> None:
         """Counts one more handle; the first one starts the queue's transfer task."""
@@ -161,12 +161,12 @@ class TransferDriver:
         self._inbox.put(_Detach(keys))
 
     async def aclose(self) -> None:
-        """Ends the subscription, the timer and the worker. The data stays as it is."""
+        """Ends the subscription, the timer and the background task. The data stays as it is."""
         self._closing = True
         self._timer.close()
         self._inbox.put(_Stop())
-        await self._worker.stop(_LAST_ANSWER)
-        # Last, as the worker may just have been starting it.
+        await self._task.stop(_LAST_ANSWER)
+        # Last, as the background task may just have been starting it.
         await self._subscription.aclose()
 
     def _on_subscribed(self, channel: str) -> None:

@@ -1,8 +1,8 @@
-"""One worker with one connection that takes from one source for those who wait.
+"""One background task with one connection that takes from one source for those who wait.
 
-The reply of a blocking pop is a value that exists nowhere else any more. So nothing that may be interrupted ever reads
-it: this worker does, and hands it to the caller that waits longest. A value that finds nobody waiting goes back to
-where it came from.
+The reply of a blocking pop is a value that exists nowhere else any more. So nothing that may be interrupted reads it.
+The background task reads it, and hands it to the caller that has waited longest. A value for which nobody waits goes
+back to where it came from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._async.receiving.waiters import SOON, WAKE, Waiter, Waiters
-from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, AsyncWorker, async_give_way, async_sleep
+from redisson_dq._concurrency import (
+    AsyncBackgroundTask,
+    AsyncCancelled,
+    AsyncInbox,
+    AsyncSwitch,
+    async_give_way,
+    async_sleep,
+)
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire import commands
@@ -34,7 +41,7 @@ logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
-# How long the worker and its connection stay when nobody waits, so that a take() in a loop finds them.
+# How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0
 # Between two looks while the server has no memory for what blocks.
 _PAUSE_WHEN_FULL = 0.05
@@ -45,7 +52,7 @@ _UNBLOCK_TRIES = 100
 _HEAD_START = 0.0015
 # A pop that took no longer than this beyond a round trip did not wait: there was something, and there may be more.
 _AT_ONCE = 0.001
-# For how long a worker that was closed tries to put values back, and how often.
+# For how long a background task that was closed tries to put values back, and how often.
 _LAST_TRIES = 1.5
 _LAST_PAUSE = 0.1
 _PING = pack(("PING",))
@@ -64,7 +71,10 @@ class BlockingPop:
         stay: float = 0.0,
         is_open: bool = True,
     ) -> None:
-        """``bell`` wakes the worker. ``stay`` is for how long a pop goes on when the last caller's time is over."""
+        """``bell`` wakes the background task.
+
+        ``stay``: for how long a pop goes on when the last caller's time is over.
+        """
         self._connections = connections
         self.source = source
         self._key = source.key
@@ -84,8 +94,8 @@ class BlockingPop:
         # By key, the last put-back that was answered.
         self._answered: dict[str, bytes] = {}
         self._closing = AsyncSwitch()
-        self._worker: AsyncWorker | None = None
-        self._unblocker: AsyncWorker | None = None
+        self._task: AsyncBackgroundTask | None = None
+        self._unblocker: AsyncBackgroundTask | None = None
         self._dedicated: Dedicated | None = None
         # Whether a blocking command may have told of something that only a look takes.
         self._owes_look = False
@@ -98,7 +108,7 @@ class BlockingPop:
         #: Whether it may take; where it is not open from the start, until it finds that nobody waits.
         self.is_open = is_open
         self.is_running = False
-        #: Whether the worker waits for the bell, and nobody has rung it.
+        #: Whether the background task waits for the bell, and nobody has rung it.
         self.is_idle = False
         #: Whether the blocking command is on its way or stands in Redis.
         self.is_blocked = False
@@ -108,15 +118,15 @@ class BlockingPop:
     # -- for the receiver, under the mutex ---------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Lets the worker look for work. Starts it where there is none."""
+        """Lets the background task look for work. Starts it where there is none."""
         if not self.is_running:
             self.is_running = True
-            self._worker = AsyncWorker(self._run, f"redisson_dq-receiver-{self._key}", shielded=True)
+            self._task = AsyncBackgroundTask(self._run, f"redisson_dq-receiver-{self._key}", shielded=True)
         self.is_idle = False
         self._bell.put(WAKE)
 
     def close_if_at_rest(self) -> None:
-        """Another look comes before its next pop, where its worker has nothing to do."""
+        """Another look comes before its next pop, where its background task has nothing to do."""
         if self.is_idle or not self.is_running:
             self.is_open = False
 
@@ -136,10 +146,10 @@ class BlockingPop:
         """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
         if self.is_blocked and not self._is_ending:
             self._is_ending = True
-            self._unblocker = AsyncWorker(self._unblock, f"redisson_dq-unblock-{self._key}", shielded=True)
+            self._unblocker = AsyncBackgroundTask(self._unblock, f"redisson_dq-unblock-{self._key}", shielded=True)
 
     def close(self) -> None:
-        """Ends the worker as soon as its values are back."""
+        """Ends the background task as soon as its values are back."""
         self._closing.on()
         self.end()
         if self.is_running:
@@ -147,7 +157,7 @@ class BlockingPop:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether it has no worker and no value. May be read without the mutex."""
+        """Whether it has no background task and no value. May be read without the mutex."""
         return not (self.is_running or self._surplus or self._unsure or self._is_ending)
 
     @property
@@ -179,7 +189,7 @@ class BlockingPop:
                 self.end()
 
     async def hang_up(self) -> None:
-        """Cuts the connection; the worker ends. What the reply on it may hold is lost."""
+        """Cuts the connection; the background task ends. What the reply on it may hold is lost."""
         dedicated = self._dedicated
         if dedicated is not None:
             await dedicated.hang_up()
@@ -219,7 +229,7 @@ class BlockingPop:
                 return
             await async_sleep(pause)
 
-    # -- the worker --------------------------------------------------------------------------------------------------
+    # -- the background task -----------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         pause = _FIRST_PAUSE
@@ -253,7 +263,7 @@ class BlockingPop:
         self._connections.outage.ended(self._place)
 
     async def _next_round(self) -> bool:
-        """Waits until there is something to do. False when the worker has to end."""
+        """Waits until there is something to do. False when the background task has to end."""
         lingered = False
         while True:
             with self._waiters.mutex:
@@ -267,7 +277,7 @@ class BlockingPop:
                 if self._closes_itself and not self._waiters.anyone:
                     self.is_open = False
                 if self._waiters.closed or lingered:
-                    # From here on a caller leads to another worker, with another connection.
+                    # From here on a caller leads to another background task, with another connection.
                     retired, self._dedicated, self.is_running = self._dedicated, None, False
                     if self._bell.is_empty:
                         break
@@ -284,12 +294,12 @@ class BlockingPop:
         return False
 
     def _admit(self) -> None:
-        # Where another worker reads the inbox, it would miss what is taken from there.
+        # Where another background task reads the inbox, it would miss what is taken from there.
         if self._bell is self._waiters.inbox:
             self._waiters.admit()
 
     def _served(self) -> None:
-        # That worker waits for the end of the waits, too.
+        # That background task waits for the end of the waits, too.
         if self._bell is not self._waiters.inbox:
             self._waiters.inbox.put(WAKE)
 

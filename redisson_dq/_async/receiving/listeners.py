@@ -1,4 +1,4 @@
-"""Workers that take values and hand them to a consumer of the user's."""
+"""Background tasks that take values and hand them to a consumer of the user's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
-from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.wire.blocking import Taken, Waitable
 
@@ -51,7 +51,7 @@ class Listeners:
 
     def add(self, source: Callable[[], Waitable], consumer: AsyncCallback[Any]) -> int:
         """Starts one, and gives its id. ``source`` says what it takes from. Raises ClosedError."""
-        # The one its worker will ask for; a client that is closed refuses it here.
+        # The one its background task will ask for; a client that is closed refuses it here.
         self._receivers.of(source())
         listener = Listener(self._queue, source, consumer, self._receivers, self._decode, self._running)
         listener_id = next(self._ids)
@@ -98,8 +98,8 @@ class Listener:
         self._holds: list[Any] = []
         self._running = running
         self._has_ended = False
-        self._worker = AsyncWorker(self._run, f"redisson_dq-listener-{queue.name}")
-        # Not before it has its worker, which whoever closes the client asks for.
+        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-listener-{queue.name}")
+        # Not before it has its background task, which whoever closes the client asks for.
         running.add(self)
         if self._has_ended:
             running.discard(self)
@@ -107,12 +107,12 @@ class Listener:
     @property
     def is_current(self) -> bool:
         """Whether its consumer is the caller."""
-        return self._worker.is_current
+        return self._task.is_current
 
     async def stop(self) -> None:
         """Ends the wait, and waits for the consumer to return."""
         self.end()
-        await self._worker.join()
+        await self._task.join()
 
     def end(self) -> None:
         """Ends the wait; no value is taken any more."""
@@ -122,7 +122,7 @@ class Listener:
 
     async def has_ended(self, timeout: float) -> bool:
         """Whether the consumer has returned, within so many seconds. One that has not is logged with what it holds."""
-        ended = await self._worker.join(timeout)
+        ended = await self._task.join(timeout)
         if not ended:
             logger.error(
                 "queue %r: the client is closed, and a consumer has not returned; it holds %.500r",

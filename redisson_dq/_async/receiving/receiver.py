@@ -1,4 +1,4 @@
-"""The callers that wait on one source, and the worker that takes for them."""
+"""The callers that wait on one source, and the background task that takes for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Union
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.blocking_pop import BlockingPop
 from redisson_dq._async.receiving.waiters import Farewell, Lifeline, Waiter, Waiters
-from redisson_dq._concurrency import AsyncInbox, AsyncSlot, AsyncWork, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncSlot, AsyncWork
 from redisson_dq._redis import passes
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire.blocking import Source
@@ -30,7 +30,7 @@ _PATIENCE = 0.03
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
 
-#: What a caller tells the worker of all receivers: something to do, or that it is gone.
+#: What a caller tells the background task of all receivers: something to do, or that it is gone.
 Event = Union[AsyncWork, Waiter, Farewell]
 
 
@@ -38,17 +38,17 @@ class Receiver:
     """Takes from one source for all local callers, over one connection.
 
     ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put events into inboxes: whatever interrupts
-    them, and wherever, leaves everything as it should be. All other methods are run by workers.
+    them, and wherever, leaves everything as it should be. All other methods are run by background tasks.
     """
 
     def __init__(self, connections: Connections, events: AsyncInbox[Event], sources: Sequence[Source]) -> None:
-        """``events`` is the inbox of the worker that sees to the callers of all receivers."""
+        """``events`` is the inbox of the background task that sees to the callers of all receivers."""
         self._connections = connections
         self._events = events
         self.waiters = Waiters(sources[0].key)
         #: Whether the last look found something at once, so that the next one may.
         self.has_backlog = False
-        self._asides: dict[object, AsyncWorker] = {}
+        self._asides: dict[object, AsyncBackgroundTask] = {}
         # Callers with a look of their own, as long as they may not have kept what it gave.
         self._looks: deque[Waiter] = deque()
         #: By the key of their source.
@@ -123,7 +123,7 @@ class Receiver:
         except RedissonDQError as error:
             self.has_backlog = False
             if not (isinstance(error, RedisConnectionError) and error.maybe_done):
-                # It has taken nothing. Waking the worker for that would let the next look find somebody before it.
+                # It has taken nothing. Waking the background task for that would let the next look find others first.
                 waiter.farewell = None
             elif waits:
                 # Never in both places, or two callers would have the values.
@@ -200,11 +200,11 @@ class Receiver:
 
     @property
     def _is_attended(self) -> bool:
-        """Whether a worker reads the inbox of the waiters. Read without the mutex."""
+        """Whether a background task reads the inbox of the waiters. Read without the mutex."""
         return self._pop.is_running
 
     def _serve(self) -> None:
-        """Sees to it that a worker looks at those who wait."""
+        """Sees to it that a background task looks at those who wait."""
         if not self._pop.is_blocked:
             self._pop.wake()
 
@@ -274,7 +274,7 @@ class Receiver:
         with self.waiters.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._keep_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = AsyncWorker(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
+            self._asides[answer] = AsyncBackgroundTask(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
 
     async def _keep_aside(self, values: list[bytes], key: str, answer: AsyncSlot[RedissonDQError | None]) -> None:
         try:
@@ -286,7 +286,7 @@ class Receiver:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     async def shut(self) -> None:
-        """Ends every wait with ClosedError, and the workers as soon as their values are back."""
+        """Ends every wait with ClosedError, and the background tasks as soon as their values are back."""
         with self.waiters.mutex:
             self.waiters.shut()
             for pop in self._pops.values():
@@ -310,5 +310,5 @@ class Receiver:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether it holds no value and has no worker. May be read without the mutex."""
+        """Whether it holds no value and has no background task. May be read without the mutex."""
         return self.waiters.is_at_rest and not self._asides and all(pop.is_at_rest for pop in self._pops.values())

@@ -1,4 +1,4 @@
-"""The receivers of one client, and the worker that sees to the callers who leave them."""
+"""The receivers of one client, and the background task that sees to the callers who leave them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.receiver import Event, Receiver
 from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._async.receiving.waiters import Farewell, Waiter
-from redisson_dq._concurrency import AsyncInbox, AsyncWork, AsyncWorker, async_sleep
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, async_sleep
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.lease_source import LeaseSource
@@ -36,7 +36,7 @@ class Receivers:
         self._connections = connections
         self._receivers: dict[Waitable, Receiver] = {}
         self._events: AsyncInbox[Event] = AsyncInbox()
-        self._worker: AsyncWorker | None = None
+        self._task: AsyncBackgroundTask | None = None
         self._closed = False
 
     def of(self, source: Waitable) -> Receiver:
@@ -54,16 +54,18 @@ class Receivers:
     def run_beside(self, work: AsyncWork, name: str) -> None:
         """Does something in a background task of its own, which the caller need not wait for.
 
-        The worker starts it: to start a thread takes many steps, between which a signal handler may raise.
+        The background task starts it: to start a thread takes many steps, between which a signal handler may raise.
         """
         self._connections.check()
         self._start()
         self._events.put(partial(_begin, work, name))
 
     def _start(self) -> None:
-        if self._worker is None:
+        if self._task is None:
             # Should two callers start one each, they share the work.
-            self._worker = AsyncWorker(self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop)
+            self._task = AsyncBackgroundTask(
+                self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop
+            )
 
     async def quiet(self, receivers: Sequence[Receiver]) -> bool:
         """Waits until nothing is on its way that nobody waits for; false when that has not come in time."""
@@ -92,7 +94,7 @@ class Receivers:
         await self._end(ending)
 
     async def aclose(self) -> None:
-        """Ends every wait with ClosedError, then the workers and their connections. No item is lost."""
+        """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""
         self._closed = True
         await self._end(list(self._receivers.values()))
         self._events.put(self._stop)
@@ -113,7 +115,7 @@ class Receivers:
             self._events.put(receiver.shut)
         self._events.put(self._stop)
 
-    # -- the worker --------------------------------------------------------------------------------------------------
+    # -- the background task -----------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while True:
@@ -142,16 +144,16 @@ class Receivers:
             logger.exception("unexpected error while seeing to a caller: %r", event)
 
     async def _stop(self) -> None:
-        """Stands for the end of the worker among the events."""
+        """Stands for the end of the background task among the events."""
 
 
 async def _begin(work: AsyncWork, name: str) -> None:
-    AsyncWorker(work, name)
+    AsyncBackgroundTask(work, name)
 
 
 async def _at_rest(receivers: list[Receiver], timeout: float) -> bool:
     deadline = time.monotonic() + timeout
-    # Not before the worker has seen the events.
+    # Not before the background task has seen the events.
     while not all(receiver.waiters.closed and receiver.is_at_rest for receiver in receivers):
         if time.monotonic() > deadline:
             return False

@@ -1,9 +1,9 @@
 """Takes from several sources in turns, each of which may live on another node of a cluster.
 
-No blocking command spans nodes, so each source has a blocking pop of its own: a worker, and a connection while it
-blocks. One more worker looks first: at all sources that no pop is blocked on. It takes an equal share of each that has
-something, beginning behind the source that gave last, so a full one never starves another. When all are empty it opens
-their pops.
+No blocking command spans nodes. So each source has a blocking pop of its own: a background task, and a connection while
+it blocks. One more background task looks first, at all sources that no pop is blocked on. It takes an equal share from
+each source that has something. It begins behind the source that gave last, so a full one never starves another. When
+all are empty it opens their pops.
 
 A blocked pop says that its list is empty. It stays blocked for a moment when nobody waits any more. Unblocking all pops
 after each value, and blocking them again for the next, would cost more than the values do. A value that comes to such a
@@ -19,7 +19,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.blocking_pop import BlockingPop
 from redisson_dq._async.receiving.receiver import Event, Receiver
 from redisson_dq._async.receiving.waiters import WAKE
-from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
@@ -41,7 +41,7 @@ class RoundRobinReceiver(Receiver):
         self._order = list(self._sources)
         # Sources that had something at the last look, and have not been asked since.
         self._full: list[str] = []
-        self._worker: AsyncWorker | None = None
+        self._task: AsyncBackgroundTask | None = None
         self._is_running = False
         self._is_looking = False
 
@@ -60,7 +60,7 @@ class RoundRobinReceiver(Receiver):
     def _serve(self) -> None:
         if not self._is_running:
             self._is_running = True
-            self._worker = AsyncWorker(self._run, f"redisson_dq-round-robin-{self.waiters.name}", shielded=True)
+            self._task = AsyncBackgroundTask(self._run, f"redisson_dq-round-robin-{self.waiters.name}", shielded=True)
         self.waiters.inbox.put(WAKE)
 
     def _answer_expired(self) -> BlockingPop | None:
@@ -71,7 +71,7 @@ class RoundRobinReceiver(Receiver):
         return None
 
     def _nobody_waits(self) -> None:
-        """The pops stay for a moment, then the worker ends them."""
+        """The pops stay for a moment, then the background task ends them."""
 
     @property
     def is_at_rest(self) -> bool:
@@ -81,7 +81,7 @@ class RoundRobinReceiver(Receiver):
         await super().shut()
         self.waiters.inbox.put(WAKE)
 
-    # -- the worker --------------------------------------------------------------------------------------------------
+    # -- the background task -----------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while free := await self._next_round():
@@ -121,7 +121,7 @@ class RoundRobinReceiver(Receiver):
                     for pop in self._pops.values():
                         pop.end()
                 if (stayed and not self.waiters.anyone) or self.waiters.closed:
-                    # From here on another caller leads to another worker.
+                    # From here on another caller leads to another background task.
                     self._is_running = False
                     if self.waiters.inbox.is_empty:
                         return []

@@ -5,8 +5,8 @@ inbox of those who serve it, it says that its time is over, and it keeps what it
 nothing interrupts, do everything else, under the mutex of :class:`Waiters`.
 
 A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
-:class:`Lifeline`, and the workers know that one weakly. A lifeline that is dropped without ``keep()`` is reported, and
-what its waiter was given goes back.
+:class:`Lifeline`, to which the background tasks have a weak reference. A lifeline that is dropped without ``keep()`` is
+reported, and the values of its waiter go back.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Answer = Union[list[Taken], RedissonDQError]
 
 # So many values are enough for one command, unless one caller wants more.
 _ENOUGH = 1000
-#: Wakes a worker that waits for callers.
+#: Wakes a background task that waits for callers.
 WAKE = "wake"
 #: Seconds before its end in which no blocking command is sent any more for a caller that was looked for already.
 SOON = 0.002
 
 
 class Waiter:
-    """One caller's place. Belongs to the workers; the caller reads its answer.
+    """One caller's place. Belongs to the background tasks; the caller reads its answer.
 
-    ``tell`` puts an event into the inbox of the worker that sees to the callers of ``owner``, the receiver.
+    ``tell`` puts an event into the inbox of the background task that sees to the callers of ``owner``, the receiver.
     """
 
     def __init__(self, limit: int, timeout: float | None, tell: Callable[[Any], None], owner: Any) -> None:
@@ -51,7 +51,7 @@ class Waiter:
         self.request: Request[list[Taken]] | None = None
         #: What reports that the caller is gone; None once the caller has kept its answer.
         self.farewell: Farewell | None = None
-        #: Its number in the order of coming, 0 until a worker has seen it.
+        #: Its number in the order of coming, 0 until a background task has seen it.
         self.number = 0
         self.is_expired = False
         #: Its caller has said that it goes, which nobody has seen to yet where it is not gone.
@@ -114,9 +114,9 @@ class Waiters:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        #: Guards everything but ``inbox``, and the fields of the workers. Callers never take it.
+        #: Guards everything but ``inbox``, and the fields of the background tasks. Callers never take it.
         self.mutex = AsyncMutex()
-        #: Callers put themselves here. Anything else wakes the worker that reads it.
+        #: Callers put themselves here. Anything else wakes the background task that reads it.
         self.inbox: AsyncInbox[Waiter | str] = AsyncInbox()
         self.closed = False
         # Ordered, as a caller may leave from anywhere in the line. Finding the first of a plain dict that lost its
@@ -183,7 +183,7 @@ class Waiters:
         self._asked_number = self._last_number
 
     def claim(self, in_hand: int = 0) -> int:
-        """How many values are still to be taken; until :meth:`unclaim` no other worker takes them too."""
+        """How many values are still to be taken; until :meth:`unclaim` no other background task takes them too."""
         wanted = 0
         for waiter in self._line:
             wanted += waiter.limit

@@ -17,7 +17,7 @@ from redisson_dq._async.worker.fetching import Fetcher, Line
 from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.settling import Back, Dead, Settler
 from redisson_dq._async.worker.watching import Watch
-from redisson_dq._concurrency import AsyncMutex, AsyncSwitch, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
 from redisson_dq._handler_concurrency import AsyncHandlerPool, Layer
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -62,7 +62,7 @@ class Crew:
         self._lines: dict[str, Line] = {}
         #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
         self._fetchers: dict[str, Fetcher] = {}
-        self._ending: list[AsyncWorker] = []
+        self._ending: list[AsyncBackgroundTask] = []
         self._handlings: set[Handling] = set()
         self._of_delivery: dict[int, Handling] = {}
         #: When each batch that is being gathered is to be handled, on the monotonic clock.
@@ -111,7 +111,7 @@ class Crew:
         for fetcher in gone:
             fetcher.end()
         if closed:
-            self._ending.append(AsyncWorker(lambda: self._close(gone, closed), "redisson_dq-closing"))
+            self._ending.append(AsyncBackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
     def _opened(self, name: str) -> Line:
         found = self._settings(name)

@@ -14,7 +14,7 @@ from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
-from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, AsyncWorker, async_call, async_give_way
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call, async_give_way
 from redisson_dq._times import Delay
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -136,7 +136,7 @@ class Fetcher:
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
         self._waits_for: frozenset[str] = frozenset()
-        self._worker: AsyncWorker | None = None
+        self._worker: AsyncBackgroundTask | None = None
 
     @property
     def is_well(self) -> bool:
@@ -146,7 +146,7 @@ class Fetcher:
         return self._worker is not None and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
-        self._worker = AsyncWorker(self._run, "redisson_dq-fetching")
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-fetching")
 
     def set_lines(self, lines: Iterable[Line]) -> None:
         """Is told which queues it receives from, from now on."""

@@ -11,7 +11,7 @@ import attrs
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._concurrency import AsyncInbox, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
@@ -95,7 +95,7 @@ class Settler:
         self._orders: AsyncInbox[_Order] = AsyncInbox()
         self._gives_up = False
         self._is_refused = False
-        self._worker = AsyncWorker(self._run, "redisson_dq-settling")
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-settling")
 
     def put(self, delivery: Delivery[Any], how: How, then: _Then) -> None:
         """Ends a lease soon. From here on it is renewed no more."""

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 
-from redisson_dq._concurrency import AsyncSwitch, AsyncWorker
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
 
 __all__ = ["Watch"]
 
@@ -24,7 +24,7 @@ class Watch:
         self._changed = AsyncSwitch()
         self._next = math.inf
         self._ends = False
-        self._worker = AsyncWorker(self._run, "redisson_dq-watch")
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-watch")
 
     def added(self, moment: float) -> None:
         """Is told of a moment. Most are later than the next one, and cost nothing."""

@@ -14,7 +14,7 @@ from typing import Any, Union
 import attrs
 
 from redisson_dq._clock import now_us
-from redisson_dq._concurrency import Inbox, Worker, give_way
+from redisson_dq._concurrency import BackgroundTask, Inbox, give_way
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL
@@ -60,7 +60,7 @@ class _Task:
     keys: QueueKeys
     engine: Engine
     handles: int = 0
-    #: Whether a look at the head is on its way to the worker already.
+    #: Whether a look at the head is on its way to the background task already.
     looking: bool = False
     #: How many values the last probe saw that had been moved to a receiver and were not leased yet.
     arrived: int = 0
@@ -124,9 +124,9 @@ _Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
 
 
 class TransferDriver:
-    """The transfer tasks of one client: one per queue name, all run by one worker.
+    """The transfer tasks of one client: one per queue name, all run by one background task.
 
-    Everything that happens goes through one inbox, so an engine is only ever called from the worker. A
+    Everything that happens goes through one inbox, so an engine is only ever called from the background task. A
     transfer goes through it too: queues with much to move take turns, one call each.
     """
 
@@ -153,7 +153,7 @@ class TransferDriver:
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
         self._watched: dict[str, _Task] = {}
         self._closing = False
-        self._worker = Worker(self._run, "redisson_dq-mover")
+        self._task = BackgroundTask(self._run, "redisson_dq-mover")
 
     def attach(self, keys: QueueKeys) -> None:
         """Counts one more handle; the first one starts the queue's transfer task."""
@@ -164,12 +164,12 @@ class TransferDriver:
         self._inbox.put(_Detach(keys))
 
     def close(self) -> None:
-        """Ends the subscription, the timer and the worker. The data stays as it is."""
+        """Ends the subscription, the timer and the background task. The data stays as it is."""
         self._closing = True
         self._timer.close()
         self._inbox.put(_Stop())
-        self._worker.stop(_LAST_ANSWER)
-        # Last, as the worker may just have been starting it.
+        self._task.stop(_LAST_ANSWER)
+        # Last, as the background task may just have been starting it.
         self._subscription.close()
 
     def _on_subscribed(self, channel: str) -> None:

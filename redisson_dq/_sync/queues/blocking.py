@@ -241,7 +241,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 
         Gives an id for :meth:`unsubscribe`. What the consumer raises is logged, and the next value is taken. Every
-        subscription has a worker of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
+        subscription has a background task of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
 
         :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``
         :Cost: one command for each value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from redisson_dq._concurrency import Mutex, Switch, Worker
+from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
 from redisson_dq._handler_concurrency import HandlerPool, Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
@@ -65,7 +65,7 @@ class Crew:
         self._lines: dict[str, Line] = {}
         #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
         self._fetchers: dict[str, Fetcher] = {}
-        self._ending: list[Worker] = []
+        self._ending: list[BackgroundTask] = []
         self._handlings: set[Handling] = set()
         self._of_delivery: dict[int, Handling] = {}
         #: When each batch that is being gathered is to be handled, on the monotonic clock.
@@ -114,7 +114,7 @@ class Crew:
         for fetcher in gone:
             fetcher.end()
         if closed:
-            self._ending.append(Worker(lambda: self._close(gone, closed), "redisson_dq-closing"))
+            self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
     def _opened(self, name: str) -> Line:
         found = self._settings(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._concurrency import Callback, Switch, Worker, call, give_way
+from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -139,7 +139,7 @@ class Fetcher:
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
         self._waits_for: frozenset[str] = frozenset()
-        self._worker: Worker | None = None
+        self._worker: BackgroundTask | None = None
 
     @property
     def is_well(self) -> bool:
@@ -149,7 +149,7 @@ class Fetcher:
         return self._worker is not None and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
-        self._worker = Worker(self._run, "redisson_dq-fetching")
+        self._worker = BackgroundTask(self._run, "redisson_dq-fetching")
 
     def set_lines(self, lines: Iterable[Line]) -> None:
         """Is told which queues it receives from, from now on."""

@@ -12,7 +12,7 @@ from typing import Any, Union
 
 import attrs
 
-from redisson_dq._concurrency import Inbox, Worker
+from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
@@ -98,7 +98,7 @@ class Settler:
         self._orders: Inbox[_Order] = Inbox()
         self._gives_up = False
         self._is_refused = False
-        self._worker = Worker(self._run, "redisson_dq-settling")
+        self._worker = BackgroundTask(self._run, "redisson_dq-settling")
 
     def put(self, delivery: Delivery[Any], how: How, then: _Then) -> None:
         """Ends a lease soon. From here on it is renewed no more."""

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 
-from redisson_dq._concurrency import Switch, Worker
+from redisson_dq._concurrency import BackgroundTask, Switch
 
 __all__ = ["Watch"]
 
@@ -27,7 +27,7 @@ class Watch:
         self._changed = Switch()
         self._next = math.inf
         self._ends = False
-        self._worker = Worker(self._run, "redisson_dq-watch")
+        self._worker = BackgroundTask(self._run, "redisson_dq-watch")
 
     def added(self, moment: float) -> None:
         """Is told of a moment. Most are later than the next one, and cost nothing."""
