@@ -56,10 +56,9 @@ def scripts() -> str:
 
 
 def scripts_section(name: str) -> str:
-    path = ROOT / "redisson_dq" / "scripts" / f"{name}.lua"
-    summary = path.read_text("utf-8").partition("\n")[0].removeprefix("--").strip()
-    rows = (f"| {field} | {_cell(text)} |" for field, text in script.load(name).header.items())
-    return "\n".join((f"### `{name}.lua`", "", summary, "", "| | |", "|---|---|", *rows))
+    loaded = script.load(name)
+    rows = (f"| {field} | {_cell(text)} |" for field, text in loaded.header.items())
+    return "\n".join((f"### `{name}.lua`", "", loaded.summary, "", "| | |", "|---|---|", *rows))
 
 
 def _cell(text: str) -> str:

@@ -1,5 +1,5 @@
--- Takes values from the head of the ready list whose turn it is and for which there is a slot and a token, and leases
--- them. Parks the others: they wait, and are called up, or ready again, when that may have changed.
+-- Leases values from the head of the ready list whose turn it is, and for which there is a slot and a token. Parks the
+-- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms

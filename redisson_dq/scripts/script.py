@@ -1,16 +1,16 @@
 """Loads the Lua scripts: reads their headers, and puts each together with the includes it needs.
 
-A script's header is the comment block at its top, one ``NAME: text`` a line. ``KEYS`` and ``ARGV`` are its arguments,
-``RETURN`` is its reply. ``Answers to`` is the Redisson method it stands for, ``COST`` its cost. Inside a script its
-keys have the names of its header: ``keys.timeout`` is the key that QueueKeys calls so. ``KEYS: any`` is a script for
-any number of keys.
+A script's header is the comment block at its top: what the script does, then fields, one ``NAME: text`` a line.
+``KEYS`` and ``ARGV`` are its arguments, ``RETURN`` is its reply. ``Answers to`` is the Redisson method it stands for,
+``COST`` its cost. Inside a script its keys have the names of its header: ``keys.timeout`` is the key that QueueKeys
+calls so. ``KEYS: any`` marks a script for any number of keys.
 
-``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include has such a line too, where it calls
-others, and its ``KEYS`` are those it works on. Each stands once in the assembled text, before the first file that needs
-it.
+``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include that calls others has such a line
+too. Its ``KEYS`` are those it works on. Each include stands once in the assembled text, before the first file that
+needs it.
 
 Lua makes each function anew in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
-ordinary case: those files stand there, and cost a call nothing that has returned before.
+ordinary case. Those files stand there. A call that returns before that line does not pay for them.
 
 ScriptError says what is wrong with the files: a cycle, an include of which nothing is called, a key that the script
 is not given.
@@ -40,6 +40,9 @@ class Script:
     name: str
     source: str
     sha: str
+    #: What it does: the header's text before its first field.
+    summary: str
+    #: The header's fields.
     header: dict[str, str]
     #: The includes in its text, in their order.
     includes: tuple[str, ...]
@@ -66,6 +69,7 @@ class _File:
     """One ``.lua`` file."""
 
     text: str
+    summary: str
     header: dict[str, str]
 
     @property
@@ -99,11 +103,12 @@ class _File:
 
 
 _PACKAGE = __name__.rpartition(".")[0]
+_FIELDS = ("Answers to", "KEYS", "ARGV", "RETURN", "COST", "INCLUDE")
 
 
 def _read(*path: str) -> _File:
     text = resources.files(_PACKAGE).joinpath(*path).read_text("utf-8")
-    return _File(text, _header(text))
+    return _File(text, *_header(text))
 
 
 def _include(name: str) -> _File:
@@ -122,15 +127,19 @@ def _keys(header: dict[str, str]) -> tuple[str, ...]:
     return () if named == "any" else _listed(named)
 
 
-def _header(source: str) -> dict[str, str]:
-    fields = {}
+def _header(source: str) -> tuple[str, dict[str, str]]:
+    """What a file does, and the fields of its header."""
+    summary: list[str] = []
+    fields: dict[str, str] = {}
     for line in source.splitlines():
         if not line.startswith("--"):
             break
-        name, colon, text = line[2:].partition(":")
-        if colon:
+        name, _, text = line[2:].partition(":")
+        if name.strip() in _FIELDS:
             fields[name.strip()] = text.strip()
-    return fields
+        elif not fields:
+            summary.append(line[2:].strip())
+    return " ".join(summary), fields
 
 
 def _resolve(
@@ -165,7 +174,9 @@ def _assembled(name: str, file: _File) -> Script:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
     source = "".join(texts)
     sha = hashlib.sha1(source.encode()).hexdigest()
-    return Script(name=name, source=source, sha=sha, header=file.header, includes=tuple(included))
+    return Script(
+        name=name, source=source, sha=sha, summary=file.summary, header=file.header, includes=tuple(included)
+    )
 
 
 @cache

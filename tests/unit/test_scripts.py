@@ -135,8 +135,9 @@ def test_the_public_names_are_sorted() -> None:
 @pytest.mark.parametrize("name", names())
 def test_a_header_is_complete(name: str) -> None:
     header = load(name).header
-    assert {"KEYS", "ARGV", "RETURN", "Answers to", "COST"} <= header.keys()
+    assert header.keys() - {"INCLUDE"} == {"KEYS", "ARGV", "RETURN", "Answers to", "COST"}
     assert all(header.values())
+    assert load(name).summary.endswith(".")
 
 
 @pytest.mark.parametrize("name", names())
