@@ -174,9 +174,7 @@ def _assembled(name: str, file: _File) -> Script:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
     source = "".join(texts)
     sha = hashlib.sha1(source.encode()).hexdigest()
-    return Script(
-        name=name, source=source, sha=sha, summary=file.summary, header=file.header, includes=tuple(included)
-    )
+    return Script(name=name, source=source, sha=sha, summary=file.summary, header=file.header, includes=tuple(included))
 
 
 @cache

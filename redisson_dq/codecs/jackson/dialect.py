@@ -48,6 +48,7 @@ class Dialect:
     typed_uuid: bool = True
     generic: bool = False
     unwraps: bool = False
+    names_referred: bool = False
 
     def names(self, slot: Signature) -> bool:
         """Whether a value that is declared as ``slot`` stands with the name of its class."""
@@ -83,7 +84,7 @@ _BARE: dict[type, Callable[[Any], Any]] = {
 #: Of the classes that are written as what they hold, those that are final.
 _FINAL_REFERENCES = REFERENCES.keys() - {"java.util.concurrent.atomic.AtomicReference"}
 
-JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE)
+JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE, names_referred=True)
 #: The binary formats have bytes and all floats, which need no name then.
 JACKSON_2_BINARY = attrs.evolve(
     JACKSON_2,

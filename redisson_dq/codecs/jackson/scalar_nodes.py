@@ -16,6 +16,7 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.codecs.jackson import iso
 from redisson_dq.codecs.jackson.node import Object
+from redisson_dq.codecs.jackson.types import chrono_unit_text
 from redisson_dq.java import time_numbers, times
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
@@ -301,10 +302,14 @@ TIME_TEXTS = {
     ),
 }
 #: As Redisson sets Jackson 3 up.
+#: Of the JDK's enums that are declared the one whose toString() is not the name.
+_chrono_unit = _named("java.time.temporal.ChronoUnit", chrono_unit_text)
+
 JACKSON_3: dict[type, Scalar] = {
     **JACKSON_2,
     java.Locale: _named(java.Locale.java_name, _language_tag),
     java.Month: _named("java.time.Month", lambda value: value.value),
+    java.ChronoUnit: _chrono_unit,
     java.Optional: _unwrapped,
     **{kind: _named(kind.java_name, lambda value: value.value) for kind in _OPTIONALS},
     **_times({**_DATE_TEXTS_3, **_TIME_TEXTS, "java.time.Year": int}),
@@ -315,4 +320,4 @@ UUID_BYTES: dict[type, Scalar] = {UUID: _named("java.util.UUID", lambda value: v
 
 #: By Python type: the keys of a map that is declared to have such keys.
 KEYS_2 = _times({**_DATE_TEXTS_2, **_TIME_TEXTS})
-KEYS_3 = _times({**_DATE_TEXTS_3, **_TIME_TEXTS})
+KEYS_3 = {java.ChronoUnit: _chrono_unit, **_times({**_DATE_TEXTS_3, **_TIME_TEXTS})}

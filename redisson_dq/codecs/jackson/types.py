@@ -23,6 +23,7 @@ __all__ = [
     "REFERENCES",
     "Property",
     "component_slot",
+    "chrono_unit_text",
     "constants",
     "element_of",
     "held_by",
@@ -164,4 +165,13 @@ def _required(python: type) -> frozenset[str]:
 def constants(declaration: Declaration) -> tuple[dict[str, str], dict[str, Any]]:
     """Of an enum: Java's names by those of the members, and the members by Java's names."""
     names = {member.name: name for member, name in zip(declaration.members, declaration.constants, strict=True)}
-    return names, dict(zip(declaration.constants, declaration.members, strict=True))
+    members: dict[str, Any] = dict(zip(declaration.constants, declaration.members, strict=True))
+    if declaration.python is java.ChronoUnit:
+        members.update((chrono_unit_text(unit), unit) for unit in java.ChronoUnit)
+    return names, members
+
+
+def chrono_unit_text(unit: Any) -> str:
+    """``ChronoUnit.toString``, which is what Jackson 3 writes of an enum."""
+    text: str = unit.name.title().replace("_", "")
+    return text

@@ -92,7 +92,7 @@ class Writer:
         if slot is not OBJECT:
             value = _placed(value, slot)
             if REFERENCES.get(slot.name) is type(value) and self._scalars[type(value)] is not no_module:
-                return None if value.value is None else self.write(value.value, held_by(slot), depth)
+                return self._held(value, held_by(slot), depth)
         kind = type(value)
         scalar = self._scalars.get(kind)
         if scalar is None:
@@ -110,6 +110,15 @@ class Writer:
             name, node = scalar(value)
             return node if name is None else self._with_name(name, node, slot)
         return self._container(value, slot, depth)
+
+    def _held(self, value: Any, slot: Signature, depth: int) -> Any:
+        """What one of REFERENCES holds."""
+        node = self.write(value.value, slot, depth)
+        if type(node) is Object and type(value) is java.AtomicReference and self._dialect.names_referred:
+            declaration = declaration_for(type(value.value))
+            if declaration is not None and self._dialect.typed:
+                return Typed(declaration.name, node)
+        return node
 
     def _with_name(self, name: str, node: Any, slot: Signature) -> Any:
         return Typed(name, node) if self._dialect.names(slot) else node
@@ -239,7 +248,8 @@ class Writer:
             return str.__str__(key)
         if named:
             if isinstance(key, Enum):
-                return constants(_declared(type(key)))[0][key.name]
+                text = self._dialect.keys.get(type(key))
+                return constants(_declared(type(key)))[0][key.name] if text is None else str(text(key)[1])
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):
