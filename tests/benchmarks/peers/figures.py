@@ -39,8 +39,8 @@ class PeerSettings:
     #: Commands a second beside the loaded lateness pass; 0 leaves that pass out.
     load: int = 5000
     #: Seconds of the idle window, and those before it in which a worker comes to rest.
-    idle_seconds: float = 10.0
-    settle_seconds: float = 5.0
+    idle_seconds: float = 5.0
+    settle_seconds: float = 3.0
     #: What a worker may still send or repeat after the last job, and before the first one.
     after_seconds: float = 1.0
     #: Jobs that are enqueued for the rates, one by one and in bulk.
@@ -53,7 +53,7 @@ class PeerSettings:
     orphaned_seconds: float = 20.0
     #: Jobs that do nothing and are ready before a worker starts, and for how long it may handle them; 0: not measured.
     ready: int = 10_000
-    ready_seconds: float = 10.0
+    ready_seconds: float = 5.0
     #: Jobs that are handled by 8 slots while commands are counted; 0: not measured.
     busy: int = 1000
     #: Jobs before a worker that is told to stop, and how long the next one has for what is left; 0: not measured.
@@ -67,7 +67,7 @@ class PeerSettings:
     #: From enqueueing to the kill, and from the kill to the due time.
     kill_seconds: float = 3.0
     #: How long after the last due time a peer may go on.
-    cap_seconds: float = 60.0
+    cap_seconds: float = 30.0
     repeat: int = 1
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import attrs
 
 from tests.benchmarks.peers.figures import Mark
-from tests.benchmarks.peers.peer import Programs
 from tests.benchmarks.peers.processes import Worker
 from tests.benchmarks.peers.stage import START, Stage
 
@@ -29,24 +28,17 @@ class Killed:
     waited: float
 
 
-def measure(stage: Stage) -> list[Killed]:
-    """With everything killed, then with what a supervisor has started."""
-    peer = stage.peer
-    found = [_killed(stage, peer.with_slots, supervised=False)]
-    if peer.supervised:
-        found.append(_killed(stage, peer.supervised, supervised=True))
-    return found
-
-
-def _killed(stage: Stage, programs: Programs, *, supervised: bool) -> Killed:
-    settings = stage.settings
-    jobs = min(settings.held, stage.peer.most_slots)
+def measure(stage: Stage, *, supervised: bool) -> Killed:
+    """Kills the worker and starts another one, or kills what its supervisor has started."""
+    settings, peer = stage.settings, stage.peer
+    jobs = min(settings.held, peer.most_slots)
     label = f"{jobs} in hand{', supervised' if supervised else ''}"
     with stage.backlog(label, jobs) as (_, folder):
         hold = folder / "hold"
         hold.touch()
         told = {"BENCHMARK_HOLD": str(hold), "BENCHMARK_SLOTS": str(jobs)}
-        with Worker(stage.peer, stage.url, folder, programs, slots=jobs, **told) as worker:
+        programs = peer.supervised if supervised else peer.with_slots
+        with Worker(peer, stage.url, folder, programs, slots=jobs, **told) as worker:
             worker.until(jobs, START)
             at_us = time.time_ns() // 1000
             if supervised:

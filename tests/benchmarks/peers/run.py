@@ -57,15 +57,21 @@ def _deaths(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say
     """Once for each. Ours come back within seconds, one after the other. The rest is waited for together, each on a
     server of its own."""
 
-    def on_its_own(peer: Peer) -> list[Killed]:
+    def on_its_own(peer: Peer, supervised: bool) -> Killed | None:
         with EmbeddedServer(server.program) as own:
-            return _tried(lambda: killed.measure(Stage(own.url, peer, settings, 0, say)), say) or []
+            stage = Stage(own.url, peer, settings, 0, say)
+            return _tried(lambda: killed.measure(stage, supervised=supervised), say)
 
-    ours = [peer for peer in peers if peer.name in WORKERS]
-    rest = [peer for peer in peers if peer.name not in WORKERS]
-    found = {peer.name: on_its_own(peer) for peer in ours}
+    deaths = [(peer, supervised) for peer in peers for supervised in (False, True) if peer.supervised or not supervised]
+    found: dict[str, list[Killed]] = {peer.name: [] for peer in peers}
+    rest = [(peer, supervised) for peer, supervised in deaths if peer.name not in WORKERS]
     with ThreadPoolExecutor(max(1, len(rest))) as pool:
-        found.update(zip((peer.name for peer in rest), pool.map(on_its_own, rest), strict=True))
+        for peer, supervised in deaths:
+            if peer.name in WORKERS and (one := on_its_own(peer, supervised)) is not None:
+                found[peer.name].append(one)
+        for (peer, _), other in zip(rest, pool.map(lambda death: on_its_own(*death), rest), strict=True):
+            if other is not None:
+                found[peer.name].append(other)
     return found
 
 
