@@ -28,6 +28,7 @@ from redisson_dq.codecs.faults import (
 )
 from redisson_dq.codecs.hashes import FEW_KEYS
 from redisson_dq.codecs.kryo5.generics import STRING
+from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, read_varint_flag, string_bytes, varint, varint_flag
 from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
@@ -72,6 +73,8 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
         start = pos
         if is_plain:
             found = ordinary_strings(data, pos, reader, arguments)
+            if found is None and not arguments:
+                found = ordinary_ints(data, pos, reader)
             if found is not None:
                 return found
         element = arguments[0].final(reader) if arguments else None
@@ -382,6 +385,8 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Writ
         out = writer.out
         if type(value) is list:
             if is_plain and put_ordinary_strings(value, writer, arguments):
+                return
+            if is_plain and not arguments and put_ordinary_ints(value, writer):
                 return
             items = list(value)
         else:

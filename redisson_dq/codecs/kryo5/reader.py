@@ -53,6 +53,10 @@ class Reader:
     other = ""
     last_header: int | None = None
     _sizeless = 0
+    depth = 0
+    variables = NO_VARIABLES
+    #: How many objects there were so far; counted only where one can be referred to (see ReferenceReader).
+    size = 0
 
     def __init__(self, types: Types, data: bytes) -> None:
         self.types = types
@@ -60,10 +64,6 @@ class Reader:
         self.find = data.translate(TOP_BITS).find
         self.text = data.translate(WITHOUT_TOP_BIT).decode("ascii")
         self.spelled = types.spelled()
-        self.depth = 0
-        self.variables = NO_VARIABLES
-        #: How many objects there were so far; counted only where one can be referred to (see ReferenceReader).
-        self.size = 0
         #: The declared classes of which an object was read, in the order of their first one.
         self.seen: dict[str, None] = {}
         self.names: list[ClassSerializer | str] = []

@@ -84,15 +84,18 @@ MOSTLY: dict[str, str] = {
 }
 #: How a value of that class is read where its name stands for the first time. ``else`` follows.
 _MOSTLY_READ = """
+        names = reader.names
+        count = len(names)
         if (
-            data.startswith(name_{number}, pos + 2)
-            and data[pos] == 1
-            and data[pos + 1] == len(reader.names) < 128
+            count < FEW_NAMES
+            and data.startswith(named_{number}[count], pos)
             and (found := reader.spelled.get(name_{number})) is not None
         ):
-            reader.names.append(found)
+            names.append(found)
             {value}, end = found.read(data, pos + {length}, reader{arguments})
 """
+#: The names of so many classes have their bytes ready, each with every number that it can have.
+_FEW_NAMES = 8
 
 _WHOLE = "type(item) is int and {least} <= item <= {most}"
 _INT = _WHOLE.format(least=-(1 << 31), most=(1 << 31) - 1)
@@ -157,6 +160,7 @@ WRITE_SHORTCUTS: dict[str, str] = {
     """,
 }
 _KNOWN: dict[str, Any] = {
+    "FEW_NAMES": _FEW_NAMES,
     "Long": Long,
     "new_int": int.__new__,
     "new_object": object.__new__,
@@ -223,6 +227,7 @@ def reading_function(
         names.update({f"step_{number}": step.step, f"arguments_{number}": step.arguments})
         names.update({f"check_{number}": step.check, f"fits_{number}": step.fits})
         names[f"name_{number}"] = step.mostly
+        names[f"named_{number}"] = tuple(bytes((1, count)) + step.mostly for count in range(_FEW_NAMES))
         lines += [f"        at = {number}", *_reading_lines(step, number)]
     lines += [
         "    except RecursionError:",

@@ -63,6 +63,8 @@ class Writer:
     flat = _FLAT
     #: Few values need it.
     streams: WriteState | None = None
+    depth = 0
+    variables = NO_VARIABLES
 
     def __init__(self, types: Types) -> None:
         self.types = types
@@ -70,8 +72,6 @@ class Writer:
         self.by_type = types.by_type()
         self.notes: Notes = {}
         self.out = bytearray()
-        self.depth = 0
-        self.variables = NO_VARIABLES
         self._names: dict[str, int] = {}
 
     def type_of(self, value: Any) -> ClassSerializer | None:

@@ -131,6 +131,7 @@ VALUES: list[Any] = [
     *(0.0, -0.0, 1.5, float("nan"), float("inf"), java.Float(1.5), java.Double(2.5)),
     *("", "a", "ab", "x" * 32, "x" * 33, "x" * 70, "\u00e9", "a\u00e9", "\U0001f600", "\ud800", "\x00", Text("tt")),
     *([], ["a"], ["ab", "\u00e9", "x" * 40], ["a", None], [Text("aa")], ["a", 1], ["a"] * 70, ("a", "b"), [None]),
+    *([1, -64, 64, 2**31 - 1, -(2**31)], [1, 2**31], [1, True], [7] * 70),
     *([java.Long(1), 2], [5, None], {"a"}, {"a": 1}, {"a": "b"}, {1: 2}, {}, {None: None}, Decimal("1.50")),
     *(java.LinkedList(["a"]), java.ListOf("xy"), java.ArrayAsList(["x", None]), java.HashMap({"k": 1})),
     *(acme.Customer("Ann", acme.Address("s", "c", 5)), acme.VipCustomer("v", None, 3, "z", 0.5), Unsaid("u")),
@@ -171,6 +172,8 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(objects, "spelled_mostly", lambda *_args: b"")
         monkeypatch.setattr(containers, "ordinary_strings", lambda *_args: None)
         monkeypatch.setattr(containers, "put_ordinary_strings", lambda *_args: False)
+        monkeypatch.setattr(containers, "ordinary_ints", lambda *_args: None)
+        monkeypatch.setattr(containers, "put_ordinary_ints", lambda *_args: False)
         for reader in (Reader, ReferenceReader):
             monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
         for writer in (Writer, ReferenceWriter):
