@@ -301,10 +301,10 @@ TIME_TEXTS = {
         }
     ),
 }
-#: As Redisson sets Jackson 3 up.
 #: Of the JDK's enums that are declared the one whose toString() is not the name.
 _chrono_unit = _named("java.time.temporal.ChronoUnit", chrono_unit_text)
 
+#: As Redisson sets Jackson 3 up.
 JACKSON_3: dict[type, Scalar] = {
     **JACKSON_2,
     java.Locale: _named(java.Locale.java_name, _language_tag),

@@ -113,6 +113,8 @@ class Writer:
 
     def _held(self, value: Any, slot: Signature, depth: int) -> Any:
         """What one of REFERENCES holds."""
+        if value.value is None:
+            return None
         node = self.write(value.value, slot, depth)
         if type(node) is Object and type(value) is java.AtomicReference and self._dialect.names_referred:
             declaration = declaration_for(type(value.value))
