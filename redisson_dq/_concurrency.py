@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import collections
 import contextlib
 import inspect
+import math
+import os
 import queue
 import threading
 import time
@@ -46,6 +49,8 @@ T = TypeVar("T")
 
 # How long the end of a loop waits for a background task that was asked to end.
 _LAST_STEPS = 5.0
+# Between two looks whether a thread has begun, which takes less than that as a rule.
+_START_PAUSE = 0.001
 
 #: What a background task does.
 AsyncWork = Callable[[], Coroutine[Any, Any, None]]
@@ -417,25 +422,37 @@ class AsyncSwitch:
 
 
 class Switch:
-    """On or off; can be waited for until it is on."""
+    """On or off; can be waited for until it is on.
+
+    It has a bare lock for each that waits. A ``threading.Condition`` is Python code, in which a signal handler that
+    raises may leave the lock held that everybody else needs.
+    """
 
     def __init__(self) -> None:
-        # Unlike an Event's, its lock may be taken again by a signal handler of the thread that holds it.
-        self._changed = threading.Condition(threading.RLock())
         self._is_on = False
+        self._waiting: list[threading.Lock] = []
 
     def on(self) -> None:
-        with self._changed:
-            self._is_on = True
-            self._changed.notify_all()
+        self._is_on = True
+        for gate in list(self._waiting):
+            # Somebody else may have opened it.
+            with contextlib.suppress(RuntimeError):
+                gate.release()
 
     def off(self) -> None:
-        with self._changed:
-            self._is_on = False
+        self._is_on = False
 
     def wait(self, timeout: float | None) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: self._is_on, timeout)
+        gate = threading.Lock()
+        gate.acquire()
+        # First into the list, then the look: whoever turns it on finds it there, or is seen here.
+        self._waiting.append(gate)
+        try:
+            if not self._is_on:
+                gate.acquire(timeout=-1 if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX))
+        finally:
+            self._waiting.remove(gate)
+        return self._is_on
 
 
 class AsyncBackgroundTask:
@@ -508,6 +525,36 @@ async def _end_of(task: asyncio.Task[None]) -> None:
     await asyncio.wait((task,))
 
 
+class _Thread(threading.Thread):
+    """A daemon thread that is started in one step, which no signal handler can split.
+
+    ``start()`` is Python code with a lock that the new thread needs. A handler that raises in there may leave the lock
+    held, and the thread never runs. Handlers run in the main thread alone, so yet another thread calls it.
+    """
+
+    def __init__(self, work: Work, name: str) -> None:
+        super().__init__(target=work, name=name, daemon=True)
+        # The process in which it has yet to begin. After a fork it never begins in the other one.
+        self._begins_in: int | None = os.getpid()
+        _thread.start_new_thread(self._begin, ())
+
+    def _begin(self) -> None:
+        try:
+            self.start()
+        finally:
+            self._begins_in = None
+
+    def is_alive(self) -> bool:
+        return self._begins_in == os.getpid() or super().is_alive()
+
+    def join(self, timeout: float | None = None) -> None:
+        ends = math.inf if timeout is None else time.monotonic() + timeout
+        while self._begins_in == os.getpid() and time.monotonic() < ends:
+            time.sleep(_START_PAUSE)
+        if self._begins_in is None:
+            super().join(None if timeout is None else max(0.0, ends - time.monotonic()))
+
+
 class BackgroundTask:
     """Runs ``work`` beside its owner until it returns. Nothing cancels a thread."""
 
@@ -519,8 +566,7 @@ class BackgroundTask:
         shielded: bool = False,
         on_end: Callable[[], None] | None = None,
     ) -> None:
-        self._thread = threading.Thread(target=work, name=name, daemon=True)
-        self._thread.start()
+        self._thread = _Thread(work, name)
 
     @property
     def is_current(self) -> bool:

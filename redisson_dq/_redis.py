@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 import socket
 import ssl
@@ -48,6 +49,7 @@ __all__ = [
     "is_denied",
     "is_out_of_memory",
     "is_passing",
+    "mark_clean",
     "node_pool",
     "pack",
     "passes",
@@ -114,6 +116,34 @@ def _settings(settings: Any, retry: Any) -> dict[str, Any]:
     return ours
 
 
+class _Tidy:
+    """A connection that begins anew where its last user left it in the midst of something.
+
+    A signal handler may raise while redis-py connects, sends or reads, and again while that is cleared up. The reply
+    that comes yet would then be taken for that of the next command.
+    """
+
+    #: Whether every reply was read. What is interrupted leaves it False.
+    is_clean = True
+
+    def connect(self: Any) -> None:
+        if not self.is_clean:
+            self.disconnect()
+        self.is_clean = False
+        super().connect()  # type: ignore[misc]
+        self.is_clean = True
+
+
+@functools.cache
+def _tidy(connection_class: type[Any]) -> type[Any]:
+    return type(connection_class.__name__, (_Tidy, connection_class), {})
+
+
+def mark_clean(connection: Any) -> None:
+    """Says that the reply to everything that was sent has been read. With asyncio nobody asks."""
+    connection.is_clean = True
+
+
 def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
     settings = _settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0))
@@ -121,13 +151,13 @@ def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
         own: redis.ConnectionPool = SentinelConnectionPool(
             pool.service_name,
             pool.sentinel_manager,
-            connection_class=pool.connection_class,
+            connection_class=_tidy(pool.connection_class),
             max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
         return own
-    return redis.ConnectionPool(connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings)
+    return redis.ConnectionPool(connection_class=_tidy(pool.connection_class), max_connections=_UNLIMITED, **settings)
 
 
 def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
@@ -184,6 +214,7 @@ def pack(words: Iterable[Any]) -> bytes:
 
 def send(connection: Any, packed: list[bytes]) -> None:
     """Sends commands, and connects first if need be. Raises redis-py's errors."""
+    connection.is_clean = False
     connection.send_packed_command(packed, check_health=False)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from tests.conftest import eventually
+from tests.faults.tracing import traced
 from tests.faults.world import World
 from tests.integration.whereabouts import whereabouts
 
@@ -32,8 +32,8 @@ class _Points:
     """Counts the points at which Python would run the handler of a signal, and raises at one of them.
 
     These are the beginning of a function, the end of a call of C code, and a jump backwards. From a function in Python
-    the interpreter returns without a look at signals (3.10 does look). What this file does is left out: a value that
-    was returned to the caller is the caller's.
+    the interpreter returns without a look at signals. Only 3.10 does look, so it loses what any function returns just
+    then. What this file does is left out: a value that was returned to the caller is the caller's.
     """
 
     def __init__(self, raise_at: int) -> None:
@@ -43,12 +43,7 @@ class _Points:
         self._returned_to: FrameType | None = None
         self.raised = False
 
-    def trace(self, frame: FrameType, event: str, argument: object) -> Any:
-        if frame.f_code.co_filename == __file__:
-            return None
-        # Python 3.13 looks for it only in a frame that has its function already.
-        frame.f_trace = self.trace
-        frame.f_trace_opcodes = True
+    def look(self, frame: FrameType, event: str) -> None:
         if event == "call":
             self._point()
         elif event == "opcode":
@@ -60,7 +55,6 @@ class _Points:
         elif event == "return":
             self._last.pop(frame, None)
             self._returned_to = frame.f_back
-        return self.trace
 
     def _point(self) -> None:
         self._passed += 1
@@ -82,16 +76,8 @@ def _ends_a_call(frame: FrameType, offset: int) -> bool:
     return offset in _CALLS[code]
 
 
-@contextmanager
-def _traced(points: _Points) -> Iterator[None]:
-    before = sys.gettrace()
-    # Python 3.12 looks for it in settrace.
-    sys._getframe().f_trace_opcodes = True
-    sys.settrace(points.trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
+def _interrupted(points: _Points) -> AbstractContextManager[None]:
+    return traced(lambda frame: frame.f_code.co_filename != __file__, points.look)
 
 
 _WAITS: dict[str, Callable[[Any], Any]] = {
@@ -116,7 +102,7 @@ def test_at_every_point(wait: str, partitions: int | None) -> None:
         client = redisson_dq.connect(world.server.url, codec=StringCodec())
         try:
             queue = client.blocking_queue("orders", transfer=False, **options)
-            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            # Its threads run before: the first wait has a test of its own.
             assert not queue.poll(timeout=0.01)
             at = 0
             while True:
@@ -125,7 +111,7 @@ def test_at_every_point(wait: str, partitions: int | None) -> None:
                 world.admin.rpush(names[0], *values)
                 points, given = _Points(at), []
                 try:
-                    with _traced(points):
+                    with _interrupted(points):
                         given = _flat([_WAITS[wait](queue)])
                 except Interrupted:
                     pass
@@ -162,7 +148,7 @@ def test_a_receive_at_every_point(receive: str) -> None:
         client = redisson_dq.connect(world.server.url, codec=StringCodec())
         try:
             queue = client.blocking_queue("orders", transfer=False)
-            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            # Its threads run before: the first wait has a test of its own.
             assert queue.receive(timeout=0.01) is None
             at = 0
             while True:
@@ -170,7 +156,7 @@ def test_a_receive_at_every_point(receive: str) -> None:
                 world.admin.flushall()
                 world.admin.rpush("orders", *values)
                 points, given = _Points(at), []
-                with contextlib.suppress(Interrupted), _traced(points):
+                with contextlib.suppress(Interrupted), _interrupted(points):
                     given = _flat([_RECEIVES[receive](queue)])
                 if not points.raised:
                     break
@@ -183,10 +169,64 @@ def test_a_receive_at_every_point(receive: str) -> None:
             _aside(client.close)
 
 
+_FIRST_WAITS: dict[str, Callable[[Any], Any]] = {
+    "take": lambda queue: queue.take(),
+    "receive": lambda queue: queue.receive(timeout=5, renew=True),
+}
+
+
+@_LEAVES_SOCKETS
+@pytest.mark.parametrize("wait", _FIRST_WAITS)
+def test_the_first_wait_at_every_point(wait: str) -> None:
+    """In it the client starts its threads. What has begun runs, and no lock of anybody is left held."""
+    with World() as world:
+        at = 0
+        while True:
+            at += 1
+            client = redisson_dq.connect(world.server.url, codec=StringCodec())
+            try:
+                queue = client.blocking_queue(f"orders-{at}", transfer=False)
+                queue.add("a")
+                points, given = _Points(at), []
+                with contextlib.suppress(Interrupted), _interrupted(points):
+                    given = [_FIRST_WAITS[wait](queue)]
+                assert all(thread.ident for thread in threading.enumerate()), f"a thread never began, at point {at}"
+                assert given or _aside(lambda: queue.poll(timeout=_PATIENCE)) == ["a"], at  # noqa: B023
+            finally:
+                _aside(client.close)
+            if not points.raised:
+                break
+        assert at > 50
+
+
 def _as_given(admin: Any, given: list[Any], values: list[str]) -> bool:
     """Whether what was given is leased, and the rest is ready."""
     leased = sum(whereabouts(admin, "orders").leased.values())
     return sorted([each.value for each in given] + _left(admin, ["orders"])) == values and leased == len(given)
+
+
+@_LEAVES_SOCKETS
+@pytest.mark.parametrize("connects", [True, False])
+def test_a_call_at_every_point(connects: bool) -> None:
+    """The next call has its own reply, also where a connection was just being made."""
+    with World() as world:
+        world.admin.rpush("orders", *range(_STOCK))
+        at = 0
+        while True:
+            at += 1
+            with redisson_dq.connect(world.server.url, codec=StringCodec()) as client:
+                queue = client.blocking_queue("orders", transfer=False)
+                assert queue.size() == _STOCK
+                if connects:
+                    world.admin.client_kill_filter(_type="normal", skipme=True)
+                points = _Points(at)
+                with contextlib.suppress(Interrupted), _interrupted(points):
+                    queue.contains("0")
+                assert queue.peek() == "0", at
+                assert queue.size() == _STOCK, at
+            if not points.raised:
+                break
+        assert at > 50
 
 
 @_LEAVES_SOCKETS
@@ -196,7 +236,7 @@ def test_an_offer_that_waits_at_every_point() -> None:
         client = redisson_dq.connect(world.server.url, codec=StringCodec())
         at = 0
         try:
-            # Its threads run before: what is interrupted in the midst of Thread.start() is the standard library's.
+            # Its threads run before: the first wait has a test of its own.
             before = client.bounded_blocking_queue("before", transfer=False)
             assert before.try_set_capacity(1)
             assert [before.offer(value, timeout=0.001) for value in "ab"] == [True, False]
@@ -206,7 +246,7 @@ def test_an_offer_that_waits_at_every_point() -> None:
                 queue.try_set_capacity(1)
                 queue.add("first")
                 points = _Points(at)
-                with contextlib.suppress(Interrupted), _traced(points):
+                with contextlib.suppress(Interrupted), _interrupted(points):
                     queue.offer("interrupted", timeout=0.001)
                 if not points.raised:
                     break

@@ -10,7 +10,7 @@ from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._concurrency import async_finish
-from redisson_dq._redis import async_send, pack
+from redisson_dq._redis import async_send, mark_clean, pack
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.request import Request
@@ -100,6 +100,8 @@ async def _put_away(pools: Pools, batches: list[Batch]) -> None:
         try:
             if len(batch.replies) < len(batch.commands) or (batch.durable and batch.confirmed is None):
                 await connection.disconnect()
+            else:
+                mark_clean(connection)
         finally:
             await pools.give_back(batch.pool, connection)
 

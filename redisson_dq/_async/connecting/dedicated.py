@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from redisson_dq._redis import async_hang_up, async_send, async_send_aside, pack
+from redisson_dq._redis import async_hang_up, async_send, async_send_aside, mark_clean, pack
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -82,7 +82,9 @@ class Dedicated:
         connection = await self._pool.get_connection()
         try:
             unblock = ("CLIENT", "UNBLOCK", self._client_id)
-            return bool(await _transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+            unblocked = bool(await _transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+            mark_clean(connection)
+            return unblocked
         except BaseException:
             await connection.disconnect()
             raise

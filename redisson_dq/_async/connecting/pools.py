@@ -7,13 +7,13 @@ import os
 from typing import Any
 
 from redis.asyncio import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError
+from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
-from redisson_dq._redis import async_read, async_send, connection_factory, pack, translate
+from redisson_dq._redis import async_read, async_send, connection_factory, mark_clean, pack, translate
 from redisson_dq.errors import ClosedError, RedissonDQError
 
 __all__ = ["Pools"]
@@ -100,7 +100,13 @@ class Pools:
         if before_sending is not None:
             await before_sending()
         await async_send(connection, [packed])
-        return await async_read(connection, within)
+        try:
+            reply = await async_read(connection, within)
+        except ResponseError:
+            mark_clean(connection)
+            raise
+        mark_clean(connection)
+        return reply
 
     async def dedicated(self, key: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""

@@ -12,7 +12,7 @@ from redis import ConnectionPool
 from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._concurrency import finish
-from redisson_dq._redis import pack, send
+from redisson_dq._redis import mark_clean, pack, send
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
@@ -103,6 +103,8 @@ def _put_away(pools: Pools, batches: list[Batch]) -> None:
         try:
             if len(batch.replies) < len(batch.commands) or (batch.durable and batch.confirmed is None):
                 connection.disconnect()
+            else:
+                mark_clean(connection)
         finally:
             pools.give_back(batch.pool, connection)
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from redisson_dq._redis import hang_up, pack, send, send_aside
+from redisson_dq._redis import hang_up, mark_clean, pack, send, send_aside
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -85,7 +85,9 @@ class Dedicated:
         connection = self._pool.get_connection()
         try:
             unblock = ("CLIENT", "UNBLOCK", self._client_id)
-            return bool(_transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+            unblocked = bool(_transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+            mark_clean(connection)
+            return unblocked
         except BaseException:
             connection.disconnect()
             raise

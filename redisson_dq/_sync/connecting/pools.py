@@ -10,10 +10,10 @@ import os
 from typing import Any
 
 from redis import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError
+from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._concurrency import Semaphore, Work
-from redisson_dq._redis import connection_factory, pack, read, send, translate
+from redisson_dq._redis import connection_factory, mark_clean, pack, read, send, translate
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
@@ -103,7 +103,13 @@ class Pools:
         if before_sending is not None:
             before_sending()
         send(connection, [packed])
-        return read(connection, within)
+        try:
+            reply = read(connection, within)
+        except ResponseError:
+            mark_clean(connection)
+            raise
+        mark_clean(connection)
+        return reply
 
     def dedicated(self, key: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""
