@@ -37,7 +37,7 @@ __all__ = ["Client", "connect", "unopened"]
 
 Self = TypeVar("Self", bound="Client")
 if TYPE_CHECKING:
-    # Checkers know this module without an installation. Values of a queue that is opened without a codec are Any.
+    # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     V = TypeVarWithDefault("V", default=Any)
@@ -50,8 +50,8 @@ class Client:
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.
-    With Sentinel or Cluster, its node discovery is reused. Commands go over connections of our own, and it is never
-    closed. Nothing is sent before the first call.
+    With Sentinel or Cluster, its node discovery is reused. Commands go over connections of our own, and your client is
+    never closed. Nothing is sent before the first call.
 
     ``codec``, ``envelope`` and ``name_mapper`` hold for every queue; a queue may have another codec. ``codec`` is
     Kryo5Codec by default, as in Redisson. ``envelope`` is ``"current"``, or ``"legacy"`` when a Redisson up to 3.21.0
@@ -266,7 +266,7 @@ class Client:
             names = partition_names(name, partitions, self._runtime.options.name_mapper)
             opened = tuple(self.delayed_queue(each, codec, transfer=transfer, lean=lean) for each in names)
             return PartitionedDelayedQueue(self._runtime, name, opened)
-        # What take_due leases has the terms of the queue.
+        # The leases of take_due have the terms of the queue.
         terms = queue._side if isinstance(queue, BlockingQueue) else None
         side = DelayedSide[V](
             name,
@@ -309,8 +309,8 @@ class Client:
         """Ends every wait, timer, background task and connection of this client; the data stays. May be called twice.
 
         A ``take()`` that still waits raises ClosedError. Subscriptions take no more values, and their consumers have
-        ``grace`` seconds to return; what a consumer holds that has not returned by then is logged. No other item is
-        lost. In a process that was forked off this does nothing.
+        ``grace`` seconds to return. A consumer that has not returned by then is logged with the values it holds. No
+        other item is lost. In a forked process this call does nothing.
 
         Answers to ``RedissonClient.shutdown()``.
         """

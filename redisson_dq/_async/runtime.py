@@ -109,7 +109,7 @@ class Runtime:
             self._is_closed = True
         # A consumer that closes the client cannot be waited for.
         listeners = [listener for listener in list(self.listeners) if not listener.is_current]
-        # A cancelled caller leaves nothing half closed.
+        # So a caller that is cancelled leaves nothing half closed.
         await async_finish(self._shut_down(listeners, grace))
 
     async def _shut_down(self, listeners: list[Listener], grace: float) -> None:

@@ -84,7 +84,7 @@ class Pipeline:
         outcomes = self._connections.run_many(requests, transaction=self._transaction)
         for reply, outcome in zip(replies, outcomes, strict=True):
             if isinstance(outcome, DecodeError) and reply.request.keep_in is not None:
-                # Its reply tells of the error, whether the bytes could be kept or not.
+                # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
                     self._connections.keep_aside(outcome, reply.request.keep_in)
             reply._fill(outcome)

@@ -43,10 +43,10 @@ T = TypeVar("T")
 
 logger = logging.getLogger("redisson_dq")
 
-# A slot under migration answers at the second try; more are for one that moves on meanwhile.
+# A slot under migration answers at the second try. More tries are for a slot that moves again meanwhile.
 _REDIRECTIONS = 8
 _PAUSE_WHILE_MIGRATING = 0.05
-# Between the tries to set values aside that exist nowhere else any more.
+# Pauses between the tries to set aside values that exist nowhere else any more.
 _KEEP_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 
@@ -55,7 +55,7 @@ class Connections(Pools):
 
     def __init__(self, servers: Servers) -> None:
         super().__init__(servers)
-        # The channels that this client may not publish on, and was told so.
+        # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
 
     async def run(
@@ -68,9 +68,9 @@ class Connections(Pools):
     ) -> T:
         """One round trip (two when the server does not know the script yet).
 
-        ``when_closed`` is for what has to be done yet after :meth:`aclose`. ``before_sending`` is what is done when the
-        connection and the bytes are ready, each time that they are sent. A reply is waited for ``within`` seconds, and
-        no condition that passes is waited for. Raises RedisConnectionError, WrongTypeError, RedisReplyError,
+        ``when_closed``: the request is sent even after :meth:`aclose`. ``before_sending`` is called when the connection
+        and the bytes are ready, each time that they are sent. With ``within`` the reply has to come in so many seconds,
+        and a condition that would pass is an error. Raises RedisConnectionError, WrongTypeError, RedisReplyError,
         ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
@@ -130,7 +130,7 @@ class Connections(Pools):
             if unsent and len(unsent) == len(batches):
                 raise unsent[0]
             for batch, (_, places) in zip(batches, places_of.values(), strict=True):
-                # What another node has answered stands, and may be values that exist nowhere else any more.
+                # The answers of other nodes stand. They may be values that exist nowhere else any more.
                 for i, place in enumerate(places):
                     replies[place] = batch.replies[i] if i < len(batch.replies) else batch.error
                     confirmations[place] = batch.confirmed
@@ -144,8 +144,8 @@ class Connections(Pools):
     ) -> Any:
         try:
             if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not transaction:
-                # It was not carried out there; alone it finds its way. (The call that brought its script's text
-                # along was of another slot, and was redirected.)
+                # The node did not carry it out. Sent alone, it is redirected. (The call that carried its script's text
+                # belonged to another slot, and was redirected.)
                 return await self.run(request)
             if isinstance(reply, ResponseError):
                 if request.when_full is not None and is_out_of_memory(reply) and not transaction:
@@ -161,7 +161,7 @@ class Connections(Pools):
             return error
 
     async def _transact(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        """The replies, or errors in their place, and how far the changes have got.
+        """The replies, or errors in their place, and who has confirmed the changes.
 
         A transaction that was redirected did nothing, and follows its slot.
         """
@@ -183,30 +183,33 @@ class Connections(Pools):
             raise batch.error
         done = batch.replies[-1]
         if isinstance(done, ResponseError):
-            # Redis refused a command when it came, or all of them at the end (CROSSSLOT), and carried out none.
+            # Redis refused one command at once, or all of them at the end (CROSSSLOT). It carried out none.
             reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
             refused = [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
             return unfenced(requests, refused), None
         return unfenced(requests, done), batch.confirmed
 
     async def keep_aside(self, error: DecodeError, key: str) -> None:
-        """Puts what could not be decoded, and exists nowhere else any more, into the list ``key``.
+        """Puts undecodable values, which exist nowhere else any more, into the list ``key``.
 
         Raises the error itself when Redis does not take it.
         """
-        # A cancelled caller has nobody to give the bytes to, so they are set aside in any case.
+        # A cancelled caller cannot be given the bytes, so they are set aside in any case.
         failure = await async_finish(self.keep(error.undecodable, key))
         if failure is not None:
             raise error from failure
         error.kept_in = key
 
     async def keep(self, values: list[bytes], key: str) -> RedissonDQError | None:
-        """Puts values into the list ``key``, again when a connection breaks; gives the error that kept them out."""
+        """Puts values into the list ``key``, and tries again when a connection breaks.
+
+        Gives the error when it fails.
+        """
         in_doubt = False
         for pause in (*_KEEP_PAUSES, None):
             try:
                 last = commands.slice_of(key, -len(values), -1)
-                # Unless they are in already: the last try may have been carried out.
+                # The last try may have been carried out. Then the values are in already.
                 if not in_doubt or await self.run(last, when_closed=True) != values:
                     await self.run(commands.keep_undecodable(key, values), when_closed=True)
                 return None
@@ -220,7 +223,7 @@ class Connections(Pools):
     async def _run(
         self, request: Request[Any], before_sending: AsyncWork | None, within: float | None
     ) -> tuple[Any, Confirmed | Exception | None]:
-        """The reply, and how far the change has got where that was asked for."""
+        """The reply, and who has confirmed the change where that was asked for."""
         asking = False
         pool = await self.pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
@@ -259,7 +262,7 @@ class Connections(Pools):
         connection = await self.borrow(pool)
         try:
             reply = await self._asked(connection, request, asking, before_sending, within)
-            # On the same connection, as Redis waits for what this connection has changed.
+            # On the same connection: Redis waits for the changes of the connection that asks.
             confirmed = None if request.durable is None else await self._confirmed(connection, request.durable)
             return reply, confirmed
         except ResponseError:
@@ -267,7 +270,7 @@ class Connections(Pools):
         except (RedisError, OSError) as error:
             raise await self.broken(error, subject(request), sent=True) from error
         except BaseException:
-            # Cancelled or interrupted: a reply that comes yet would be taken for that of the next request.
+            # Cancelled or interrupted. A late reply would be taken for that of the next request.
             await connection.disconnect()
             raise
         finally:
@@ -289,7 +292,7 @@ class Connections(Pools):
             words = ("EVALSHA", request.script.sha, *request.words)
             return await self.exchange(connection, words, before_sending, within)
         except NoScriptError:
-            # It did not run. EVAL brings the text along, so a flush in between does not matter.
+            # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
             if asking:
                 await self.exchange(connection, ("ASKING",))
             words = ("EVAL", request.script.source, *request.words)

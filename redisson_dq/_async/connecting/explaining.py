@@ -1,4 +1,4 @@
-"""Our error for one of Redis's: which key has the wrong type, which rights are missing, what was not confirmed."""
+"""Explains Redis's errors: which key has the wrong type, which rights are missing, what was not confirmed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Runs(Protocol):
-    """What sends one request and gives its result."""
+    """Sends one request and gives its result."""
 
     async def run(self, request: Request[T]) -> T: ...
 
@@ -55,7 +55,7 @@ async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | Non
 
 
 async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
-    """Says which rights a script lacks. None where that cannot be told, as when it is a right to a key."""
+    """Says which rights a script lacks. None where Redis does not tell, as for a right to a key."""
     script = request.script
     if script is None or script.name == "missing_rights":
         return None
@@ -77,7 +77,7 @@ async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> Re
 
 
 def check_confirmed(request: Request[Any], durable: Durability, confirmed: Confirmed | Exception | None) -> None:
-    """Tells how far a change has got. Raises DurabilityError when that is not far enough."""
+    """Tells the user who has confirmed a change. Raises DurabilityError when that is less than was asked for."""
     if not isinstance(confirmed, Confirmed):
         raise DurabilityError(
             f"{subject(request)}: the change was made, and the server cannot confirm it: {why_not(durable, confirmed)}",
@@ -100,7 +100,7 @@ def check_confirmed(request: Request[Any], durable: Durability, confirmed: Confi
 
 
 def why_not(durable: Durability, error: Exception | None) -> str:
-    """What has to be changed so that the server can confirm a change."""
+    """What to change so that the server can confirm changes."""
     text = str(error)
     if "unknown command" in text:
         return f"fsync=True needs WAITAOF, which Redis has since 7.2 ({text})"

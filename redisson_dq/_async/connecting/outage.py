@@ -1,6 +1,4 @@
-"""Whether Redis can be reached, as all parts of a client see it together: told once when it ends, and once when it is
-back.
-"""
+"""Whether the parts of a client can reach Redis. The log says once that Redis is away, and once that it is back."""
 
 from __future__ import annotations
 
@@ -20,9 +18,8 @@ _Listener = Callable[["BaseException | timedelta"], object]
 
 
 class Outage:
-    """What goes on by itself when Redis is away (waits, renewals, acks, transfers) tells its trouble here.
-
-    It lasts from the first part that fails until no part fails any more.
+    """An outage, from the first part that cannot reach Redis until no part fails any more. The parts are what retries
+    by itself: waits, renewals, acks, transfers.
     """
 
     def __init__(self) -> None:
@@ -48,7 +45,7 @@ class Outage:
 
     def ended(self, place: str) -> None:
         """One part can reach Redis again, or tries no more."""
-        # Nearly always: it is asked after each reply.
+        # Nearly always true, and called after each reply.
         if place not in self._places:
             return
         with self._mutex:

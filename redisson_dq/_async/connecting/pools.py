@@ -1,4 +1,4 @@
-"""The connections of one client: which node has a key, who may have a connection, and what is left at the end."""
+"""The connections of one client: finds the node of a key, lends connections, closes them at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pools:
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
-        #: Whether Redis can be reached, as the parts of the client tell.
+        #: Whether the parts of the client can reach Redis.
         self.outage = Outage()
         #: Lets so many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
@@ -79,13 +79,13 @@ class Pools:
             raise await self.broken(error, "cannot connect to Redis") from error
 
     async def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
-        """Our error for a connection that broke, after a look for who owns its slots now."""
+        """Our error for a connection that broke. Asks the cluster first who owns its slots now."""
         await self.refresh()
         return translate(error, where, sent=sent)
 
     async def give_back(self, pool: ConnectionPool, connection: Any) -> None:
         if self._closed:
-            # close() left it to us, so that the reply could still come.
+            # aclose() left this connection open, so that the reply could still come.
             await connection.disconnect()
         await pool.release(connection)
 
@@ -124,13 +124,13 @@ class Pools:
         return dedicated
 
     async def refresh(self) -> None:
-        """Looks again for who owns which slot, after a connection broke. Never raises."""
+        """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""
         try:
             await self._servers.refresh()
         except Exception as error:
             logger.debug("cannot refresh the cluster's slots: %s", error)
 
     async def aclose(self) -> None:
-        """Closes the pooled connections: those at rest now, those in use when their reply has come."""
+        """Closes the pooled connections: idle ones now, those in use when their reply has come."""
         self._closed = True
         await self._servers.aclose()

@@ -1,4 +1,4 @@
-"""What a client asks of its server before it is used, where an option needs it."""
+"""What a client checks on its server before the first use, where an option needs it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ async def check_keyspace_events(connections: Connections) -> None:
 
 
 async def check_durability(connections: Connections, durable: Durability) -> None:
-    """Raises ServerSettingError where the server cannot wait for that at all. One round trip."""
-    # It changes nothing, so there is nothing to wait for but an error.
+    """Raises ServerSettingError where the server cannot confirm changes in that way. One round trip."""
+    # This request changes nothing, so the only possible answer of interest is an error.
     words = ("WAITAOF", 1, 0, 1) if durable.fsync else ("WAIT", 0, 1)
     try:
         await connections.run(Request(words=words, types={"": ""}, parse=_anything))

@@ -16,7 +16,7 @@ __all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "server
 AsyncAnyRedis = Union[Redis, RedisCluster]
 
 
-# More connections than this never carry more: one Redis executes one command at a time.
+# More connections than this bring no more throughput: one Redis executes one command at a time.
 _MOST_CONNECTIONS = 100
 
 
@@ -49,7 +49,7 @@ class ClusterServers:
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
-        #: A cluster has no other.
+        #: A cluster has database 0 alone.
         self.database = 0
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 

@@ -1,1 +1,1 @@
-"""What a lease is for its holder: the delivery, and what keeps it alive. The calls that receive are in queues/."""
+"""The delivery, which is a lease for its holder, and the renewal of leases. The calls that receive are in queues/."""

@@ -1,4 +1,4 @@
-"""Keeps leases alive while their values are worked on: one background task for all of a client's."""
+"""Keeps leases alive while their values are worked on. One background task does it for all leases of a client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger("redisson_dq")
 
 # A lease is renewed when a third of its time has passed, tried again at this share of it, and given up at this share.
 _RENEW, _AGAIN, _GIVE_UP = 2 / 3, 1 / 12, 1 / 6
-# By what it is known where Redis is away.
+# The name under which it reports an outage.
 _PLACE = "renewal"
 # How long close() waits for an answer that is under way.
 _LAST_ANSWER = 2.0
@@ -29,8 +29,8 @@ _LAST_ANSWER = 2.0
 class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
-    A delivery whose lease cannot be kept is told so before its deadline: ``lost`` is true then, and its callback is
-    called. A delivery that nobody refers to any more is renewed no more.
+    When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A delivery that
+    nobody refers to any more is not renewed.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -70,10 +70,10 @@ class Renewal:
                 if await self._renew(settling, deliveries):
                     del tried[settling]
                 deliveries = []
-            # The background task must not be the last one that refers to them.
+            # The background task must not hold the last reference to the deliveries.
             due.clear()
             if pause is None:
-                # Nothing is left to renew, so nothing more would tell.
+                # Nothing is left to renew, so no later answer would end the outage.
                 self._connections.outage.ended(_PLACE)
             await self._changed.wait(pause)
 
@@ -93,7 +93,7 @@ class Renewal:
             wait = delivery.remaining.total_seconds() - _RENEW * visible
             again = tried.get(delivery._settling, 0.0) + _AGAIN * visible - time.monotonic()
             wait = max(wait, again)
-            # What is due a little later goes along.
+            # Renewals that are due a little later are sent along.
             if wait <= _AGAIN * visible and again <= 0:
                 due.setdefault(delivery._settling, []).append(delivery)
                 wait = _AGAIN * visible

@@ -1,4 +1,4 @@
-"""Recurring offers go on: whoever sees that an occurrence has come offers the next one."""
+"""Keeps recurring offers going: the client that sees an occurrence come offers the next one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def advance(
     """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.
 
     ``come`` are its id, its definition and the due time of the occurrence that has come. False when this release cannot
-    read the definition. Another failure is raised: the next call that looks is told of the same occurrence.
+    read the definition. Other failures are raised. The next call that looks finds the same occurrence.
     """
     name, definition, come_ms = come
     try:

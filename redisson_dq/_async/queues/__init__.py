@@ -1,1 +1,1 @@
-"""The handles users hold: one class for each queue of Redisson's, its calls that wait apart from those that do not."""
+"""The handles that users hold: one class for each kind of queue. Calls that wait are apart from those that do not."""

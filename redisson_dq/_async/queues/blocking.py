@@ -1,4 +1,4 @@
-"""The queue that consumers take from: what waits for values, and what takes them at once."""
+"""The queue that consumers take from: the calls that wait for values, and those that take at once."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
         """The values; without those that cannot be read when the client skips them.
 
-        Raises DecodeError. What it tells of, read or not, is the caller's then.
+        Raises DecodeError. The values in the error, read or not, are the caller's then.
         """
         try:
             return self._side.popped([each.data for each in taken])
@@ -343,7 +343,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
                 values = await self._decoded(taken, receiver, lifeline)
                 if values:
                     made = result(taken[0].key, values)
-                    # The last step. An interruption up to here lets the values go back.
+                    # Keeping is the last step. After an interruption before it, the values go back.
                     lifeline.keep()
                     return made
             except DecodeError:
@@ -364,7 +364,10 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
                 return values[0] if values else None
 
     def _moved(self, data: bytes, destination: str) -> list[T]:
-        """The value that was moved. None where the client skips what cannot be read: it stays where it was moved to."""
+        """The value that was moved.
+
+        Empty where the client skips a value that cannot be read. That value stays in the other list.
+        """
         try:
             return self._side.in_place([data], destination)
         except DecodeError as error:
@@ -374,7 +377,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def _wait_for_one(self, end: End, keys: tuple[str, ...] = ()) -> T:
         """A value of this queue's list, or of others, as long as it takes."""
         keys = keys or (self.keys.ready,)
-        # Without a timeout there is always something.
+        # Without a timeout there is always a value.
         nothing = cast("T", None)
         return await self._wait(end, keys, None, 1, lambda _, values: values[0], nothing)
 

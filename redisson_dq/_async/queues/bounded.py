@@ -26,9 +26,9 @@ __all__ = ["BoundedBlockingQueue"]
 
 T = TypeVar("T")
 
-# How much later than its time an offer returns when Redis says nothing.
+# How much later than its timeout an offer returns when Redis does not answer.
 _GRACE = 0.15
-# Between the tries while Redis refuses for a reason that passes.
+# Pause between the tries while Redis refuses for a reason that passes.
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 
@@ -130,9 +130,9 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         if await self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
         while True:
-            # Anew each time, as the queue may be renamed meanwhile.
+            # Made anew each time, as the queue may be renamed meanwhile.
             channel, request = self.keys.capacity_channel, self.requests.offer(value)
-            # First in line, then another look: a release in between is not missed.
+            # It joins the line first, then tries again. So a release in between is not missed.
             slot = await self._runtime.capacity_waiters.enter(channel)
             try:
                 done = await self._offer_by(deadline, request)
@@ -147,7 +147,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                     continue
                 if left <= 0:
                     return False
-                # A release may be told to nobody: the right to say so or to hear it is missing, a message is lost.
+                # A release may go unheard: the right to publish or to subscribe is missing, or a message is lost.
                 await slot.wait(min(left, self._runtime.options.probe_interval))
             finally:
                 self._runtime.capacity_waiters.leave(channel, slot)
@@ -164,7 +164,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 return await async_finish(self._run(request))
             answer: AsyncSlot[bool | RedissonDQError] = AsyncSlot()
             left = max(0.0, deadline - time.monotonic()) + _GRACE
-            # Beside the caller, whom neither a connection that is being made nor a reply that does not come may keep.
+            # In a background task. Neither a connection that is being made nor a missing reply may hold up the caller.
             work = partial(self._answer, request, left, answer)
             self._runtime.receivers.run_beside(work, f"redisson_dq-offer-{self.name}")
             await answer.wait(left)

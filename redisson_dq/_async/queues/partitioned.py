@@ -94,7 +94,7 @@ class Partitioned(Generic[AnyHandle]):
         :Cost: none; one round trip for each blocked pop that has to end
         :Guarantee: no data changes
         """
-        # A cancelled caller leaves none open.
+        # So a caller that is cancelled leaves no handle open.
         await async_finish(self._destroy_all())
 
     async def __aenter__(self: Self) -> Self:

@@ -120,7 +120,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
             failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
             if failures:
-                # One that may have been carried out says more than one that was not.
+                # An error with ``maybe_done`` tells more than one without.
                 failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
                 failure.args = (f"{failure}; {offered} of {len(pairs)} values were offered",)
                 raise failure
@@ -136,7 +136,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             trip for each node
         :Guarantee: reads only, each partition at a moment of its own
         """
-        # Refuses what is no page; each partition is asked for all before it as well.
+        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
         self.partitions[0].requests.items(start, stop)
         pages = await self._ask(lambda partition: partition.requests.items(0, stop).then(_items_of(partition)))
         merged = heapq.merge(*pages, key=lambda item: item._state.due_ms or 0)
@@ -307,7 +307,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         try:
             value, _ = pair
         except (TypeError, ValueError):
-            # Any partition refuses what is no pair.
+            # The first partition refuses what is no pair.
             return self.partitions[0]
         return self.partition_for(key(value))
 
@@ -320,8 +320,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
 
 def _most_telling(outcomes: list[Outcome]) -> Outcome:
-    """What all partitions together know of an item."""
-    # DELIVERED last: any partition concludes that from an id that was made, as it holds the due time.
+    """The outcome that all partitions together know of an item."""
+    # DELIVERED comes last. Any partition concludes it from an id that was made, as such an id holds the due time.
     telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
     return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)
 

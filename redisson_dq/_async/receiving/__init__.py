@@ -1,1 +1,1 @@
-"""Who waits, for values or for room, in which order and on which connection: from a call to the command that takes."""
+"""Callers that wait for values or for room: their order, their connection, and the command that takes for them."""

@@ -1,4 +1,4 @@
-"""Who waits for room in bounded queues, and what wakes them."""
+"""Callers that wait for room in bounded queues, and what wakes them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class CapacityWaiters:
                 raise ClosedError("the client was closed while a value waited for room")
             self._waiting.setdefault(channel, []).append(slot)
         if channel not in self._confirmed:
-            # Whoever came first may have been interrupted before this.
+            # The caller that came first may have been interrupted before this line.
             await self._subscription.add(channel)
         return slot
 
     def leave(self, channel: str, slot: AsyncSlot[None]) -> None:
-        """The channel stays subscribed: who waited once waits again."""
+        """The channel stays subscribed: a caller that waited once will wait again."""
         with self._mutex:
             if slot in self._waiting[channel]:
                 self._waiting[channel].remove(slot)

@@ -1,4 +1,4 @@
-"""The receivers of one client, and the background task that sees to the callers who leave them."""
+"""The receivers of one client, and the background task that handles callers who leave."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAUSE = 0.001
 class Receivers:
     """Makes receivers, one for all callers that wait on the same source, and ends them.
 
-    A caller takes no lock here, and nothing of what it does leaves anything half done.
+    A caller takes no lock here, and an interruption leaves nothing half done.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -45,14 +45,15 @@ class Receivers:
         receiver = self._receivers.get(source)
         if receiver is None:
             receiver = self._receivers.setdefault(source, source.receiver(self))
-        # First in the table, then the look: whoever closes finds it there, or is seen here.
+        # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
+        # call sees the closing.
         if self._closed:
             raise ClosedError("the client is closed; make a new one with connect()")
         self._start()
         return receiver
 
     def run_beside(self, work: AsyncWork, name: str) -> None:
-        """Does something in a background task of its own, which the caller need not wait for.
+        """Runs something in a background task of its own. The caller need not wait for it.
 
         The background task starts it: to start a thread takes many steps, between which a signal handler may raise.
         """
@@ -62,13 +63,13 @@ class Receivers:
 
     def _start(self) -> None:
         if self._task is None:
-            # Should two callers start one each, they share the work.
+            # When two callers start one each, the two share the work.
             self._task = AsyncBackgroundTask(
                 self._run, "redisson_dq-receivers", shielded=True, on_end=self._end_with_loop
             )
 
     async def quiet(self, receivers: Sequence[Receiver]) -> bool:
-        """Waits until nothing is on its way that nobody waits for; false when that has not come in time."""
+        """Waits until every value on its way has a caller. False when that takes too long."""
         deadline = time.monotonic() + _LAST_REPLY
         while not all(receiver.is_quiet for receiver in receivers):
             if time.monotonic() > deadline:
@@ -123,7 +124,7 @@ class Receivers:
             if event == self._stop:
                 break
             await self._handle(event)
-        # Callers who were given something may yet leave without it.
+        # Callers who were given values may still leave without them.
         deadline = time.monotonic() + _LAST_REPLY
         receivers = self._receivers.values()
         while time.monotonic() < deadline and any(each.has_open_looks or not each.is_at_rest for each in receivers):
@@ -144,7 +145,7 @@ class Receivers:
             logger.exception("unexpected error while seeing to a caller: %r", event)
 
     async def _stop(self) -> None:
-        """Stands for the end of the background task among the events."""
+        """The event that ends the background task."""
 
 
 async def _begin(work: AsyncWork, name: str) -> None:

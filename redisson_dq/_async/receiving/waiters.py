@@ -27,11 +27,11 @@ __all__ = ["SOON", "WAKE", "Answer", "Farewell", "Lifeline", "Waiter", "Waiters"
 
 Answer = Union[list[Taken], RedissonDQError]
 
-# So many values are enough for one command, unless one caller wants more.
+# One command takes no more values than this, unless one caller wants more.
 _ENOUGH = 1000
 #: Wakes a background task that waits for callers.
 WAKE = "wake"
-#: Seconds before its end in which no blocking command is sent any more for a caller that was looked for already.
+#: In the last seconds of a caller's time, no blocking command is sent for it after a look.
 SOON = 0.002
 
 
@@ -47,14 +47,14 @@ class Waiter:
         self.owner = owner
         self.deadline = math.inf if timeout is None else time.monotonic() + timeout
         self.slot: AsyncSlot[Answer] = AsyncSlot()
-        #: What the caller has sent itself. Until its reply has filled the slot, it may have taken something.
+        #: The request that the caller has sent itself. Until the reply has filled the slot, it may have taken values.
         self.request: Request[list[Taken]] | None = None
         #: What reports that the caller is gone; None once the caller has kept its answer.
         self.farewell: Farewell | None = None
         #: Its number in the order of coming, 0 until a background task has seen it.
         self.number = 0
         self.is_expired = False
-        #: Its caller has said that it goes, which nobody has seen to yet where it is not gone.
+        #: The caller has said that it leaves. ``is_gone`` follows when a background task has handled that.
         self.is_leaving = False
         self.is_gone = False
         self._forgotten: set[int] = set()
@@ -119,8 +119,8 @@ class Waiters:
         #: Callers put themselves here. Anything else wakes the background task that reads it.
         self.inbox: AsyncInbox[Waiter | str] = AsyncInbox()
         self.closed = False
-        # Ordered, as a caller may leave from anywhere in the line. Finding the first of a plain dict that lost its
-        # first thousands is O(n).
+        # An OrderedDict, as a caller may leave from anywhere in the line. In a plain dict that lost its first
+        # thousands, finding the first key is O(n).
         self._line: OrderedDict[Waiter, None] = OrderedDict()
         self._expired: dict[Waiter, None] = {}
         self._endless = 0
@@ -128,7 +128,7 @@ class Waiters:
         self._last_number = 0
         self._asked_number = 0
         self._coming = 0
-        # Those who were given values, as long as they may not have kept them.
+        # Callers who were given values and may not have kept them yet.
         self._served: deque[Waiter] = deque()
 
     # -- all of these are called under the mutex ---------------------------------------------------------------------
@@ -168,22 +168,25 @@ class Waiters:
 
     @property
     def is_unserved(self) -> bool:
-        """Whether anybody waits for whom a command has to be sent."""
+        """Whether a command has to be sent for a caller that waits."""
         if not self._line:
             return False
         return self._last_number > self._asked_number or (self.anyone and self.patience() >= SOON)
 
     @property
     def wants_many(self) -> bool:
-        """Whether the next caller would have more than one value."""
+        """Whether the next caller wants more than one value."""
         return bool(self._line) and next(iter(self._line)).limit > 1
 
     def asked(self) -> None:
-        """Is told that a command is sent for everybody who waits now."""
+        """Notes that a command is sent for everybody who waits now."""
         self._asked_number = self._last_number
 
     def claim(self, in_hand: int = 0) -> int:
-        """How many values are still to be taken; until :meth:`unclaim` no other background task takes them too."""
+        """How many values are still to be taken.
+
+        Until :meth:`unclaim` no other background task takes for the same callers.
+        """
         wanted = 0
         for waiter in self._line:
             wanted += waiter.limit
@@ -197,7 +200,7 @@ class Waiters:
         self._coming -= count
 
     def give(self, values: list[Taken]) -> list[Taken]:
-        """Hands out what was taken; gives what nobody waits for."""
+        """Hands out values. Gives those that nobody waits for."""
         while values and self._line:
             waiter = self._first_out()
             while self._served and self._served[0].is_settled:
@@ -208,7 +211,10 @@ class Waiters:
         return values
 
     def answer_expired(self, answer: Answer | None = None) -> None:
-        """Tells callers whose time is over that there is nothing: all, or those whom a command was sent for."""
+        """Answers callers whose time is over.
+
+        Without an answer: with nothing, and only those that a command was sent for.
+        """
         for waiter in list(self._expired):
             if answer is not None or waiter.number <= self._asked_number:
                 self._remove(waiter)
@@ -226,7 +232,7 @@ class Waiters:
         self.fail(ClosedError(f"queue {self.name!r}: closed while waiting"))
 
     def expire(self, waiter: Waiter) -> None:
-        """Is told that a caller's time is over."""
+        """Notes that a caller's time is over."""
         waiter.is_expired = True
         if waiter in self._line:
             self._expired[waiter] = None
@@ -238,7 +244,7 @@ class Waiters:
             waiter.slot.fill(ClosedError(f"queue {self.name!r}: the wait was given up"))
 
     def leave(self, waiter: Waiter) -> list[Taken]:
-        """Takes a caller off; gives the values that it was given."""
+        """Takes a caller out of the line. Gives the values that it was given."""
         self._remove(waiter)
         if waiter.is_gone:
             return []
@@ -248,7 +254,7 @@ class Waiters:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether everybody has kept what they were given. May be read without the mutex."""
+        """Whether every caller has kept its values. May be read without the mutex."""
         return all(waiter.is_settled for waiter in list(self._served))
 
     def is_waiting(self, waiter: Waiter) -> bool:

@@ -22,27 +22,27 @@ __all__ = ["Batch", "exchange_many", "packed"]
 
 
 class Batch:
-    """Commands for one node, and what has become of them."""
+    """Commands for one node, and the outcome of each."""
 
     def __init__(
         self, pool: ConnectionPool, commands: Iterable[tuple[Any, ...]], durable: Durability | None = None
     ) -> None:
         self.pool = pool
         self.commands = list(commands)
-        #: What has to confirm all of it, and how far it has got.
+        #: The confirmation that the batch needs, and the one that it got.
         self.durable = durable
         self.confirmed: Confirmed | Exception | None = None
         self.connection: Any = None
         self.sent = False
-        #: Those that have come, errors of Redis's among them.
+        #: The replies that have come. An error of Redis's is one of them.
         self.replies: list[Any] = []
-        #: Why there are no more.
+        #: Why no more replies come.
         self.error: RedissonDQError | None = None
 
 
 def exchange_many(pools: Pools, batches: list[Batch], what: str) -> None:
     """Sends all of them before it reads the replies of any. Each has its replies then, or its error."""
-    # One permit, however many nodes: callers that each had some permits and waited for more would wait for ever.
+    # One permit, however many nodes. Callers that each held some permits and waited for more would wait for ever.
     with pools.permits:
         try:
             for batch in batches:
@@ -51,7 +51,7 @@ def exchange_many(pools: Pools, batches: list[Batch], what: str) -> None:
                 _read(pools, batch, what)
             _put_away(pools, batches)
         except BaseException:
-            # Cancelled or interrupted. To its end, or a connection would be missing for ever.
+            # Cancelled or interrupted. This goes on to its end, or the pool would miss a connection for ever.
             finish(_put_away(pools, batches))
             raise
 
@@ -88,13 +88,13 @@ def _read(pools: Pools, batch: Batch, what: str) -> None:
         batch.error = pools.broken(error, what, sent=True)
         batch.error.__cause__ = error
         if isinstance(batch.error, RedisConnectionError):
-            # Whatever this says of one command, the replies to those behind it were not read.
+            # This error is about one command. The replies to the commands behind it were not read.
             batch.error.maybe_done = True
 
 
 def _put_away(pools: Pools, batches: list[Batch]) -> None:
-    """Gives the connections back, those closed whose replies were not read: a reply that comes yet would be taken
-    for that of the next request.
+    """Gives the connections back, and closes those whose replies were not read. A late reply would be taken for that of
+    the next request.
     """
     for batch in batches:
         connection, batch.connection = batch.connection, None
@@ -110,7 +110,7 @@ def _put_away(pools: Pools, batches: list[Batch]) -> None:
 
 
 def packed(requests: Iterable[Request[Any]]) -> Iterator[tuple[Any, ...]]:
-    """The commands. The first call of a script brings its text along, so the server knows it for the others."""
+    """The commands. The first call of a script carries its text, so the server knows the script for the other calls."""
     known: set[str] = set()
     for request in requests:
         script = request.script

@@ -24,7 +24,7 @@ NOBODYS_CHANNEL = "redisson_dq:none"
 
 
 class Lender(Protocol):
-    """Takes back a connection that served to end such a read."""
+    """Takes back a connection that was used to end a blocking read."""
 
     def give_back(self, pool: ConnectionPool, connection: Any) -> None:
         """Lets others have it, or closes it when the client is closed."""
@@ -79,8 +79,8 @@ class Dedicated:
     def unblock(self) -> bool:
         """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip.
 
-        Redis 7.0 panics when a client is unblocked whose command CLIENT PAUSE postpones. A pause postpones a PUBLISH
-        too, and the transaction that it is in, so nothing is postponed any more when this one runs.
+        Redis 7.0 panics when it unblocks a client whose command is postponed by CLIENT PAUSE. A pause postpones a
+        PUBLISH too, and so the whole transaction. When the transaction runs, no command is postponed any more.
         """
         connection = self._pool.get_connection()
         try:
@@ -95,16 +95,16 @@ class Dedicated:
             self._lender.give_back(self._pool, connection)
 
     def send_aside(self, packed: bytes) -> bool:
-        """Sends a command while somebody else reads here. False where that is not possible. Never raises."""
+        """Sends a command while another caller reads. False where that is not possible. Never raises."""
         return not self._closed and send_aside(self.connection, packed)
 
     def hang_up(self) -> None:
-        """Ends a read that somebody else is blocked in; that one closes the connection. Never raises."""
+        """Ends a read that another caller is blocked in. That caller closes the connection. Never raises."""
         self._closed = True
         hang_up(self.connection)
 
     def close(self) -> None:
-        """Closes the connection. Called by the one who reads. Never raises."""
+        """Closes the connection. Called by the caller that reads. Never raises."""
         self._closed = True
         try:
             self.connection.disconnect()

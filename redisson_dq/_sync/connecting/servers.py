@@ -19,7 +19,7 @@ __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"
 AnyRedis = Union[Redis, RedisCluster]
 
 
-# More connections than this never carry more: one Redis executes one command at a time.
+# More connections than this bring no more throughput: one Redis executes one command at a time.
 _MOST_CONNECTIONS = 100
 
 
@@ -52,7 +52,7 @@ class ClusterServers:
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
-        #: A cluster has no other.
+        #: A cluster has database 0 alone.
         self.database = 0
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 

@@ -21,10 +21,10 @@ __all__ = ["Subscription"]
 logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
-# By what it is known where Redis is away.
+# The name under which it reports an outage.
 _PLACE = "subscription"
 _LONGEST_PAUSE = 2.0
-# Permissions seldom come while somebody waits for them.
+# The pause after a refused SUBSCRIBE. Rights are seldom given while a program runs.
 _PAUSE_WITHOUT_PERMISSION = 30.0
 # How long close() waits for the background task.
 _LAST_WORD = 2.0
@@ -64,7 +64,7 @@ class Subscription:
             current = self._current
             is_first = self._task is None
             if is_first:
-                # Under the mutex, or close() may miss a background task that runs already.
+                # Made under the mutex, or close() may miss a background task that runs already.
                 self._task = BackgroundTask(self._run, "redisson_dq-subscription")
         if current is not None and not is_first:
             self._send(current, "SUBSCRIBE", channel)
@@ -106,7 +106,7 @@ class Subscription:
             with self._sending:
                 current.send(*words)
         except (RedisError, OSError) as error:
-            # The background task's read fails as well, and what it subscribes next is the whole set.
+            # The background task's read fails as well. It then subscribes all channels anew.
             logger.debug("%s on the subscription: %s", words[0], error)
 
     def _run(self) -> None:
@@ -125,7 +125,7 @@ class Subscription:
                     if isinstance(error, NoPermissionError):
                         pause = _PAUSE_WITHOUT_PERMISSION
                     if not self._closed:
-                        # A broken connection is Redis's absence, which is told once, or is replaced at once.
+                        # A broken connection is replaced at once, or is part of an outage, which is logged once.
                         level = logging.DEBUG if isinstance(error, (Disconnected, OSError)) else logging.WARNING
                         logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pause, error)
                 finally:
@@ -146,7 +146,7 @@ class Subscription:
             self._current = current
             self._unanswered = False
             self._confirmed = False
-        # Never empty, so that the connection is in subscribed mode, where a PING's answer is an array as well.
+        # Never empty. So the connection is in subscribed mode, where the answer to a PING is an array.
         self._send(current, "SUBSCRIBE", *(channels or [NOBODYS_CHANNEL]))
         while not self._closed:
             kind, *rest = current.read()

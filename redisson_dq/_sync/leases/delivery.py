@@ -99,7 +99,7 @@ class Delivery(Generic[T]):
         self._deadline_ms = leased.deadline_ms
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
         self._outcome: SettleOutcome | None = None
-        # A call that ends the lease was made, or the lease is lost: it is renewed no more.
+        # True when a call to end the lease was made, or the lease is lost. It is no longer renewed then.
         self._is_ending = False
         # Its renewal failed for too long.
         self._is_given_up = False
@@ -184,12 +184,12 @@ class Delivery(Generic[T]):
 
     @property
     def outcome(self) -> SettleOutcome | None:
-        """What came of the last call on it; None before."""
+        """The outcome of the last call on this delivery; None before the first."""
         return self._outcome
 
     @property
     def lost(self) -> bool:
-        """Whether the lease is not this receiver's any more, without its doing.
+        """Whether this receiver has lost the lease without ending it.
 
         A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
         """
@@ -269,14 +269,14 @@ class Delivery(Generic[T]):
         try:
             finish(self.nack(count=counts, reason=reason))
         except RedissonDQError as failure:
-            # The block's own error goes on, and the lease ends by its deadline.
+            # The block's own error is raised, and the lease ends by its deadline.
             logger.warning("queue %r: %s cannot be given back: %s", self._settling.name, self.id, failure)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
     @property
     def _record(self) -> Record:
-        """What is known of the value. Most receivers never ask, so it is read when somebody does."""
+        """What is known of the value. Read at the first use, as most receivers never ask."""
         if self._read is None:
             self._read = self._leased.record
         return self._read

@@ -10,7 +10,7 @@ from redisson_dq._concurrency import sleep_until
 
 __all__ = ["Departure"]
 
-# A transfer waits for its time no longer than this. A timer that was armed anew meanwhile may have named a later one.
+# The longest wait before a sending. A timer that was armed anew meanwhile may have set a later time.
 _LONGEST_WAIT_US = 2_500
 
 
@@ -29,11 +29,11 @@ class Departure:
 
     @property
     def way_us(self) -> int | None:
-        """From the timer's time to the moment when the transfer could be sent."""
+        """The time from the alarm to the moment when the transfer was ready to be sent."""
         return None if self._ready_us is None or self._alarm_us is None else self._ready_us - self._alarm_us
 
     def wait(self) -> None:
-        """Is called when nothing is left to do but to send: again, where the same request is sent again."""
+        """Called when nothing is left to do but to send. A request that is sent again calls it again."""
         at_us = now_us()
         if self._ready_us is None:
             self._ready_us = at_us

@@ -46,10 +46,10 @@ _ADDING = frozenset(
     | {b"rename_to", b"restore", b"copy_to", b"move_to"}
 )
 
-# How long close() waits for the answer of a transfer that is under way, and for handing its queues over.
+# How long close() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
 
-# Processes in reserve step in one after the other, so that the first of them is the next mover: within so many us.
+# Processes in reserve step in one after the other, within so many us. So the first of them is the next mover.
 _STAGGER_US = 15_000
 
 
@@ -60,15 +60,15 @@ class _Task:
     keys: QueueKeys
     engine: Engine
     handles: int = 0
-    #: Whether a look at the head is on its way to the background task already.
+    #: Whether a look at the head is already in the inbox.
     looking: bool = False
-    #: How many values the last probe saw that had been moved to a receiver and were not leased yet.
+    #: How many values the last probe saw in ``arrivals``: moved to a receiver and not leased yet.
     arrived: int = 0
-    #: That of the transfer which the timer leads to, where its time is known to the microsecond.
+    #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
     departure: Departure | None = None
-    #: What it knows of where due entries stand in the list.
+    #: Where due entries stand in the list, as far as this client knows.
     places: Places = attrs.field(factory=Places)
-    #: How long its server takes for what it is asked.
+    #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
 
 
@@ -133,19 +133,19 @@ class TransferDriver:
     def __init__(
         self, connections: Connections, options: Options, receives: Callable[[str], bool], counts: TransferCounts
     ) -> None:
-        """``counts`` is counted on."""
+        """``counts`` are the client's counts of transfers."""
         self._connections = connections
         self._options = options
         self._counts = counts
-        # Whether this client receives from the list with this key.
+        # Tells whether this client receives from the list with this key.
         self._receives = receives
         self._probe_us = int(options.probe_interval * 1_000_000)
-        #: By what the scripts know this client among others that move the same queue.
+        #: The name by which the scripts tell this client from others that move the same queue.
         self.id = secrets.token_hex(8)
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         self._timer = Timer()
         self._head_start = HeadStart(busy_wait=options.busy_wait)
-        # Of the one server, where there is one.
+        # The clock of the one server, where it is not a cluster.
         self._clock = ServerClock()
         self._inbox: Inbox[_Event | _Stop] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
@@ -185,7 +185,7 @@ class TransferDriver:
                 self._look_at(watched)
             return
         if channel == NOBODYS_CHANNEL:
-            # Whoever ends a blocked pop publishes there, and an otherwise empty subscription holds that channel.
+            # The end of a blocked pop is published there. A subscription without queues holds that channel.
             return
         try:
             due_ms = int(body)
@@ -198,7 +198,7 @@ class TransferDriver:
         self._inbox.put(_Announced(channel, due_ms))
 
     def _look_at(self, task: _Task) -> None:
-        # However many events come meanwhile, one look that is yet to be sent sees what all of them did.
+        # However many events come meanwhile, one look that is not sent yet covers all of them.
         if not task.looking:
             task.looking = True
             self._inbox.put(_Look(task))
@@ -206,14 +206,14 @@ class TransferDriver:
     def _run(self) -> None:
         while True:
             event = self._inbox.get()
-            # What was put in before _Stop does not hold up close().
+            # Events from before _Stop do not hold up close().
             if self._closing or isinstance(event, _Stop):
                 self._hand_over(list(self._tasks.values()))
                 return
             try:
                 self._handle(event)
             except Exception:
-                # A defect must not end the delivery of every other queue.
+                # A defect in one queue must not stop the delivery of all others.
                 logger.exception("unexpected error while handling %r", event)
 
     def _handle(self, event: _Event) -> None:
@@ -228,7 +228,7 @@ class TransferDriver:
 
     def _handle_task_event(self, event: _TaskEvent) -> None:
         at_us = now_us()
-        # A channel means the queue as it is now; a timer or a transfer means the task that asked for it.
+        # A channel stands for the queue as it is now. A timer or a transfer belongs to the task that asked for it.
         if isinstance(event, (_Subscribed, _Announced)):
             current = self._tasks.get(event.channel)
             if current is None:
@@ -250,7 +250,7 @@ class TransferDriver:
     def _carry_out(
         self, task: _Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None
     ) -> None:
-        """What the engine has decided at ``at_us``."""
+        """Carries out what the engine has decided at ``at_us``."""
         for action in actions:
             if action.do is Do.TRANSFER:
                 self._inbox.put(_Transfer(task, departure or Departure()))
@@ -325,7 +325,7 @@ class TransferDriver:
         try:
             result = self._connections.run(request, before_sending=departure.wait)
             read_us = now_us()
-            # Who waits for what was delivered gets it before this is reckoned with.
+            # Callers get the delivered values before this client works on the answer.
             give_way()
             advanced = [
                 advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
@@ -333,7 +333,7 @@ class TransferDriver:
         except ClosedError:
             return
         except Exception as error:
-            # Whatever it is: an engine that hears of no end would move nothing any more.
+            # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
             if isinstance(error, RedisConnectionError):
                 self._connections.outage.began(task.keys.channel, error)
             logger.log(
@@ -356,7 +356,7 @@ class TransferDriver:
         task.places.answered(*result.places)
         next_ms = result.next_ms
         if len(advanced) == self._options.transfer_batch and any(advanced):
-            # There may be more of them than one reply tells of.
+            # There may be more occurrences than one reply holds.
             next_ms = result.now_us // 1000
         role, engine = Role(result.role), task.engine
         actions = engine.transferred(next_ms, role, result.now_us, departure.sent_us, read_us)
@@ -383,7 +383,7 @@ class TransferDriver:
     def _look(self, task: _Task) -> bool:
         """Reads when the head is due. False when Redis cannot be reached.
 
-        A timer that is armed follows the server's clock as it was, so that is read again.
+        An armed timer follows the server's clock as it was, so the clock is read again.
         """
         requests: list[Request[Any]] = [commands.head(task.keys)]
         if task.engine.state is State.ARMED:
@@ -409,7 +409,10 @@ class TransferDriver:
         return True
 
     def _look_for_arrivals(self, task: _Task) -> bool:
-        """Makes values ready again that nobody has leased between two probes. False when Redis cannot be reached."""
+        """Makes ready again the values that nobody has leased between two probes.
+
+        False when Redis cannot be reached.
+        """
         if not self._receives(task.keys.ready):
             return True
         try:

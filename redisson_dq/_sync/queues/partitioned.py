@@ -97,7 +97,7 @@ class Partitioned(Generic[AnyHandle]):
         :Cost: none; one round trip for each blocked pop that has to end
         :Guarantee: no data changes
         """
-        # A cancelled caller leaves none open.
+        # So a caller that is cancelled leaves no handle open.
         finish(self._destroy_all())
 
     def __enter__(self: Self) -> Self:

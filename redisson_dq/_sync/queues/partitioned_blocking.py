@@ -34,7 +34,7 @@ __all__ = ["PartitionedBlockingQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Between two tries to put values back that a call has popped and its caller is gone.
+# Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
             is taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
-        # Without a timeout there is always something.
+        # Without a timeout there is always a value.
         return self._wait(None, 1, lambda values: values[0], cast("T", None))
 
     @overload
@@ -120,8 +120,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         if not seconds:
             found = self._take_at_once(wanted)
             return found if limit is not None else found[0] if found else None
-        # There is no look beside the receiver, whose pops stay for a moment. A value that one of them took and puts
-        # back would come after the values behind it.
+        # No look is made beside the receiver, whose pops stay for a moment. A pop may have taken a value that it puts
+        # back. A look would give the values behind that one first.
         if limit is None:
             return self._wait(seconds, 1, lambda values: values[0], None)
         none: list[T] = []
@@ -298,7 +298,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
             receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
             taken = receiver.receive(left, limit, lifeline)
             if not taken:
-                # Not kept: what Redis may say yet goes back.
+                # The answer is not kept. Values that come later go back.
                 return nothing
             try:
                 values = self._decoded(taken, receiver, lifeline)
@@ -314,7 +314,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 raise
 
     def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
-        """The values, of which those that the client is told to skip are missing. One error for all others."""
+        """The values, without those that the client skips. Raises one error for all others."""
         return self._sorted_out(taken, lambda partition, some: partition._decoded(some, receiver, lifeline))
 
     def _popped(self, taken: list[Taken]) -> list[T]:
@@ -339,10 +339,10 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         return values
 
     def _take_at_once(self, limit: int) -> list[T]:
-        """What is there at once, in even shares. Cancelled, it leaves what was there."""
+        """Takes what is there at once, in even shares. A caller that is cancelled leaves it there."""
         while taken := finish_or_undo(self._take_shares(limit), self._put_back):
             values = self._popped(taken)
-            # Else nothing that was taken could be read.
+            # Otherwise no value that was taken could be read.
             if values:
                 return values
         return []
@@ -365,7 +365,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 raise failure
             if failure is not None:
                 logger.warning("queue %r: taken from the other partitions alone: %s", self.name, failure)
-            # Else others have been faster.
+            # Otherwise other clients have been faster.
             if taken or not asked:
                 return taken
 
@@ -386,7 +386,10 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:
-    """How many to take of each. They come to the limit, if there is as much, and are as even as they can be."""
+    """How many to take of each.
+
+    The shares add up to the limit if there are so many values. They are as even as possible.
+    """
     shares = [0] * len(sizes)
     while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
         level = max(1, limit // len(more))

@@ -46,14 +46,14 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 # How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0
-# Between two looks while the server has no memory for what blocks.
+# Pause between two looks while the server has no memory for a blocking command.
 _PAUSE_WHEN_FULL = 0.05
-# An unblock can overtake the blocking command it is meant for; it is repeated at this interval then.
+# An unblock can overtake the blocking command that it is meant for. Then it is repeated at this interval.
 _UNBLOCK_PAUSE = 0.005
 _UNBLOCK_TRIES = 100
-# The server ends a pop this much before the caller's time is over, so that it has ended when the caller looks.
+# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller looks.
 _HEAD_START = 0.0015
-# A pop that took no longer than this beyond a round trip did not wait: there was something, and there may be more.
+# A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE = 0.001
 # For how long a background task that was closed tries to put values back, and how often.
 _LAST_TRIES = 1.5
@@ -81,7 +81,7 @@ class BlockingPop:
         self._connections = connections
         self.source = source
         self._key = source.key
-        # By what it is known where Redis is away.
+        # The name under which it reports an outage.
         self._place = f"wait {id(self)}"
         #: Repeatable requests whose replies are lost, or have not come yet. The next connection begins with them.
         self.unanswered: list[Request[list[Taken]]] = []
@@ -92,7 +92,7 @@ class BlockingPop:
         self._stay = stay
         self._closes_itself = not is_open
         self._surplus: list[Taken] = []
-        # Put-backs whose replies were lost: they are sent again as they were, before anything else is done.
+        # Put-backs whose replies were lost. They are sent again unchanged, before any other request.
         self._unsure: list[PutBack] = []
         # By key, the last put-back that was answered.
         self._answered: dict[str, bytes] = {}
@@ -100,18 +100,18 @@ class BlockingPop:
         self._task: BackgroundTask | None = None
         self._unblocker: BackgroundTask | None = None
         self._dedicated: Dedicated | None = None
-        # Whether a blocking command may have told of something that only a look takes.
+        # Whether a blocking command may have set a value aside that only a look takes.
         self._owes_look = False
         self._until = math.inf
-        # When it gives up to put values back, once it is closed.
+        # When it stops trying to put values back, once it is closed.
         self._give_up_at: float | None = None
         self._nudges = 0
         self._is_ending = False
         self._round_trip = 0.0
-        #: Whether it may take; where it is not open from the start, until it finds that nobody waits.
+        #: Whether it may take. Where it does not start open, it stays open until it finds that nobody waits.
         self.is_open = is_open
         self.is_running = False
-        #: Whether the background task waits for the bell, and nobody has rung it.
+        #: Whether the background task waits for the bell, which nobody has rung.
         self.is_idle = False
         #: Whether the blocking command is on its way or stands in Redis.
         self.is_blocked = False
@@ -121,7 +121,7 @@ class BlockingPop:
     # -- for the receiver, under the mutex ---------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Lets the background task look for work. Starts it where there is none."""
+        """Lets the background task look for work. Starts one where none runs."""
         if not self.is_running:
             self.is_running = True
             self._task = BackgroundTask(self._run, f"redisson_dq-receiver-{self._key}", shielded=True)
@@ -129,7 +129,7 @@ class BlockingPop:
         self._bell.put(WAKE)
 
     def close_if_at_rest(self) -> None:
-        """Another look comes before its next pop, where its background task has nothing to do."""
+        """Where its background task has nothing to do: the receiver looks again before the next pop."""
         if self.is_idle or not self.is_running:
             self.is_open = False
 
@@ -146,7 +146,7 @@ class BlockingPop:
         self.wake()
 
     def end(self) -> None:
-        """Ends a blocked pop that nobody waits for; its reply tells whether it had popped something."""
+        """Ends a blocked pop that nobody waits for. The pop's reply tells whether it had popped a value."""
         if self.is_blocked and not self._is_ending:
             self._is_ending = True
             self._unblocker = BackgroundTask(self._unblock, f"redisson_dq-unblock-{self._key}", shielded=True)
@@ -219,12 +219,12 @@ class BlockingPop:
             except ResponseError as error:
                 reason, tries = error, _UNBLOCK_TRIES
             except (RedisError, OSError, RedissonDQError, Cancelled) as error:
-                # Redis cannot be reached, or stands still. The pop may yet end with a value.
+                # Redis cannot be reached, or stands still. The pop may still end with a value.
                 logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
                 pause = min(_LONGEST_PAUSE, max(pause, _FIRST_PAUSE) * 2)
             if tries == _UNBLOCK_TRIES:
-                # Redis forbids it, or lost this connection without our noticing. It has to go, or the pop would take a
-                # value away from everybody.
+                # Redis forbids the unblock, or lost this connection without our noticing. The connection is closed, or
+                # the pop would take a value that nobody gets.
                 logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, reason)
                 dedicated.hang_up()
                 with self._waiters.mutex:
@@ -280,7 +280,7 @@ class BlockingPop:
                 if self._closes_itself and not self._waiters.anyone:
                     self.is_open = False
                 if self._waiters.closed or lingered:
-                    # From here on a caller leads to another background task, with another connection.
+                    # A caller that comes from here on starts another background task, with another connection.
                     retired, self._dedicated, self.is_running = self._dedicated, None, False
                     if self._bell.is_empty:
                         break
@@ -297,12 +297,12 @@ class BlockingPop:
         return False
 
     def _admit(self) -> None:
-        # Where another background task reads the inbox, it would miss what is taken from there.
+        # Where another background task reads the inbox, it would miss the events that this one took from it.
         if self._bell is self._waiters.inbox:
             self._waiters.admit()
 
     def _served(self) -> None:
-        # That background task waits for the end of the waits, too.
+        # That background task also waits until the waits end.
         if self._bell is not self._waiters.inbox:
             self._waiters.inbox.put(WAKE)
 
@@ -315,7 +315,8 @@ class BlockingPop:
         except ResponseError as error:
             if not (self.source.sets_aside and is_out_of_memory(error)):
                 raise
-            # A full server refuses a command that would move a value, and no look: what is there is found.
+            # A full server refuses a blocking command that would move a value. It refuses no look, so a look finds what
+            # is there.
             logger.debug("queue %r: waiting again in %.2f s: %s", self._key, _PAUSE_WHEN_FULL, error)
             self._trouble_is_over()
             self._closing.wait(_PAUSE_WHEN_FULL)
@@ -327,11 +328,11 @@ class BlockingPop:
                 self._follow(after)
         finally:
             self._give(taken)
-        # Who was given something goes on first, and may be back in line already.
+        # The caller that was given a value goes on first. It may be back in line already.
         give_way()
 
     def _follow(self, after: PutBack) -> None:
-        """What has to follow a take. Where Redis is away it is done before the next one."""
+        """Sends what has to follow a take. Where Redis is away, that is sent before the next take."""
         try:
             self._connections.run(after.request)
             self._answered[after.key] = after.nonce
@@ -343,7 +344,7 @@ class BlockingPop:
                 logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
 
     def _ask_again(self) -> None:
-        """Once it is closed: takes what a reply that nobody has read told of, so that it goes back."""
+        """Once it is closed: sends requests with a lost reply again. So the values that they took go back."""
         request = self.unanswered[0]
         try:
             taken = self._connections.run(request, when_closed=True)
@@ -377,7 +378,10 @@ class BlockingPop:
         return self._dedicated
 
     def _look(self, dedicated: Dedicated) -> list[Taken]:
-        """What the source finds without blocking: for all who wait, and for nobody where a look is owed."""
+        """Takes what the source finds without blocking, for all who wait.
+
+        A look that is owed is made even for nobody.
+        """
         with self._waiters.mutex:
             count = self._waiters.claim()
             request = self.source.look(count) if count or self._owes_look else None
@@ -392,15 +396,15 @@ class BlockingPop:
         except ResponseError as error:
             if request is None or is_passing(error):
                 raise
-            # It may be about a key that only this request uses. Only a plain look at the keys can tell which.
+            # The error may be about a key that only this request uses. A plain look at the keys tells which one.
             raise explained(self._connections, request, error) from error
         finally:
             with self._waiters.mutex:
                 self._waiters.unclaim(count)
 
     def _exchange(self, dedicated: Dedicated, request: Request[list[Taken]]) -> list[Taken]:
-        """One request on this connection. One that may be repeated is the first to be sent on the next connection,
-        when this one breaks before its reply has come.
+        """Sends one request on this connection. When the connection breaks before the reply, a repeatable request is
+        sent first on the next connection.
         """
         if request.repeatable and request not in self.unanswered:
             self.unanswered.append(request)
@@ -418,7 +422,8 @@ class BlockingPop:
 
     def _block(self, dedicated: Dedicated) -> list[Taken]:
         if self.trouble is not None:
-            # Nothing tells that a command has begun to block. One that does not block tells whether it may.
+            # Nothing tells that a command has begun to block. A command that does not block tells whether blocking is
+            # allowed.
             self._owes_look = self.source.sets_aside
             reply = dedicated.transact(self.source.words(0))
             self._trouble_is_over()
@@ -435,11 +440,11 @@ class BlockingPop:
             self.is_blocked = seconds > SOON
             self._until = began + seconds
         nudges = 0
-        # Should the reply be lost, what it may have told of is looked for.
+        # When the reply is lost, a look finds the value that it may have told of.
         self._owes_look = self.source.sets_aside
         try:
             if not self.is_blocked:
-                # A command in a transaction does not block, so this one looks.
+                # A command in a transaction does not block. So this pop takes only what is there.
                 reply = dedicated.transact(self.source.words(0))
             else:
                 dedicated.send(*self.source.words(0 if seconds == math.inf else seconds))
@@ -454,7 +459,7 @@ class BlockingPop:
         return self._popped(dedicated, reply, nudges, at_once=took < self._round_trip + _AT_ONCE)
 
     def _popped(self, dedicated: Dedicated, reply: Any, nudges: int = 0, *, at_once: bool) -> list[Taken]:
-        """What the blocking command has taken, and what else is there."""
+        """The values of the blocking command, and what else is ready."""
         taken = [] if reply is None else self.source.taken(reply)
         self._owes_look = reply is not None and not taken
         try:
@@ -467,19 +472,19 @@ class BlockingPop:
         except Exception:
             if not taken:
                 raise
-            # What came is handed out; the next round has another connection.
+            # The values that came are handed out. The next round has another connection.
             logger.debug("queue %r: the connection broke behind a reply", self._key, exc_info=True)
             self._disconnect()
         return taken
 
     def _more(self, dedicated: Dedicated, in_hand: int, *, at_once: bool) -> list[Taken]:
-        """What else there is for those who wait, by one command that does not block."""
+        """What else is ready for those who wait, by one command that does not block."""
         with self._waiters.mutex:
             self._admit()
             count = self._waiters.claim(in_hand) if at_once or self._waiters.wants_many else 0
         try:
             request = self.source.more(count) if count else None
-            # What Redis refuses here it refuses the next blocking pop as well, which can tell why.
+            # Redis will refuse the next blocking pop as well, and that one can tell why.
             with contextlib.suppress(ResponseError):
                 return [] if request is None else self._exchange(dedicated, request)
             return []
@@ -488,10 +493,10 @@ class BlockingPop:
                 self._waiters.unclaim(count)
 
     def _explain(self, error: BaseException) -> RedissonDQError | None:
-        """Our error for one that ended a round, or None when what caused it has passed."""
+        """Our error for the one that ended a round. None when its cause passes."""
         where = f"queue {self._key!r}"
         if not isinstance(error, Exception):
-            # The loop ends, and has torn away a connection that was being made.
+            # The loop ends, and has cancelled a connection that was being made.
             return RedisConnectionError(f"{where}: cancelled")
         if not isinstance(error, ResponseError):
             return translate(error, where, sent=True)
@@ -512,7 +517,7 @@ class BlockingPop:
         return made_of
 
     def _put_back(self) -> bool:
-        """Gives Redis what nobody waits for. False when it has to be tried again."""
+        """Puts back the values that nobody waits for. False when it has to be tried again."""
         with self._waiters.mutex:
             unsure, surplus, self._unsure, self._surplus = self._unsure, self._surplus, [], []
         for back in [*unsure, *self.source.put_back(surplus, self._answered)]:

@@ -33,7 +33,7 @@ class Decode(Protocol):
 
 
 class Named(Protocol):
-    """What has a name for the logs, which may change."""
+    """A queue by its name, which may change."""
 
     @property
     def name(self) -> str: ...
@@ -49,12 +49,12 @@ class Listeners:
         self._decode = decode
         self._running = running
         self._by_id: dict[int, Listener] = {}
-        # Never given again: who unsubscribes twice ends nobody else's.
+        # An id is never given again. So a second unsubscribe ends nobody else's subscription.
         self._ids = itertools.count(1)
 
     def add(self, source: Callable[[], Waitable], consumer: Callback[Any]) -> int:
         """Starts one, and gives its id. ``source`` says what it takes from. Raises ClosedError."""
-        # The one its background task will ask for; a client that is closed refuses it here.
+        # The receiver that its background task will ask for. A closed client raises here.
         self._receivers.of(source())
         listener = Listener(self._queue, source, consumer, self._receivers, self._decode, self._running)
         listener_id = next(self._ids)
@@ -73,7 +73,7 @@ class Listeners:
             self.end(listener_id)
 
     def move(self) -> None:
-        """Lets all of them ask anew what they take from."""
+        """Lets all of them ask again for the source that they take from."""
         for listener in list(self._by_id.values()):
             listener.move()
 
@@ -102,7 +102,7 @@ class Listener:
         self._running = running
         self._has_ended = False
         self._task = BackgroundTask(self._run, f"redisson_dq-listener-{queue.name}")
-        # Not before it has its background task, which whoever closes the client asks for.
+        # Not before it has its background task: the call that closes the client asks for that task.
         running.add(self)
         if self._has_ended:
             running.discard(self)
@@ -124,7 +124,10 @@ class Listener:
         self.move()
 
     def has_ended(self, timeout: float) -> bool:
-        """Whether the consumer has returned, within so many seconds. One that has not is logged with what it holds."""
+        """Whether the consumer has returned within ``timeout`` seconds.
+
+        If not, the log has the values that it holds.
+        """
         ended = self._task.join(timeout)
         if not ended:
             logger.error(
@@ -159,7 +162,7 @@ class Listener:
         source = self._source()
         try:
             receiver, lifeline = self._receivers.of(source), Lifeline()
-            # The lifeline first: end() and move() either find it, or are seen here.
+            # The lifeline is set first. So either end() and move() find it, or this call sees what they have set.
             self._wait = receiver, lifeline
             if self._stopped or self._source() != source:
                 return []
@@ -168,7 +171,7 @@ class Listener:
             values = self._decode(taken, receiver, lifeline)
             lifeline.keep()
         except ClosedError:
-            # Unless the queue has another name since.
+            # Unless the queue has been renamed since.
             self._stopped = self._stopped or self._source() == source
         except RedissonDQError as error:
             logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)

@@ -26,7 +26,7 @@ __all__ = ["Event", "Receiver"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How much later than its timeout a call returns, when Redis has not said by then that there is nothing.
+# How much later than its timeout a call returns, when Redis has not answered by then.
 _GRACE = 0.12
 # How long before that it lets the server end a pop by itself.
 _PATIENCE = 0.03
@@ -40,8 +40,8 @@ Event = Union[Work, Waiter, Farewell]
 class Receiver:
     """Takes from one source for all local callers, over one connection.
 
-    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put events into inboxes: whatever interrupts
-    them, and wherever, leaves everything as it should be. All other methods are run by background tasks.
+    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put events into inboxes, so an interruption
+    at any point does no harm. Background tasks run all other methods.
     """
 
     def __init__(self, connections: Connections, events: Inbox[Event], sources: Sequence[Source]) -> None:
@@ -49,12 +49,12 @@ class Receiver:
         self._connections = connections
         self._events = events
         self.waiters = Waiters(sources[0].key)
-        #: Whether the last look found something at once, so that the next one may.
+        #: Whether the last look found something at once. The next look may then do so too.
         self.has_backlog = False
         self._asides: dict[object, BackgroundTask] = {}
-        # Callers with a look of their own, as long as they may not have kept what it gave.
+        # Callers with a look of their own that may not have kept its values yet.
         self._looks: deque[Waiter] = deque()
-        #: By the key of their source.
+        #: The blocking pops, by the key of their source.
         self._pops = self._make_pops(sources)
 
     # -- for callers -------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class Receiver:
                 self._events.put(partial(self._insist, waiter))
                 waiter.slot.wait(_GRACE)
             if not waiter.slot.filled:
-                # Redis says nothing. What it may say yet goes back.
+                # Redis has not answered. Values that come later go back.
                 if self.trouble is not None:
                     raise self.trouble
                 return []
@@ -102,9 +102,9 @@ class Receiver:
         """What is ready, up to ``limit`` values, in one round trip of the caller's own. For one source with a look.
 
         The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
-        values. With a ``timeout`` of 0 that is done here, and what keeps it from an answer is raised. Else the values
-        are for the first who stands in line then. It finds nothing when Redis cannot be reached, refuses for a while,
-        or has not answered in time.
+        values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
+        receiver sends it again, and the values are for the first caller in line then. The look finds nothing when Redis
+        cannot be reached, refuses for a while, or has not answered in time.
         """
         waits = timeout != 0
         request = self._pop.source.look(limit)
@@ -129,7 +129,7 @@ class Receiver:
                 # It has taken nothing. Waking the background task for that would let the next look find others first.
                 waiter.farewell = None
             elif waits:
-                # Never in both places, or two callers would have the values.
+                # Only one of the two may send the request again, or two callers would have the values.
                 waiter.farewell = waiter.request = None
                 self._pop.unanswered.append(request)
             else:
@@ -144,7 +144,7 @@ class Receiver:
             raise
 
     def _forget_settled_looks(self) -> None:
-        # Another thread may forget the same one.
+        # Another thread may remove the same caller.
         with contextlib.suppress(IndexError, ValueError):
             while self._looks and (first := self._looks[0]).is_settled:
                 self._looks.remove(first)
@@ -158,12 +158,15 @@ class Receiver:
         try:
             return self._connections.run(request)
         except RedisConnectionError as error:
-            # The first one may have been done, also when the next try finds no server.
+            # The first try may have been carried out, also when the next one finds no server.
             error.maybe_done = True
             raise
 
     def withdraw(self, lifeline: Lifeline) -> None:
-        """Ends the wait of one caller, begun or not, with ClosedError, unless it has something already."""
+        """Ends the wait of one caller with ClosedError, unless it has been answered already.
+
+        The wait need not have begun.
+        """
         lifeline.is_withdrawn = True
         if lifeline.waiter is not None:
             self._events.put(partial(self._withdraw, lifeline.waiter))
@@ -171,7 +174,7 @@ class Receiver:
     def set_aside(self, lifeline: Lifeline, undecodable: list[Taken], key: str) -> RedissonDQError | None:
         """Puts values that a caller was given, and that no codec can read, into the list ``key``.
 
-        Gives the error that kept Redis from taking them. They do not go back any more, whatever the caller does.
+        Gives the error that kept Redis from taking them. The values do not go back any more, whatever the caller does.
         """
         waiter = lifeline.waiter
         assert waiter is not None
@@ -184,7 +187,7 @@ class Receiver:
 
     @property
     def is_waited_on(self) -> bool:
-        """Whether anybody stands in line, or is about to. May be read without the mutex."""
+        """Whether any caller is in line, or about to be. May be read without the mutex."""
         return self.waiters.anyone or not self.waiters.inbox.is_empty
 
     @property
@@ -207,12 +210,15 @@ class Receiver:
         return self._pop.is_running
 
     def _serve(self) -> None:
-        """Sees to it that a background task looks at those who wait."""
+        """Makes sure that a background task serves those who wait."""
         if not self._pop.is_blocked:
             self._pop.wake()
 
     def _answer_expired(self) -> BlockingPop | None:
-        """Tells those whose time is over that there is nothing. The pop whose end will tell it is given."""
+        """Answers callers whose time is over with nothing.
+
+        Gives the pop that has to end before they can be answered.
+        """
         if self._pop.trouble is not None:
             self.waiters.answer_expired(self._pop.trouble)
         elif self._pop.is_idle or (self._pop.is_blocked and self.waiters.anyone):
@@ -240,7 +246,7 @@ class Receiver:
             pop.end_in_time()
 
     def _insist(self, waiter: Waiter) -> None:
-        """The server has not ended the pop: it began late, as Redis was paused, or stands still."""
+        """The server has not ended the pop. Either the pop began late, as Redis was paused, or Redis stands still."""
         with self.waiters.mutex:
             if self.waiters.is_waiting(waiter) and not self.waiters.anyone:
                 self._nobody_waits()
@@ -250,7 +256,7 @@ class Receiver:
         with self.waiters.mutex:
             self.waiters.admit()
             if waiter.request is not None and not (waiter.slot.filled or waiter.is_gone):
-                # It may have taken something. Sent again, it tells what.
+                # The request may have taken values. Sent again, it gives the same values.
                 self._pop.recover(waiter.request)
             self._distribute(self.waiters.leave(waiter))
             if not self.waiters.anyone:
@@ -302,13 +308,16 @@ class Receiver:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether no value is on its way that nobody waits for. May be read without the mutex."""
+        """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
         left = any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._looks))
         return not left and self.waiters.inbox.is_empty and all(pop.is_quiet for pop in self._pops.values())
 
     @property
     def has_open_looks(self) -> bool:
-        """Whether a caller with a look of its own may yet leave without what it gave. May be read without the mutex."""
+        """Whether a caller may still leave without keeping the values of its own look.
+
+        May be read without the mutex.
+        """
         return not all(waiter.is_settled for waiter in list(self._looks))
 
     @property

@@ -40,9 +40,9 @@ class RoundRobinReceiver(Receiver):
     def __init__(self, connections: Connections, events: Inbox[Event], sources: Sequence[Source]) -> None:
         super().__init__(connections, events, sources)
         self._sources = {source.key: source for source in sources}
-        # Whose turn it is comes first.
+        # The source whose turn it is comes first.
         self._order = list(self._sources)
-        # Sources that had something at the last look, and have not been asked since.
+        # Sources that had values at the last look, and have not been asked since.
         self._full: list[str] = []
         self._task: BackgroundTask | None = None
         self._is_running = False
@@ -89,11 +89,11 @@ class RoundRobinReceiver(Receiver):
     def _run(self) -> None:
         while free := self._next_round():
             try:
-                # One list alone need not be looked at: its pop does not block where there is something.
+                # A single list needs no look: its pop does not block while the list has values.
                 found = len(free) > 1 and self._look(free)
             except (Exception, Cancelled) as error:
                 logger.debug("queue %r: cannot look what is ready: %s", self.waiters.name, error)
-                # What keeps us from looking keeps the pops from taking, and they can tell why.
+                # What fails here fails for the pops as well, and they can tell why.
                 found = False
             with self.waiters.mutex:
                 self._is_looking = False
@@ -104,7 +104,7 @@ class RoundRobinReceiver(Receiver):
                 self.waiters.answer_expired()
 
     def _next_round(self) -> list[str]:
-        """Waits until somebody waits; gives the keys that no pop is open for, in turn, or none when it has to end."""
+        """Waits for a caller. Gives the keys without an open pop, in turn; none when the background task has to end."""
         stayed = False
         while True:
             with self.waiters.mutex:
@@ -117,14 +117,14 @@ class RoundRobinReceiver(Receiver):
                     self.waiters.asked()
                     return free
                 if all(pop.is_blocked for pop in self._pops.values()):
-                    # So each list is empty, and nothing more has to be sent for those who have come since.
+                    # So each list is empty. No command is needed for callers who have come since.
                     self.waiters.asked()
                 self.waiters.answer_expired()
                 if stayed and not self.waiters.anyone:
                     for pop in self._pops.values():
                         pop.end()
                 if (stayed and not self.waiters.anyone) or self.waiters.closed:
-                    # From here on another caller leads to another background task.
+                    # A caller that comes from here on starts another background task.
                     self._is_running = False
                     if self.waiters.inbox.is_empty:
                         return []
@@ -162,10 +162,10 @@ class RoundRobinReceiver(Receiver):
                 self.waiters.unclaim(wanted)
                 self.waiters.admit()
                 self._distribute(values)
-        # What was found at an earlier look may have been taken by others since.
+        # Others may have taken what an earlier look found.
         return bool(values) or (bool(asked) and not looked)
 
     def _pass_turn(self, key: str) -> None:
-        """This source gave something: all others come before it now."""
+        """This source gave values. All others come before it now."""
         behind = self._order.index(key) + 1
         self._order = self._order[behind:] + self._order[:behind]
