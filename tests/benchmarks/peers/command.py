@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import signal
+import sys
 from collections.abc import Callable
 
 import attrs
@@ -71,9 +72,14 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         text = json.dumps(found, indent=1, default=attrs.asdict)
         arguments.json.write_text(text + "\n", "utf-8")
     where, _ = machine.lines()
+    if arguments.markdown:
+        said = " ".join(sys.argv[1:])
+        print(f"**Beside the task queues**, in a run of its own: `python -m tests.benchmarks {said}`\n")
     print(f"{where}.\n{machine.server}, {machine.python}.\n\n{peers_markdown(figures, settings)}", end="")
     if arguments.check_goals:
         print(f"\n{goals_table(goals(figures)).markdown()}", end="")
+    if arguments.markdown:
+        print("\n![Beside the task queues](benchmarks/peers.svg)")
     return 0
 
 
