@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.types import Types
+from redisson_dq.codecs.kryo5.whole import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.codecs.marks import marked
 from redisson_dq.errors import ArgumentError
@@ -63,6 +64,10 @@ class Kryo5Codec(Codec):
         self._types = Types(names, references=references)
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
+        #: By type: what gives the bytes of a whole value at once, or None.
+        self._whole: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
+        if self._whole and not self._types.allowed:
+            self._whole[list] = strings_bytes
 
     def __repr__(self) -> str:
         allowed = self._types.allowed
@@ -73,9 +78,9 @@ class Kryo5Codec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
-        flat = self._writer.flat.get(type(value))
-        if flat is not None:
-            data = flat(value)
+        to_bytes = self._whole.get(type(value))
+        if to_bytes is not None:
+            data = to_bytes(value)
             if data is not None:
                 return data
         state = self._writer(self._types)
@@ -95,6 +100,10 @@ class Kryo5Codec(Codec):
             if read is not None:
                 value, end = read(data, 1, None)
             else:
+                if list in self._whole and data.startswith(STRINGS):
+                    strings = list_of_strings(data)
+                    if strings is not None:
+                        return strings
                 reader = self._reader(self._types, data)
                 value, end = reader.read_any(data, 0)
             if end == len(data):

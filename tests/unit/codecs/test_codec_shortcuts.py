@@ -172,6 +172,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(objects, "spelled_mostly", lambda *_args: b"")
         monkeypatch.setattr(containers, "ordinary_strings", lambda *_args: None)
         monkeypatch.setattr(containers, "put_ordinary_strings", lambda *_args: False)
+        # A whole list of texts is read and written at once where the flat values are.
         monkeypatch.setattr(containers, "ordinary_ints", lambda *_args: None)
         monkeypatch.setattr(containers, "put_ordinary_ints", lambda *_args: False)
         for reader in (Reader, ReferenceReader):
@@ -240,7 +241,7 @@ def values() -> list[Any]:
         deep.append(inner)
     cycle = Wide()
     cycle.next = cycle
-    return [*found, unset, *deep, cycle, Hundred(), Hundred(*(None, "x", java.Long(1), ["a"]) * 25), acme.Empty()]
+    return [*found, *VALUES, unset, *deep, cycle, Hundred(), Hundred(*(None, "x", java.Long(1), ["a"]) * 25), acme.Empty()]
 
 
 def damaged(whole: list[bytes]) -> list[bytes]:
