@@ -19,7 +19,8 @@ from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.declare import declaration_for, hints_of
 from redisson_dq.java.fields import attributes_of, type_origin
-from redisson_dq.java.sets import OrderedSet
+from redisson_dq.java.maps import EnumMap
+from redisson_dq.java.sets import EnumSet, OrderedSet
 from redisson_dq.java.signatures import JavaType
 from redisson_dq.java.values import (
     AtomicBoolean,
@@ -73,6 +74,22 @@ def _held(
             return value if isinstance(value, (cls, *alike)) else make(cls, validated(value))
 
         return core_schema.no_info_wrap_validator_function(validate, inner, serialization=serialization)
+
+    return schema
+
+
+def _of_enum(annotation: Callable[..., Any], serialized: Callable[[Any], Any] | None = None) -> _Schema:
+    """The schema of an EnumSet or an EnumMap, which is made with its enum."""
+
+    def schema(cls: type, source: Any, handler: Any) -> Any:
+        enum = (*get_args(source), None)[0]
+
+        def make(kind: Any, value: Any) -> Any:
+            if not (isinstance(enum, type) and issubclass(enum, Enum)):
+                raise ValueError(f"the enum of this {kind.__name__} is not known")
+            return kind(enum, value)
+
+        return _held(annotation, make, serialized)(cls, source, handler)
 
     return schema
 
@@ -149,6 +166,8 @@ _BY_BASE: tuple[tuple[Any, _Schema], ...] = (
     ((AtomicInteger, AtomicLong), _held(lambda *_: int, serialized=_value)),
     (AtomicBoolean, _held(lambda *_: bool, serialized=_value)),
     (BitSet, _held(lambda *_: list[int], serialized=sorted)),
+    (EnumSet, _of_enum(_list_of, list)),
+    (EnumMap, _of_enum(_dict_of)),
     ((OrderedSet, set), _held(_list_of, serialized=list)),
     (list, _held(_list_of)),
     (dict, _held(_dict_of)),

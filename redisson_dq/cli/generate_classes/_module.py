@@ -45,7 +45,7 @@ _NOT_FIELDS = frozenset(("bool", "bytes", "dict", "float", "int", "list", "set",
 _OF_MODELS = frozenset(
     (
         *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"),
-        *("schema_json", "update_forward_refs", "validate"),
+        *("schema_json", "update_forward_refs", "validate", "mro", "register"),
     )
 )
 

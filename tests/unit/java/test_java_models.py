@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import attrs
@@ -151,3 +152,29 @@ def test_json_that_is_none_of_the_class(annotation: Any, json: bytes) -> None:
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     with pytest.raises(ValidationError):
         adapter.validate_json(json)
+
+
+@java_class("com.acme.model.Hue")
+class Hue(Enum):
+    RED = "RED"
+    BLUE = "BLUE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain", "value"),
+    [
+        (java.EnumSet[Hue], ["BLUE", "RED"], java.EnumSet(Hue, [Hue.BLUE, Hue.RED])),
+        (java.EnumMap[Hue, int], {"BLUE": 1}, java.EnumMap(Hue, {Hue.BLUE: 1})),
+    ],
+    ids=["EnumSet", "EnumMap"],
+)
+def test_json_becomes_a_collection_of_an_enum(kind: Any, plain: Any, value: Any) -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    made = adapter.validate_python(plain)
+    assert (made, type(made), made.element) == (value, type(value), Hue)
+    assert adapter.validate_python(value) is value
+    assert adapter.dump_python(made, mode="json") == plain
+    for codec in (Kryo5Codec(), SerializationCodec()):
+        assert codec.decode(codec.encode([made])) == [value]
+    with pytest.raises(ValidationError, match=r"the enum of this Enum(Set|Map) is not known"):
+        TypeAdapter(type(value)).validate_python(plain)

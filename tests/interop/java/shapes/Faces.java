@@ -1,7 +1,13 @@
 package shapes;
 import java.io.Serializable;
 import java.util.*;
+import java.io.Externalizable;
+import java.io.IOException;
+import java.io.ObjectInput;
+import java.io.ObjectOutput;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 /** Fields whose types are interfaces and abstract classes; {@link #use} calls what each of them promises. */
 public class Faces implements Serializable {
@@ -18,6 +24,10 @@ public class Faces implements Serializable {
     public static class Stranger implements Serializable { private static final long serialVersionUID = 1L; public double side; public Stranger() {} }
     public static class Discs extends ArrayList<Disc> implements Face { private static final long serialVersionUID = 1L; @Override public double area() { return stream().mapToDouble(Disc::area).sum(); } }
 
+    public record Plain(int x) {}
+    public static class Own implements Externalizable { public int x; @Override public void writeExternal(ObjectOutput o) throws IOException { o.writeInt(x); } @Override public void readExternal(ObjectInput i) throws IOException { x = i.readInt(); } }
+    public static class Stand implements Serializable { private static final long serialVersionUID = 1L; public int x; private Object readResolve() { return new Disc(x); } }
+
     public Face face;
     public Round round;
     public Base base;
@@ -31,6 +41,11 @@ public class Faces implements Serializable {
     public Face[] array;
     public EnumMap<Unit, Face> byUnit;
     public Optional<Face> maybe;
+    public AtomicReference<Leaf<Long>> reference;
+    public List<AtomicReference<Disc>> references;
+    public ChronoUnit unit;
+    public Map<ChronoUnit, Long> units;
+    public EnumSet<ChronoUnit> allUnits;
     public Faces() {}
 
     /** What the one field that is set does. */
@@ -75,6 +90,11 @@ public class Faces implements Serializable {
         m.put("array", made(f -> f.array = new Face[] {new Disc(1), null}));
         m.put("byUnit", made(f -> f.byUnit = new EnumMap<>(Map.of(Unit.FOOT, new Disc(1)))));
         m.put("maybe", made(f -> f.maybe = Optional.of(new Disc(1))));
+        m.put("reference", made(f -> f.reference = new AtomicReference<>(new Leaf<>(5L))));
+        m.put("references", made(f -> f.references = new ArrayList<>(List.of(new AtomicReference<>(new Disc(1)), new AtomicReference<>()))));
+        m.put("unit", made(f -> f.unit = ChronoUnit.HALF_DAYS));
+        m.put("units", made(f -> f.units = new TreeMap<>(Map.of(ChronoUnit.HALF_DAYS, 5L))));
+        m.put("allUnits", made(f -> f.allUnits = EnumSet.allOf(ChronoUnit.class)));
         return m;
     }
 }

@@ -31,6 +31,7 @@ public class Rig {
         if (o instanceof Map) { Map<String, String> s = new TreeMap<>(); for (Map.Entry<?, ?> e : ((Map<?, ?>) o).entrySet()) s.put(text(e.getKey(), d + 1, seen), text(e.getValue(), d + 1, seen)); return k.getName() + extra + s; }
         if (o instanceof Set) { Set<String> s = new TreeSet<>(); for (Object e : (Set<?>) o) s.add(text(e, d + 1, seen)); return k.getName() + extra + s; }
         if (o instanceof Collection) { List<String> s = new ArrayList<>(); for (Object e : (Collection<?>) o) s.add(text(e, d + 1, seen)); return k.getName() + extra + s; }
+        if (o instanceof java.util.concurrent.atomic.AtomicReference) return "Ref(" + text(((java.util.concurrent.atomic.AtomicReference<?>) o).get(), d + 1, seen) + ")";
         if (o instanceof Optional) return "Opt(" + text(((Optional<?>) o).orElse(null), d + 1, seen) + ")";
         return own ? k.getName() + extra : k.getName() + "(" + o + ")";
     }
