@@ -251,6 +251,6 @@ PEERS = (
         module="on_saq",
         workers=(("saq", "on_saq.settings"),),
         bulk=_GATHERED,
-        redelivers="swept after its timeout, 10 s, once a minute",
+        redelivers="given up after its timeout, 10 s; with retries= tried again",
     ),
 )
