@@ -61,7 +61,7 @@ Work = Callable[[], None]
 AsyncMutex = contextlib.nullcontext
 Mutex = threading.RLock
 
-#: Lets so many callers in at once; the others wait for their turn.
+#: Lets so many callers in at once. The others wait until one leaves.
 AsyncSemaphore = asyncio.Semaphore
 
 
@@ -105,7 +105,7 @@ _BUSY_US = 300
 
 
 async def async_sleep_until(moment_us: int, *, busy: bool) -> None:
-    """Returns at a moment of the monotonic clock: with ``busy`` without sleeping at the end, so within some 0.02 ms.
+    """Returns at a moment of the monotonic clock. With ``busy`` it does not sleep at the end, and is exact to 0.02 ms.
 
     The loop goes on meanwhile.
     """
@@ -117,7 +117,7 @@ async def async_sleep_until(moment_us: int, *, busy: bool) -> None:
 
 
 def sleep_until(moment_us: int, *, busy: bool) -> None:
-    """Returns at a moment of the monotonic clock: with ``busy`` without sleeping for the last 0.3 ms."""
+    """Returns at a moment of the monotonic clock. With ``busy`` it does not sleep for the last 0.3 ms."""
     while (left_us := moment_us - now_us()) > 0:
         if not busy:
             time.sleep(left_us / 1_000_000)
@@ -125,7 +125,7 @@ def sleep_until(moment_us: int, *, busy: bool) -> None:
             time.sleep((left_us - _BUSY_US) / 1_000_000)
 
 
-#: Awaits something that goes on to its end when the caller is cancelled meanwhile.
+#: Awaits work that goes on to its end even when the caller is cancelled.
 async_finish = asyncio.shield
 
 
@@ -135,9 +135,9 @@ def finish(result: T) -> T:
 
 
 async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, None]]) -> T:
-    """Awaits something that goes on to its end when the caller is cancelled meanwhile, and is undone then.
+    """Awaits work that goes on to its end even when the caller is cancelled. The work is undone then.
 
-    The cancelled caller does not wait for that; the end of the loop does.
+    The cancelled caller does not wait for the undoing; the end of the loop does.
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
@@ -169,7 +169,7 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
 
 
 def _nothing_to_ask() -> None:
-    """For a background task that ends soon by itself."""
+    """``on_end`` of a background task that ends soon by itself."""
 
 
 def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
@@ -177,7 +177,7 @@ def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
     return result
 
 
-#: What ends an await from outside. Nothing cancels a thread.
+#: The exception that ends an await from outside. Nothing cancels a thread.
 AsyncCancelled = asyncio.CancelledError
 
 
@@ -191,25 +191,26 @@ Callback = Callable[[T], object]
 
 
 async def async_call(callback: Callable[[T], object], value: T) -> None:
-    """Calls it, and awaits what it gives if that can be awaited."""
+    """Calls the callback, and awaits its result if that can be awaited."""
     result = callback(value)
     if not inspect.isawaitable(result):
         return
     try:
         await result
     except asyncio.CancelledError as error:
-        # Something it awaited was cancelled, and not this task: a failure like any other. (3.10 cannot tell.)
+        # What the callback awaited was cancelled, and not this task. That is a failure like any other. (Python 3.10
+        # cannot tell.)
         if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
             raise
         raise RuntimeError("what it awaited was cancelled") from error
 
 
 def call(callback: Callable[[T], object], value: T) -> None:
-    """Calls it."""
+    """Calls the callback."""
     callback(value)
 
 
-#: Held while bytes are written to a connection that several callers write to.
+#: Held while bytes are written to a connection that several callers share.
 AsyncSendLock = asyncio.Lock
 SendLock = threading.Lock
 
@@ -267,7 +268,7 @@ class AsyncInbox(Generic[T]):
         if here is self._loop:
             self._put(event)
         elif self._loop is not None:
-            # A loop that is closed already has no reader any more.
+            # A loop that is closed has no reader any more.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._put, event)
 
@@ -287,7 +288,7 @@ class AsyncInbox(Generic[T]):
         if not self._events and timeout != 0:
             self._loop = asyncio.get_running_loop()
             self._reader = self._loop.create_future()
-            # asyncio.wait makes no task of a future: nothing here is cancelled but the reader itself.
+            # asyncio.wait makes no task of a future. So only the reader itself can be cancelled here.
             await asyncio.wait((self._reader,), timeout=timeout)
         return self._events.popleft() if self._events else None
 
@@ -301,7 +302,7 @@ class Inbox(Generic[T]):
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[T] = queue.SimpleQueue()
-        # The C function itself: a weak reference may call it, and no bytecode runs in between.
+        # The C function itself. A weak reference may call it without running bytecode.
         self.put: Callable[[T], None] = self._queue.put
 
     @property
@@ -348,8 +349,8 @@ class AsyncSlot(Generic[T]):
 
     async def wait(self, timeout: float | None) -> bool:
         if not self._filled:
-            # Of this wait alone, as a cancelled task cancels what it awaits. asyncio.wait would wake it a round of the
-            # loop later.
+            # A future for this wait alone, as a cancelled task cancels what it awaits. asyncio.wait would wake the task
+            # one round of the loop later.
             woken = self._woken = self._loop.create_future()
             timer = None if timeout is None else self._loop.call_later(timeout, _wake, woken)
             try:
@@ -395,7 +396,7 @@ class Slot(Generic[T]):
 
 
 class AsyncSwitch:
-    """On or off; can be waited for until it is on. Turned from the loop's thread."""
+    """On or off. A task can wait until it is on. Turned from the loop's thread."""
 
     def __init__(self) -> None:
         self._is_on = False
@@ -422,10 +423,10 @@ class AsyncSwitch:
 
 
 class Switch:
-    """On or off; can be waited for until it is on.
+    """On or off. A thread can wait until it is on.
 
-    It has a bare lock for each that waits. A ``threading.Condition`` is Python code, in which a signal handler that
-    raises may leave the lock held that everybody else needs.
+    Each waiting thread has a bare lock. A ``threading.Condition`` is Python code. A signal handler that raises in there
+    may leave the lock held that every other thread needs.
     """
 
     def __init__(self) -> None:
@@ -583,6 +584,7 @@ class BackgroundTask:
     def stop(self, timeout: float) -> None:
         """Waits for the end that was asked for; after ``timeout`` seconds the thread is left to end on its own.
 
-        It may wait for something that only the caller can give: a lock, when the caller is a signal handler.
+        The thread may wait for something that only the caller can give, such as a lock when the caller is a signal
+        handler.
         """
         self.join(timeout)

@@ -31,7 +31,7 @@ _LONGEST_MEMORY = 30 * 86_400.0
 
 
 def _checked(is_right: Callable[[Any], bool], wanted: str) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
-    """Refuses what cannot be used, and names the option."""
+    """Refuses values that cannot be used, and names the option."""
 
     def check(_: object, option: attrs.Attribute[Any], value: object) -> None:
         if not is_right(value):
@@ -47,7 +47,7 @@ def _is_number(value: object) -> bool:
 def _codec(value: Codec | None) -> Codec:
     if value is not None:
         return value
-    # A program that names another codec does not wait for this one.
+    # Imported late, so a program with another codec does not wait for this one.
     from redisson_dq.codecs.kryo5 import Kryo5Codec
 
     return Kryo5Codec()

@@ -1,4 +1,4 @@
-"""What we need of redis-py beyond commands: pools of our own, made from the user's settings.
+"""What the library needs of redis-py beyond commands: pools of our own, made from the user's settings.
 
 The user's client is read, never used. Its pool may decode replies, retry commands, or end blocking reads after
 ``socket_timeout``. A retried offer whose reply was lost would be in twice. So every connection is made from a copy of
@@ -31,7 +31,7 @@ from redis.sentinel import SentinelConnectionPool
 
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
-#: What goes with what, where the two kinds of client are mixed up.
+#: Says which client goes with which package, where the two kinds are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
 
 __all__ = [
@@ -64,7 +64,7 @@ __all__ = [
 # Seconds until a machine that does not answer counts as gone, unless the user set another number.
 _TIMEOUT = 10.0
 
-# The pool's own limit raises an error; Connections lets callers wait for their turn instead.
+# The pool's own limit raises an error. Connections lets callers wait instead.
 _UNLIMITED = 2**31
 
 # When a connection that is silent for half a minute is checked, and given up 15 s later.
@@ -82,7 +82,7 @@ _NOT_FOUND = (
     redis.asyncio.sentinel.SlaveNotFoundError,
 )
 
-# Made by redis-py for one pool or one protocol; a copy of them in another pool would be wrong.
+# Settings that redis-py makes for one pool or one protocol. A copy of them in another pool would be wrong.
 _POOL_BOUND = (
     "connection_pool",
     "event_dispatcher",
@@ -189,7 +189,7 @@ def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asy
 
 def hang_up(connection: Any) -> None:
     """Ends a read that another thread is blocked in, and leaves everything else to that thread."""
-    # disconnect() would take the parser away under it.
+    # disconnect() would remove the parser that the other thread uses.
     if connection._sock is not None:
         with contextlib.suppress(OSError):
             connection._sock.shutdown(socket.SHUT_RDWR)
@@ -205,7 +205,7 @@ def pack(words: Iterable[Any]) -> bytes:
     """The bytes of one command. hiredis packs in C in both flavours; redis-py's asyncio connection does it in Python.
 
     hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
-    without the digits, and the process crashes. So it is given none.
+    without the digits, and the process crashes. So hiredis is given no numbers.
     """
     without_numbers: Any = tuple([str(word) if isinstance(word, (int, float)) else word for word in words])
     packed: bytes = pack_command(without_numbers)
@@ -281,7 +281,7 @@ def without_password(url: object) -> object:
     """A URL as it may stand in an error message."""
     if not isinstance(url, str):
         return url
-    # One that is no URL after all may hold a password as well: whatever stands before the last @ goes.
+    # A text that is no URL may hold a password as well. So everything before the last @ is left out.
     return re.sub(r"(?s)^((?:rediss?|unix)://)?.*@", r"\1***@", url).partition("?")[0]
 
 
@@ -312,7 +312,7 @@ _PASSING_ERRORS = (
 )
 
 
-# What Redis 6.2 puts a text of its own in front of, where a command of a script was refused.
+# Redis 6.2 puts a text of its own in front of these, where it refused a command of a script.
 _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
 
 
@@ -325,7 +325,7 @@ def is_passing(error: redis.exceptions.ResponseError) -> bool:
 
 
 def passes(error: RedissonDQError) -> bool:
-    """Whether what one of our errors tells of passes without anybody's help."""
+    """Whether the condition behind one of our errors passes without anybody's help."""
     cause = error.__cause__
     return isinstance(error, RedisConnectionError) or (
         isinstance(cause, redis.exceptions.ResponseError) and is_passing(cause)
@@ -345,7 +345,7 @@ def is_denied(error: redis.exceptions.ResponseError) -> bool:
 
 
 def _shorten(error: Exception) -> None:
-    """Leaves out of a Sentinel's error the settings of every connection, which redis-py puts into it."""
+    """Removes the settings of every connection from a Sentinel's error, where redis-py puts them."""
     failed = re.findall(r"\bhost=([^,]*),port=(\d+)", str(error))
     what = str(error).partition(" : ")[0]
     if failed:
@@ -361,7 +361,7 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
     if isinstance(error, _NOT_FOUND):
         _shorten(error)
     if isinstance(error, redis.exceptions.BusyLoadingError):
-        # To redis-py it is a broken connection, to Redis an answer: it has refused the command.
+        # To redis-py this is a broken connection. In fact Redis has answered, and has refused the command.
         sent = False
     denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
     if isinstance(error, denied):

@@ -1,4 +1,4 @@
-"""Texts of what users' code gives."""
+"""Texts for exceptions and objects of users' code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every call of a queue as a request: arguments checked, values encoded, nothing sent.
 
-The asyncio and the threaded handles send these one at a time, a pipeline sends many at once. Whatever a pipeline has no
-use for is in ``inner``.
+The asyncio and the threaded handles send these one at a time, a pipeline sends many at once. Requests that a pipeline
+has no use for are in ``inner``.
 """
 
 from redisson_dq.requests.delayed import DelayedRequests

@@ -1,4 +1,4 @@
-"""What arguments of several calls have to be. Each check raises ArgumentError and names the queue."""
+"""Checks of arguments that several calls have. Each raises ArgumentError and names the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def check_count(value: object, name: str, what: str = "a limit") -> int:
 
 
 def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: str) -> int | None:
-    """The limit of a call that may also wait. Raises ArgumentError for a number alone, which says neither."""
+    """The limit of a call that may also wait.
+
+    Raises ArgumentError for a number alone: it may be a limit or a timeout.
+    """
     if not number:
         return limit
     first, *others = number
@@ -49,7 +52,7 @@ def check_index(value: object, name: str) -> int:
 
 
 def nothing(result: object) -> None:
-    """Leaves out a result that tells nothing."""
+    """Replaces a result that tells nothing by None."""
 
 
 def check_end(end: object, name: str) -> End:

@@ -87,7 +87,7 @@ class DelayedRequests(ObjectRequests[T]):
         context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> list[Request[int]]:
-        """One request for each batch. Everything is checked and encoded before the first one is given."""
+        """One request for each batch. All values are checked and encoded before the first request is returned."""
         side, word = self._side, self._side.context_word(context)
 
         def request_of(words: list[Word]) -> Request[Added]:
@@ -164,7 +164,7 @@ class DelayedRequests(ObjectRequests[T]):
         return self._side.remove_bytes("others", self._side.encode_all_sought(values))
 
     def clear(self) -> Request[None]:
-        # What is to be forgotten stays: without its record, an item is one that was taken out.
+        # The key ``forget`` stays. Without a record, its members say that an item was taken out.
         return calls.clear(self._side.keys)
 
     # -- single items ------------------------------------------------------------------------------------------------

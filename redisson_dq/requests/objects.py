@@ -96,7 +96,7 @@ class ObjectRequests(Generic[T]):
         return self._types(self._object.main_keys(self._object.keys))
 
     def _pairs(self, other_name: str) -> dict[str, str]:
-        """This object's keys, then those it would have under the other name."""
+        """This object's keys, then the keys that it would have under the other name."""
         other = self._object.keys_of(other_name)
         if other == self._object.keys:
             raise ArgumentError(f"queue {self._object.name!r}: the other name is its own")
@@ -112,5 +112,5 @@ class ObjectRequests(Generic[T]):
 
 
 def _tagged(key: str) -> str:
-    # In the same slot as the key itself: a key without a hash tag becomes one.
+    # Names in the same slot as the key itself: a key without a hash tag becomes the hash tag.
     return key if "{" in key else f"{{{key}}}"

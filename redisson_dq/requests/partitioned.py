@@ -46,7 +46,8 @@ class PartitionedQueueRequests(_PartitionedRequests[QueueRequests[T]], Generic[T
 class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Generic[T]):
     """The delayed side of a queue in partitions. Each method gives a request to one partition; nothing is sent.
 
-    The partition is that of ``key``, without one that of the id: an item that was offered under a key needs that key.
+    The partition is that of ``key``, or without a key that of the id. An item that was offered under a key needs that
+    key.
     """
 
     _routing: DelayedRouting[T]

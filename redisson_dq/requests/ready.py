@@ -201,7 +201,10 @@ class DequeRequests(QueueRequests[T]):
 
 
 class BoundedRequests(QueueRequests[T]):
-    """A queue that holds no more values than its capacity. What is taken makes room, and wakes who waits for it."""
+    """A queue that holds no more values than its capacity.
+
+    A value that is taken makes room, and wakes those who wait for room.
+    """
 
     def try_set_capacity(self, capacity: int) -> Request[bool]:
         return calls.set_capacity(self._side.keys, check_count(capacity, self._side.name, "a capacity"))

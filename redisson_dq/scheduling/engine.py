@@ -1,7 +1,7 @@
 """When to transfer: the decisions of one queue's transfer task, without any I/O.
 
-Theory of operation. A script moves a queue's due items. Somebody has to run it when the next item falls due, and nobody
-may ask in between. The transfer driver feeds events into an :class:`Engine` and carries out the actions that it
+Theory of operation. A script moves a queue's due items. Some client has to run it when the next item falls due. No
+client may poll in between. The transfer driver feeds events into an :class:`Engine` and carries out the actions that it
 returns. The driver owns the connection, the subscription and the timer. The engine owns nothing but a few fields.
 
 * The subscription was confirmed. Earlier announcements are unknown, so transfer.
@@ -13,19 +13,19 @@ returns. The driver owns the connection, the subscription and the timer. The eng
 
 Among several processes one is the mover of a queue. The transfer's answer says who. The others are its reserve, and
 wait a little longer than the due time. The mover publishes the next due time after each transfer. As long as it lives
-it comes first. So when an announcement is later than the time a reserve is armed for, the item was moved. The reserve
-leaves its timer as it is: one look when it fires is cheaper than arming it anew for every message. Now and then such a
-timer leads to a transfer all the same, which tells how the clocks have drifted.
+it comes first. So an announcement that is later than a reserve's timer says that the item was moved. The reserve leaves
+its timer as it is: one look when it fires is cheaper than arming it anew for every message. Now and then such a timer
+leads to a transfer all the same, which tells how the clocks have drifted.
 
 Time comes in as an argument, in microseconds of any clock that never steps (``now_us``). Due times are epoch
 milliseconds **of the server's clock**. Each transfer's answer tells how the two clocks relate
 (:mod:`redisson_dq.scheduling.server_clock`). The wall clock of this machine plays no part. A wait ends when a transfer
-has to be sent, so that its script runs at the due time. One that runs too early moves nothing and costs one more.
-The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head that
-it reads arms the timer anew.
+has to be sent, so that its script runs at the due time. A script that runs too early moves nothing, and costs one more
+call. The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head
+that it reads arms the timer anew.
 
-An event is first named by what it means now: an announcement may be due, sooner than the timer, or later. Then it is
-looked up in :data:`TRANSITIONS`, which is the whole behaviour.
+An event is first classified by what it means now. An announcement may be due, sooner than the timer, or later. Then it
+is looked up in :data:`TRANSITIONS`, which is the whole behaviour.
 """
 
 from __future__ import annotations
@@ -160,17 +160,18 @@ _LONGEST_PAUSE_US: Final = 5_000_000
 _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
-# For so long after a transfer its answer tells well enough how the clocks relate. They drift by 15 ms meanwhile. In
-# reserve every process pays one call for it, and needs it only when the mover dies.
+# How long a transfer's answer tells well enough how the clocks relate. They drift by 15 ms in this time. In reserve the
+# time is longer: each process pays one call for the answer, and needs it only when the mover dies.
 _FRESH_US: Final = 30_000_000
 _FRESH_IN_RESERVE_US: Final = 600_000_000
 
-# What the timer is armed for may seem to come sooner than when it was armed. Up to this no clock was set: they drift.
+# By drift alone, a due time may seem to come sooner than it did when the timer was armed. Beyond this difference a
+# clock was set.
 _NOT_SET_US: Final = 20_000
 
-#: How long after the due time a reserve steps in; one that is given another figure steps in before or after others.
+#: How long after the due time a reserve steps in. Processes have different figures, so that one steps in first.
 RESERVE_US: Final = 30_000
-# Where a round trip takes long, the mover's message does as well.
+# Where a round trip takes long, the mover's message takes long as well.
 _LONGEST_ROUND_TRIP_US: Final = 100_000
 
 
@@ -195,9 +196,9 @@ class Engine:
         self._armed_us: int | None = None
         # The due time that the timer is armed for, unless it fires on the way there.
         self._aimed_ms: int | None = None
-        # The one that the transfer under way was sent for.
+        # The due time that the transfer under way was sent for.
         self._sent_for_ms: int | None = None
-        # When a reserve's timer should fire, should it fire before that.
+        # When a reserve's timer should fire, if it fires before that time.
         self._spared_us: int | None = None
         self._failures = 0
 
@@ -224,7 +225,7 @@ class Engine:
             return self._step(Event.LATER)
         if self.role is Role.RESERVE or now_us - self._clock.learned_us < _FRESH_US:
             return self._step(Event.SOONER, now_us, wait_us, due_ms)
-        # What was learned long ago is no measure of a wait; a transfer measures it anew.
+        # An old answer says too little about the clock now. A transfer measures it anew.
         return self._step(Event.DUE)
 
     def measured(self, server_now_us: int, sent_us: int, now_us: int) -> None:
@@ -256,7 +257,7 @@ class Engine:
         due_ms = min(known)
         wait_us = self._until(due_ms, now_us)
         if self.was_early:
-            # The script ran before its answer was read. After that wait the next one cannot be early again.
+            # The script ran before its answer was read. After this wait the next script cannot be early again.
             wait_us = max(wait_us, due_ms * 1000 - server_now_us)
         if wait_us <= 0:
             self._sent_for_ms = due_ms
@@ -285,7 +286,7 @@ class Engine:
         return self._step(Event.CLOSE)
 
     def _until(self, due_ms: int, now_us: int) -> int:
-        """For how long yet a transfer is not to be sent."""
+        """How long to wait before a transfer is sent."""
         assert self._clock.ahead_us is not None
         until_us = due_ms * 1000 - self._clock.ahead_us - now_us
         return max(0, until_us) + self._patience_us if self.role is Role.RESERVE else until_us

@@ -1,7 +1,7 @@
 """How long before a transfer is sent its timer fires, learned from the ways before. No I/O.
 
 The way is from the time that the timer was set for to the moment when everything is ready to be sent: the timer's
-thread, the driver, a connection. Who is ready early waits out the rest.
+thread, the driver, a connection. A transfer that is ready early waits for the rest.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ __all__ = ["HeadStart"]
 _FIRST_US: Final = 200
 _LEAST_US: Final = 50
 _MOST_US: Final = 2_000
-# So many ways are remembered.
+# How many ways are remembered.
 _WAYS: Final = 32
 
 
 class HeadStart:
     """Learns the way from the timer to the sending. ``busy_wait`` is whether a wait can end to the microsecond.
 
-    Then nine of ten are ready in time, and wait. Otherwise a wait costs more than it saves, and one of ten waits.
+    With it, nine of ten transfers are ready in time, and wait. Without it a wait costs more than it saves, so one of
+    ten waits.
     """
 
     def __init__(self, *, busy_wait: bool) -> None:

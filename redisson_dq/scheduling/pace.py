@@ -1,16 +1,17 @@
-"""How fast a server works, beside the one that the scripts' costs were measured on.
+"""How fast a server works, compared with the one on which the scripts' costs were measured.
 
-A transfer reckons what it has time for. On a slow server that takes longer, and Redis answers nobody else meanwhile.
-From Redis 7.2 on, and in Valkey, a script cannot see that itself: its clock stands still while it runs.
+A transfer estimates how much it has time for. On a slow server the same work takes longer, and Redis answers nobody
+else meanwhile. From Redis 7.2 on, and in Valkey, a script cannot measure that itself: its clock stands still while it
+runs.
 """
 
 from __future__ import annotations
 
 __all__ = ["Pace"]
 
-#: A call that takes longer was given too much, in us. On the machine of the measurements it takes 15 to 40 ms.
+#: A call that takes longer had too much to do, in us. On the machine of the measurements it takes 15 to 40 ms.
 _LONG_US = 50_000
-#: One that takes less leaves room for more.
+#: A call that takes less could have done more.
 _SHORT_US = 20_000
 #: A network or a busy client makes one call late now and then. Several in succession tell of the server.
 _LONG_CALLS, _SHORT_CALLS = 2, 16
@@ -25,7 +26,7 @@ class Pace:
         self._long = self._short = 0
 
     def took(self, us: int) -> None:
-        """A call that had something to do has taken so long, its way included."""
+        """Learns how long a call with work to do has taken, its way included."""
         self._long = self._long + 1 if us > _LONG_US else 0
         self._short = self._short + 1 if us < _SHORT_US else 0
         if self._long == _LONG_CALLS:

@@ -5,10 +5,10 @@ Theory of operation. A transfer has to take its entries out of a list that has n
 by reading the list. Reading a long list takes too long for one call. So the transfer answers "lost", and a pass begins:
 
 * The first calls ask for the keys of the next due entries, in due order. A key is the id of an entry, or most of it.
-* The next calls read the list from its end to its front, a slice each. Of few entries the script answers where they
-  stand. Of many the client finds that out itself, as the script answers with all keys of the slice.
+* The next calls read the list from its end to its front, a slice each. With few entries the script answers with their
+  places. With many it answers with all keys of the slice, and the client finds the places.
 * Then the calls deliver again. Each is given hints: the keys of the next entries, and the place of each. A place is the
-  one that the pass saw, less what was taken out before it since.
+  one that the pass saw, less the number of entries in front of it that were taken out since.
 
 Nothing changes in Redis before entries are delivered. What others take out of the list meanwhile is not known here. So
 the script believes no hint, and looks whether the entry stands there. All that is known here may be wrong or forgotten
@@ -29,9 +29,9 @@ _KEY_BYTES = 8
 _HINT = struct.Struct(f"<{_KEY_BYTES}sI")
 # The place of an entry that a pass did not find.
 _ABSENT = 0xFFFFFFFF
-# Up to so many keys go to the script, which picks them out of a slice.
+# Up to so many keys are sent to the script, which picks them out of a slice.
 _FEW = 4000
-# So many hints go with one call: somewhat more than the last one used.
+# So many hints are sent with one call: somewhat more than the last call used.
 _MOST_HINTS, _LEAST_HINTS = 2000, 100
 # So many places are counted together.
 _BLOCK = 512
@@ -57,17 +57,17 @@ class Places:
         self._before = b"end"
         #: Where the pass saw them.
         self._seen: dict[bytes, int] = {}
-        #: Where it saw those that were taken out since: for each block of places those in it, in order.
+        #: The places of entries that were taken out since: a sorted list for each block of places.
         self._gone: list[list[int]] = []
         self._share = _MOST_HINTS
 
     @property
     def is_passing(self) -> bool:
-        """Whether the next call reads and moves nothing."""
+        """Whether the next call only reads, and moves nothing."""
         return self._step is not _Step.DELIVER
 
     def words(self) -> tuple[bytes, bytes | int]:
-        """What the next transfer is told."""
+        """The arguments of the next transfer."""
         if self._step is _Step.ASK_FOR_KEYS:
             return b"keys", len(self._keys)
         if self._step is _Step.READ_A_SLICE:
@@ -75,7 +75,7 @@ class Places:
         return b"deliver", self._hints()
 
     def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
-        """What the transfer answered about places."""
+        """Takes in what the transfer answered about places."""
         if state == b"lost":
             self._begin()
         elif state == b"found" and self._step is _Step.DELIVER:
@@ -92,7 +92,7 @@ class Places:
             self.forget()
 
     def forget(self) -> None:
-        """Nothing is known any more."""
+        """Forgets everything."""
         self._step = _Step.DELIVER
         self._keys, self._over, self._before, self._seen, self._gone = [], 0, b"end", {}, []
 
@@ -129,7 +129,8 @@ class Places:
             self._gone = [[] for _ in range(last // _BLOCK + 1)]
 
     def _use_up(self, over: int) -> None:
-        # Those that the script passed over, to others behind them, are gone as well: somebody else took them out.
+        # The script passed over some entries to others behind them. Another client took those out, so they are gone
+        # too.
         for key in self._keys[self._over : self._over + over]:
             place = self._seen[key]
             if place != _ABSENT:

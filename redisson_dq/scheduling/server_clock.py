@@ -5,8 +5,8 @@ Each answer tells the server's time when the command ran. The command ran at som
     server's time - time of reading  <=  difference of the clocks  <=  server's time - time of sending
 
 The upper end is too high by the time that the command took to the server, and by nothing else. So the lowest of the
-last upper ends belongs to the fastest way, and a slow answer changes nothing. By that figure a command is sent for a
-due time. It runs at that time, or as much later as its own way is slower than the fastest one.
+last upper ends belongs to the fastest way, and a slow answer changes nothing. That figure tells when to send a command
+for a due time. The command runs at the due time, or as much later as its own way is slower than the fastest one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["ServerClock"]
 
-# Of so many answers the fastest counts. So about one of as many is faster yet, and its command runs too early.
+# The fastest of so many answers counts. About one answer in as many is faster still, and its command runs too early.
 _ANSWERS: Final = 64
 # Clocks drift apart. So an answer counts as higher by 15 us for each second since, and no more after a minute.
 _OLDEST_US: Final = 60_000_000

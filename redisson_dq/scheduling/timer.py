@@ -20,7 +20,7 @@ __all__ = ["Timer"]
 
 logger = logging.getLogger("redisson_dq")
 
-# So many alarms that were replaced or taken away may stand in the heap beside as many that count.
+# How many alarms that were replaced or taken away may stand in the heap, beyond as many as there are live ones.
 _LEFT_OVER = 64
 
 _Signal = Callable[[], None]
@@ -90,7 +90,7 @@ class Timer:
             try:
                 signal()
             except Exception:
-                # A defect must not end all other alarms.
+                # A defect in one signal must not end all other alarms.
                 logger.exception("unexpected error in an alarm")
 
     def _next(self) -> tuple[_Signal | None, float | None]:

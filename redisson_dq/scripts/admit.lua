@@ -7,7 +7,7 @@
 -- COST: O(n log m), n taken, m waiting
 -- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
--- What nobody calls up waits as long as a lease, and so much longer for each value before it.
+-- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_ms, delivery_limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -26,7 +26,7 @@ redis.call('ZCARD', keys.handled)
 for _, key in ipairs({keys.deliveries, keys.turns, keys.dead_info}) do
   redis.call('HLEN', key)
 end
--- The same call again, whose reply was lost: the same leases.
+-- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted, {}, 0})
 end
@@ -69,8 +69,8 @@ local function park(value, d, turn, due)
   return entry
 end
 
--- The turn of a value in the line of its key, and how many stand before it. The argument came is when a parked value
--- was ready again. A value that was ready before that has left the list.
+-- The turn of a value in the line of its key, and how many stand before it. The argument came is the time at which a
+-- parked value was ready again. Values that were ready before it have left the list.
 local function turn_in(key, d, came)
   local prefix, turn = 'k' .. key, turn_of(d)
   if not (turn and string.sub(turn, 1, 17) == prefix and redis.call('ZSCORE', keys.lines, turn)) then
@@ -84,7 +84,7 @@ local function turn_in(key, d, came)
     end
     local state, other, id = state_of(first, now_ms)
     if state == 'ready' and other.order < came then
-      -- Somebody else has taken it: the ready list is in order.
+      -- Another client has taken it, as the ready list is in order.
       unlearn(id)
       state = nil
     end
@@ -103,7 +103,7 @@ local function slots_taken(limit)
   if taken < limit.slots then
     return taken
   end
-  -- Those of leases that have ended by themselves are free.
+  -- Slots of leases that have ended by themselves are free.
   for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
     local id = string.sub(slot, 18)
     local ends = redis.call('ZSCORE', keys.leases, id)
@@ -118,7 +118,7 @@ end
 
 local function admit(value, digest, asked)
   local d = known and history_of(value, digest) or unknown(digest)
-  -- What was parked, or received before, does not go behind what waits.
+  -- A value that was parked or received before does not go behind the waiting ones.
   local came, returns, limit = d.order, d.turn ~= nil or d.attempt > 0, asked.limit
   if asked.key == '' and turn_of(d) then
     leave_line(d, now_ms)
@@ -160,7 +160,7 @@ local function admit(value, digest, asked)
   if limit and limit.tokens > 0 then
     local bucket = bucket_of(limit.id, limit.tokens, limit.per_us, limit.size, now_us)
     if bucket.tokens < 1 or not returns and bucket.booked > now_us then
-      -- When the next token comes, or so much later than the time that was given last.
+      -- The time of the next token, or one interval after the time that was given last.
       local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
       if bucket.booked <= now_us then
         booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
@@ -178,7 +178,7 @@ local function admit(value, digest, asked)
   if limit and limit.slots > 0 then
     redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
     redis.call('HSET', keys.turns, 's' .. id, limit.id)
-    -- It counts from now on, before the leases are written.
+    -- The turn counts from now on, before the leases are written.
     redis.call('ZADD', keys.leases, deadline, id)
   end
   if asked.unique ~= '' then
@@ -211,7 +211,7 @@ end
 if known then
   forget_histories(now_ms, false, FEW_HISTORIES)
 end
--- Of a few turns and slots, whether they are void.
+-- Drops a few turns and slots where they are void.
 for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
   if string.byte(member) == 115 then
     local ends = redis.call('ZSCORE', keys.leases, string.sub(member, 18))

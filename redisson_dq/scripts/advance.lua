@@ -18,12 +18,12 @@ if due == '' then
 end
 redis.call('LLEN', keys.envelopes)
 local value, before = unpack(redis.call('HMGET', keys.recurring, 'v' .. id, 'e' .. id))
--- A lean offer stays lean, unless this process writes for readers that know one length of an id.
+-- A lean offer stays lean, unless this process writes the legacy format.
 if envelope == 'current' and before and #before == 9 then
   envelope = 'lean'
 end
 need(rights_to_add(envelope), {'HSET'})
--- It takes the place of the occurrence that was delivered.
+-- The new occurrence takes the place of the delivered one.
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local now_us = server_time()
 local entry = adder(envelope, now_us)(value, tonumber(due))

@@ -24,7 +24,7 @@ for _, member in ipairs(redis.call('ZRANGE', keys.histories, 0, -1)) do
 end
 local ended = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'WITHSCORES')
 for i = 1, #ended, 2 do
-  -- One whose value Redisson has made ready is left for the next receive, which counts the crash.
+  -- A lease whose value Redisson has made ready is left to the next receive, which counts the crash.
   if find(ended[i], ended[i + 1]) then
     gone[#gone + 1] = ended[i]
   end

@@ -8,7 +8,7 @@
 need({'COPY', 'UNLINK'})
 local count = #KEYS / 2
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
-  -- What is at the new name stays then.
+  -- Then the keys under the new name stay as they are.
   return reply_with(0)
 elseif ARGV[1] == 'replace' then
   redis.call('UNLINK', unpack(KEYS, count + 1))
@@ -18,7 +18,7 @@ end
 for i = 1, count do
   redis.call('COPY', KEYS[i], KEYS[count + i])
 end
--- A time that has passed: everybody looks at once.
+-- 0 is a time that has passed: every client looks at once.
 if ARGV[2] ~= '' then
   announce(ARGV[2], 0)
 end

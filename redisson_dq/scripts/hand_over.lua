@@ -1,4 +1,4 @@
--- Ends a mover's part in a queue, and makes the others look who goes on.
+-- Ends the caller's role as the mover of a queue, and makes the other clients look, so that one goes on.
 -- Answers to: nothing in Redisson
 -- KEYS: channel, mover
 -- ARGV: who calls
@@ -9,6 +9,6 @@ if string.match(redis.call('GET', keys.mover) or '', '^%S+') ~= ARGV[1] then
   return reply_with(0)
 end
 redis.call('DEL', keys.mover)
--- A time that has passed.
+-- 0 is a time that has passed.
 announce(keys.channel, 0)
 return reply_with(1)

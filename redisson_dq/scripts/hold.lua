@@ -1,4 +1,4 @@
--- Lets the rest of a transaction happen where leases are held, and keeps it from happening where one has ended.
+-- Lets the rest of a transaction happen while all its leases are held. Withholds it when one has ended.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, leases, fence
 -- ARGV: "first" in a transaction or "", the ids
@@ -15,7 +15,7 @@ end
 if not all then
   redis.call('DEL', keys.fence)
 elseif ARGV[1] == 'first' then
-  -- The last command of the transaction takes it away. Nobody sees it in between.
+  -- The last command of the transaction deletes the key. No other client sees it in between.
   redis.call('SET', keys.fence, 1, 'PX', 60000)
 end
 return outcomes

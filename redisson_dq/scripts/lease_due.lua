@@ -18,7 +18,7 @@ for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_i
 end
 redis.call('HLEN', keys.recurring)
 redis.call('HLEN', keys.dead_info)
--- The same call again, whose reply was lost: the same leases.
+-- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
   return reply_with({0, granted, 0, 0, now_us, {}})
 end

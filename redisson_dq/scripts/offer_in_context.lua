@@ -25,6 +25,6 @@ for i, value in ipairs(values) do
   d.offered, d.due, d.context = now_ms, dues[i], ARGV[2]
   leave(ids[i], d, dues[i], now_ms)
 end
--- Where Java takes the values, nobody receives what is known of them: as many are forgotten as may be new.
+-- Where Java takes the values, no receive drops their records. So as many old records are dropped as new ones may come.
 forget_histories(now_ms, nothing_ready, #values + FEW_HISTORIES)
 return reply_with({#values, ids[1], dues[1], now_us})

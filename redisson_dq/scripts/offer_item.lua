@@ -30,7 +30,7 @@ local member = record and find(old, record.due)
 local state
 if record then
   state = member and 'waiting' or fate(old, record, record.due, remember_ms, now_ms)
-  -- A payload is a duplicate for its interval, an id as long as it waits or is remembered.
+  -- A payload is a duplicate for its interval, an id as long as its item waits or is remembered.
   local is_duplicate = state ~= 'unknown'
   if duplicate_ms > 0 then
     is_duplicate = is_duplicate and record.duplicate > now_ms
@@ -53,7 +53,7 @@ if member then
   outcome = 'replaced'
   live_until(bury(old, record, record.due, remember_ms, now_ms), now_ms)
 elseif record then
-  -- The key goes to the new item. What else is known of the old one stays: it may even wait.
+  -- The key goes to the new item. The rest of the old item's record stays: the old item may even wait.
   record.key = ''
   write(old, record)
 end
@@ -70,7 +70,7 @@ if context ~= '' then
   local d = unknown(digest_of(value))
   d.offered, d.due, d.context = now_ms, due, context
   leave(id, d, due, now_ms)
-  -- Where Java takes the values, nobody receives what is known of them.
+  -- Where Java takes the values, no receive drops their records.
   local nothing_ready = redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0
   forget_histories(now_ms, nothing_ready, FEW_HISTORIES)
 end

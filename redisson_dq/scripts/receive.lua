@@ -5,7 +5,7 @@
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value
 -- COST: O(n log m), n received, m waiting
 -- INCLUDE: clock, digest, grant, announce, need
--- LPOP comes first, which needs no memory, so that a full server refuses none of what follows.
+-- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
 local RECEIVING = {'LPOP'}
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_ms, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -15,7 +15,7 @@ local deadline = due_of(visible_ms * 1000, now_us)
 -- Fails on a wrong type before anything is written.
 local arrived, ready = redis.call('LLEN', keys.arrivals), redis.call('LLEN', keys.ready)
 redis.call('ZCARD', keys.timeout)
--- The same call may have been here before.
+-- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before.
 local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
@@ -23,7 +23,7 @@ need(RECEIVING, GRANTING)
 local popped, bytes = 0, 0
 
 local function receive_from(key, deliver)
-  -- More than was asked for only where dead letters come in between, and a bounded number of those.
+  -- More values than were asked for are taken only where dead letters are among them, and a bounded number.
   while grants < count and popped < count + 100 and bytes < 33554432 do
     local values = redis.call('LPOP', key, math.min(count - grants, 100))
     if not values then
@@ -54,7 +54,7 @@ if not again and not known then
 end
 
 -- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room
--- The same call again, whose reply was lost: the same leases.
+-- The call was sent again, as its reply was lost: it gives the same leases.
 if again and granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted})
 end

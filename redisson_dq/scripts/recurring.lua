@@ -8,7 +8,7 @@ local rows = {}
 local found = redis.call('ZRANGE', keys.recurring_due, ARGV[1], ARGV[2], 'WITHSCORES')
 for i = 1, #found, 2 do
   local kept = redis.call('HMGET', keys.recurring, 'd' .. found[i], 'v' .. found[i])
-  -- Nothing follows from one whose fields are gone; the next transfer drops it.
+  -- An offer whose fields are gone has no next occurrence. The next transfer drops it.
   if kept[1] and kept[2] then
     rows[#rows + 1] = {found[i], found[i + 1], kept[1], kept[2]}
   end

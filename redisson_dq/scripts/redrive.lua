@@ -26,7 +26,8 @@ take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
 end)
 in_parts('RPUSH', keys.ready, values)
 if is_bounded and #values > 0 then
-  -- Their end made room, and will again. So they take it, even where there is none left.
+  -- The values made room when they became dead letters, and will make room again. So they take room here, even where
+  -- none is left.
   redis.call('DECRBY', keys.capacity, #values)
 end
 drop_orphans()

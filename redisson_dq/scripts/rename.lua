@@ -23,7 +23,7 @@ redis.call('DEL', unpack(KEYS, count + 1))
 for _, i in ipairs(present) do
   redis.call('RENAME', KEYS[i], KEYS[count + i])
 end
--- A time that has passed: everybody looks at once.
+-- 0 is a time that has passed: every client looks at once.
 if ARGV[2] ~= '' then
   announce(ARGV[2], 0)
 end

@@ -10,7 +10,8 @@ if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 the
   return reply_with(0)
 end
 need({'RENAME', 'UNLINK'})
--- First under other names (the second half of KEYS), as content that Redis cannot read must not cost what is there.
+-- The keys are made under other names first (the second half of KEYS). So content that Redis cannot read destroys
+-- nothing.
 for i = 1, count do
   if ARGV[i + 3] ~= '' then
     local made = redis.pcall('RESTORE', KEYS[count + i], ARGV[2], ARGV[i + 3], 'REPLACE')
@@ -26,7 +27,7 @@ for i = 1, count do
     redis.call('RENAME', KEYS[count + i], KEYS[i])
   end
 end
--- A time that has passed: everybody looks at once.
+-- 0 is a time that has passed: every client looks at once.
 if ARGV[3] ~= '' then
   announce(ARGV[3], 0)
 end

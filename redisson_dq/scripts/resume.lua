@@ -7,7 +7,7 @@
 -- INCLUDE: announce
 local paused = redis.call('HDEL', keys.settings, 'paused')
 if paused == 1 then
-  -- A time that has passed: everybody looks at once, for recurring offers too.
+  -- 0 is a time that has passed: every client looks at once, for recurring offers too.
   announce(keys.channel, 0)
 end
 return reply_with(paused)

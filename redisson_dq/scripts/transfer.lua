@@ -28,7 +28,7 @@ if step ~= 'deliver' and pending > FEW_DUE then
   -- A pass is under way: nothing is moved.
   answer = step == 'keys' and keys_from(tonumber(ARGV[7]), pending, now_us) or slice(tonumber(step), ARGV[7], now_us)
 else
-  -- Of each lease that ends more has to be noted.
+  -- A lease that ends has more to be noted.
   due = due_now(pending, leased and math.min(most, 1000) or most, hints, now_us)
 end
 if #due > 0 or special then
@@ -48,11 +48,11 @@ if special then
   recurring = occurrences(now_ms, most)
 end
 
--- An occurrence that was cancelled wakes nobody, and the one after it has to be made at its time all the same.
+-- A cancelled occurrence wakes nobody. But the one after it has to be made at its time.
 local next = next_of(special, string.format('(%.0f', now_ms))
 if role == 'mover' then
-  -- Occurrences have come, and this mover has to offer the next ones. Until then the others are told nothing. So when
-  -- it dies before that, the reserve looks.
+  -- Occurrences have come, and this mover has to offer the next ones. Until then the other clients are told nothing. So
+  -- when the mover dies before that, the reserve looks.
   local ends_us = pending > FEW_DUE and now_us + short_budget(redis.call('LLEN', keys.envelopes)) or now_us
   lead(caller, #recurring > 0 and now_ms or next, now_us, ends_us, announced_us)
 end

@@ -1,13 +1,13 @@
 """What a call may wait on: the blocking commands that take from lists, as values.
 
 A :class:`Waitable` names its queues and makes its own receiver. A :class:`Source` is a Waitable at one node of the
-server. It says what is sent for those who wait, what the replies mean, and what puts values back. A receiver asks a
-source in this order, as long as anybody waits:
+server. It says which commands are sent for waiting callers, what the replies mean, and what puts values back. A
+receiver asks a source in this order, as long as anybody waits:
 
 1. ``look``, where the source has one. It does not block, and what it finds is handed out.
 2. ``words``, the blocking command, with a timeout for the server.
-3. ``taken``, what the blocking reply itself holds. When that is nothing, the reply only says that there is
-   something, and the receiver begins with ``look`` again.
+3. ``taken``, what the blocking reply itself holds. When it holds none, the reply only says that a value is there. The
+   receiver then begins with ``look`` again.
 4. ``more``, where there is more than that.
 
 Nothing here does any I/O.
@@ -48,8 +48,8 @@ S = TypeVar("S")
 class PutBack:
     """Values that nobody waits for any more, and the request that returns them to where they came from.
 
-    Without values it is what has to follow a take. Of a request that Redis carries out once, however often it is sent,
-    ``nonce`` says which it is.
+    Without values it is the request that has to follow a take. ``nonce`` names a request that Redis carries out once,
+    however often it is sent.
     """
 
     key: str
@@ -77,7 +77,7 @@ class Waitable(Protocol):
         ...
 
     def ends_with(self, key: str) -> bool:
-        """Whether nobody may wait on it any more when the last handle of this key is closed."""
+        """Whether its waits end when the last handle of this key is closed."""
         ...
 
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
@@ -103,9 +103,10 @@ class Source(Waitable, Protocol):
         ...
 
     def look(self, count: int) -> Request[list[Taken]] | None:
-        """What takes up to so many values at once, sent before anything blocks. None: blocking at once is right.
+        """Takes up to so many values at once, sent before anything blocks.
 
-        With 0 it returns what the blocking command may have set aside for callers who are gone.
+        None: no look is needed before the blocking command. With 0 it returns what the blocking command may have set
+        aside for callers who are gone.
         """
         ...
 
@@ -114,22 +115,23 @@ class Source(Waitable, Protocol):
         ...
 
     def taken(self, reply: Any) -> list[Taken]:
-        """What the reply to the blocking command holds, when it is not nil."""
+        """The values in the reply to the blocking command, when it is not nil."""
         ...
 
     def more(self, count: int) -> Request[list[Taken]] | None:
-        """What takes up to so many more, if there are any. None where only the blocking command may take."""
+        """Takes up to so many more values, if there are any. None where only the blocking command may take."""
         ...
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
-        """What has to follow, before these values are handed out. When it fails they are handed out all the same.
+        """The request that has to follow before these values are handed out. When it fails, they are handed out all the
+        same.
 
         ``known`` is as for :meth:`put_back`.
         """
         ...
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
-        """What returns these values to where they came from. Without it they are safe where they are.
+        """Returns these values to where they came from. No request is needed where they are safe in Redis.
 
         ``known`` is, by key, the nonce of the last one that Redis has answered.
         """
@@ -137,7 +139,10 @@ class Source(Waitable, Protocol):
 
 
 def seconds(timeout: float) -> str:
-    """A timeout as Redis reads it. The least there is stands for what would be rounded to no end at all."""
+    """A timeout as Redis reads it.
+
+    A time so short that it would be rounded to 0, which means no end, becomes the least time above 0.
+    """
     return f"{max(timeout, 0.001):.3f}" if timeout else "0"
 
 
@@ -199,14 +204,14 @@ def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bou
             nonce, call = secrets.token_bytes(8), calls.put_back_bounded if key == bounded else calls.put_back
             made.append(PutBack(key, values, call(QueueKeys.of(key), nonce, known.get(key, b""), end, data), nonce))
         else:
-            # No script can have this list and the notes of what was done.
+            # No script can have both this list and the key ``returned``.
             made.append(PutBack(key, values, commands.add(key, end, data[::-1])))
     return made
 
 
 @attrs.frozen
 class Move:
-    """From one end of a list to an end of another. What nobody waits for is safe where it was moved to."""
+    """From one end of a list to an end of another. A value that nobody waits for is safe where it was moved to."""
 
     source: str
     destination: str
@@ -256,7 +261,7 @@ class Move:
 
 @attrs.frozen(cache_hash=True)
 class RoundRobin:
-    """Several sources, which may live on different nodes, in turns."""
+    """Several sources in turns. They may live on different nodes."""
 
     sources: tuple[Source, ...]
 

@@ -1,7 +1,7 @@
-"""The plain commands a queue needs, one typed function each. What takes more than one command is a script.
+"""The plain commands a queue needs, one typed function each. An operation of several commands is a script.
 
-Values on their way from one place to another need no memory on the whole, but the command that puts them down does. A
-script does it where Redis refuses the command (``when_full``).
+A move of values needs no more memory in all, but the command that adds them does. Where Redis refuses the command, a
+script does it (``when_full``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ End = Literal["first", "last"]
 #: How a command on a list calls its ends.
 SIDES: dict[End, str] = {"first": "LEFT", "last": "RIGHT"}
 _POP: dict[End, str] = {"first": "LPOP", "last": "RPOP"}
-#: How it is pushed to.
+#: How values are pushed to each end.
 PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 
@@ -78,7 +78,7 @@ def server_time_us(key: str) -> Request[int]:
 
 
 def kind_of(key: str) -> Request[str]:
-    """The Redis type of what a key holds; "none" of one that holds nothing."""
+    """The Redis type of a key's value; "none" where the key does not exist."""
     return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
 
 
@@ -110,7 +110,7 @@ def index_of(key: str, value: bytes, rank: int = 1) -> Request[int | None]:
 
 
 def add(key: str, end: End, values: list[bytes]) -> Request[int]:
-    """One after the other to that end; gives the length after it."""
+    """Adds values to that end, one after the other. Gives the new length."""
     return Request(words=(PUSH[end], key, *values), types={key: "list"}, parse=int)
 
 
@@ -144,7 +144,7 @@ def move(source: str, destination: str, from_end: End, to_end: End) -> Request[b
 
 
 def keep_undecodable(key: str, values: list[bytes]) -> Request[int]:
-    """Puts values that were taken, and that no codec could read, into the list ``key``."""
+    """Puts values that were taken, and that the codec could not read, into the list ``key``."""
     request = add(key, "last", values)
     script = Request(script=load("push"), words=(1, key, PUSH["last"], *values), types=request.types, parse=int)
     return attrs.evolve(request, when_full=script)
@@ -159,7 +159,7 @@ def delete(keys: Iterable[str], *, lazily: bool = False) -> Request[int]:
 
 
 def count_keys(keys: Iterable[str], *, touch: bool = False) -> Request[int]:
-    """How many of the keys there are; with ``touch`` they count as just used."""
+    """How many of the keys exist. With ``touch`` they count as just used."""
     words = ("TOUCH" if touch else "EXISTS", *keys)
     return Request(words=words, types=dict.fromkeys(keys, ""), parse=int)
 

@@ -6,8 +6,7 @@ Neither has a version byte. They are told apart by the total length, which each 
     legacy         id (8) | length of value (8, little endian) | value        Redisson up to 3.21.0
 
 In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours
-stands in the timeout zset and in no list. It is known by its id of nine bytes. A lease stands there too, and has an id
-of ten bytes.
+stands in the timeout zset and in no list. Its id has nine bytes. A lease stands there too, and its id has ten bytes.
 
 The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``); this module is for what is read
 in Python, and the two are tested against each other.
@@ -26,7 +25,7 @@ from redisson_dq.errors import EnvelopeError
 __all__ = ["Envelope", "Quarantined", "unwrap", "wrap"]
 
 _LEGACY = struct.Struct("<8sQ")
-# By the length of the id, which is the first byte.
+# The first byte is the length of the id.
 _CURRENT = {size: struct.Struct(f"<B{size}sQ") for size in (8, 9, 10)}
 
 
@@ -82,7 +81,7 @@ class Quarantined:
         try:
             return cls(score=float(score) if score else None, member=member)
         except ValueError:
-            # Something else put it there.
+            # Another program put it there.
             return cls(score=None, member=element)
 
     @property

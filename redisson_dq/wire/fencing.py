@@ -1,8 +1,8 @@
 """Transactions that happen only while leases are held.
 
 A transaction of Redis carries out all of its commands, whatever one of them answers. So the first commands of a fenced
-one ask whether its leases are held, and a key stands inside the transaction as long as they are. Each other command
-looks for the key first, in the same script, and does nothing without it. The last command removes the key.
+transaction ask whether its leases are held. If they are, a key stands inside the transaction. Each other command looks
+for the key first, in the same script, and does nothing without it. The last command removes the key.
 
 Nothing here does any I/O.
 """
@@ -23,7 +23,7 @@ __all__ = ["fenced", "unfenced"]
 
 
 def fenced(requests: Sequence[Request[Any]]) -> list[Request[Any]]:
-    """What is sent for the requests of one transaction."""
+    """The commands that are sent for the requests of one transaction."""
     fences = _fences(requests)
     if not fences:
         return list(requests)
@@ -34,7 +34,7 @@ def fenced(requests: Sequence[Request[Any]]) -> list[Request[Any]]:
 
 
 def unfenced(requests: Sequence[Request[Any]], replies: Sequence[Any]) -> list[Any]:
-    """The replies to the requests, or errors in their place, out of those to what was sent."""
+    """The replies to the requests, or errors in their place, taken from the replies to all commands that were sent."""
     fences = _fences(requests)
     if not fences:
         return list(replies)
@@ -54,7 +54,7 @@ def unfenced(requests: Sequence[Request[Any]], replies: Sequence[Any]) -> list[A
 
 
 def _fences(requests: Sequence[Request[Any]]) -> dict[int, Fence]:
-    """By the place of the request."""
+    """The fences, by the place of their request."""
     return {place: request.fence() for place, request in enumerate(requests) if request.fence is not None}
 
 

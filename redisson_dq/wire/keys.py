@@ -30,14 +30,14 @@ def map_name(name: str, mapper: NameMapper | None) -> str:
 
 
 def _prefix(prefix: str, raw_name: str) -> str:
-    # A name with a brace brings its own hash tag; any other is made one, so all keys share a slot.
+    # A name with a brace has its own hash tag. Any other name becomes the hash tag, so all keys share a slot.
     return f"{prefix}:{raw_name}" if "{" in raw_name else f"{prefix}:{{{raw_name}}}"
 
 
 def shares_slot(raw_name: str) -> bool:
     """Whether a queue's keys all hash to one slot of a cluster, as :class:`QueueKeys` tells."""
     opening = raw_name.find("{")
-    # Without a brace at all the name becomes a tag, which its first closing brace would end.
+    # A name without an opening brace becomes the hash tag. A closing brace in it would end the tag.
     return "}" not in raw_name if opening < 0 else raw_name.find("}", opening) > opening + 1
 
 
@@ -140,7 +140,7 @@ class QueueKeys:
         return self.channel, self.capacity_channel
 
     def type_of(self, key: str) -> str:
-        """The Redis type this key has to have. Of another queue's key: of a ready list."""
+        """The Redis type this key has to have. For a key of another queue that is the type of a ready list."""
         kinds = {getattr(self, name): kind for name, (_, kind) in _PREFIXES.items()}
         return kinds.get(key, "list")
 
@@ -155,7 +155,7 @@ class DeadKeys:
 
     @classmethod
     def of(cls, raw_name: str) -> DeadKeys:
-        """Those of the list with this raw name, which may be any queue's ready list."""
+        """The keys of the list with this raw name, which may be any queue's ready list."""
         return cls(
             dead=raw_name,
             dead_info=_prefix("redisson_dq_dead_info", raw_name),
@@ -164,7 +164,7 @@ class DeadKeys:
 
     @classmethod
     def belonging_to(cls, raw_name: str) -> DeadKeys:
-        """Those of the list that a queue with this raw name has where no other is chosen."""
+        """The keys of the queue's own list: the one it has where ``dead_letter=`` names no other."""
         return cls.of(_prefix("redisson_dq_dead", raw_name))
 
     @property

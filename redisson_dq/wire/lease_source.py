@@ -28,17 +28,17 @@ S = TypeVar("S")
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
 
-#: Tells the calls of an owner apart.
+#: Distinguishes the calls of an owner.
 _calls = itertools.count(secrets.randbits(32))
 
 
 @attrs.frozen(cache_hash=True)
 class LeaseSource:
     """The first values of a list, each leased for so many ms. After ``limit`` deliveries (0: never) a value is a dead
-    letter. One that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
+    letter. A value that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
 
-    Redis can wait or run a script, and not both in one step. So a look takes what is there. Where nothing is, the
-    blocking command moves the value that comes into the list of arrivals, at which every look begins.
+    Redis cannot wait and run a script in one step. So a look leases what is ready. When nothing is ready, the blocking
+    command moves the next value into the list ``arrivals``. Every look begins with that list.
     """
 
     lease_keys: LeaseKeys
@@ -76,7 +76,7 @@ class LeaseSource:
         return self._receive(count).then(self._taken)
 
     def return_arrival(self) -> Request[list[Taken]]:
-        """Puts back what has come when nobody waits for it any more."""
+        """Puts back a value that has come when nobody waits for it any more."""
         back = calls.return_arrivals(self.lease_keys.queue, 1).then(_nothing)
         return attrs.evolve(back, repeatable=True)
 
@@ -100,7 +100,7 @@ class LeaseSource:
         return "BLMOVE", *self.keys, "LEFT", "RIGHT", seconds(timeout)
 
     def taken(self, reply: Any) -> list[Taken]:
-        """Nothing yet: a look leases what has come."""
+        """Nothing: a look leases the value that has come."""
         return []
 
     def more(self, count: int) -> Request[list[Taken]]:
@@ -114,10 +114,10 @@ class LeaseSource:
         return [PutBack(self.key, list(leased), self.hand_back(leased))] if leased else []
 
     def hand_back(self, leased: Sequence[Leased]) -> Request[list[bytes]]:
-        """Returns values that nobody has seen, as if they had never been received."""
+        """Returns values that no caller has seen, as if they had never been received."""
         ids = [each.id for each in leased]
         request = calls.give_back(self.lease_keys, self.envelope, ids, delay_ms=self.back_after_ms, counted=False)
-        # Handed back twice they are lost the second time, which changes nothing.
+        # A second hand-back answers LOST, and changes nothing.
         return attrs.evolve(request, repeatable=True)
 
     def _nonce(self) -> bytes:
@@ -127,7 +127,7 @@ class LeaseSource:
             return mark + (next(_calls) % (1 << 8 * size)).to_bytes(size, "big")
         if self.envelope is Envelope.CURRENT:
             return secrets.token_bytes(8)
-        # With the top bit set it cannot be taken for the first byte of the other format.
+        # With the top bit set, this byte cannot be the first byte of the other format.
         made = secrets.token_bytes(6)
         return bytes((made[0] | 0x80,)) + made[1:]
 
@@ -144,7 +144,7 @@ class LeaseSource:
         return due
 
     def warn_of_dead(self, buried: int) -> None:
-        """Says once how many values are dead letters now."""
+        """Logs how many values have become dead letters."""
         if buried:
             logger.warning(
                 "queue %r: %d values were delivered %d times and are in the list %r now",

@@ -1,4 +1,4 @@
-"""What the scripts tell of a value that was received: its lease, and what is known of it."""
+"""What the scripts tell of a received value: its lease, and the record of its deliveries."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Record:
 
     @classmethod
     def parse(cls, text: bytes) -> Record:
-        """Reads a record as ``scripts/include/delivery_record.lua`` writes it. One that something else wrote tells
-        nothing.
+        """Reads a record as ``scripts/include/delivery_record.lua`` writes it. A record that another program wrote
+        counts as empty.
         """
         parts = text.split(b" ", _FIELDS)
         try:

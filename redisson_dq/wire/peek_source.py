@@ -1,4 +1,4 @@
-"""What a receiver waits on whose values are seen before they are leased."""
+"""A source whose values are seen before they are leased."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PeekSource"]
 class PeekSource(LeaseSource):
     """The first values of a list, which a look shows. :meth:`admit` leases those whose turn it is.
 
-    A value that was seen stays where it is, so a caller who is gone keeps nothing back.
+    A value that was seen stays where it is, so a caller who is gone holds up nothing.
     """
 
     def look(self, count: int) -> Request[list[Taken]]:

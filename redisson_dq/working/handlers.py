@@ -1,4 +1,4 @@
-"""A handler as it was declared: its function, what it takes, and how it is run."""
+"""A handler as it was declared: its function, which values it takes, and how it is run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Shape:
 
     @classmethod
     def of(cls, function: Callable[..., Any], what: str, positional: int) -> Shape:
-        """``positional`` is how many arguments a handler gets by place, the last of them optional: the event."""
+        """``positional`` is how many positional arguments a handler gets. The last one, the event, is optional."""
         try:
             parameters = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
@@ -44,7 +44,7 @@ class Shape:
 
     @classmethod
     def by_name(cls, function: Callable[..., Any], what: str) -> Shape:
-        """Of a dependency: all its arguments are given by name, one that is called ``event`` is the event."""
+        """The shape of a dependency: all its arguments are given by name. The one called ``event`` is the event."""
         parameters = list(inspect.signature(function).parameters.values())
         named = [each.name for each in parameters if each.default is each.empty]
         if any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
@@ -66,9 +66,9 @@ class Handler:
     timeout: float | None
     on_failed: Callable[..., Any] | None
     crash_limit: int | None
-    #: By what its values are admitted; None: whatever comes.
+    #: What admits its values; None: all values are admitted.
     admission: Admission | None
-    #: How many values it takes at once, and how long it waits for them; None: one by one.
+    #: How many values it takes at once, and how long it waits for them. None: one by one.
     batch: int | None
     within: float
     shape: Shape
@@ -148,7 +148,7 @@ def declared(
 
 
 def _full_name(function: Callable[..., Any]) -> str:
-    """The same in every process that runs the same program."""
+    """A name that is the same in every process of one program."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
 

@@ -28,7 +28,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Happening:
-    """Something that a hook is told of."""
+    """An event that a hook is called with."""
 
 
 @attrs.frozen(kw_only=True)
@@ -55,7 +55,7 @@ class Dropped(Happening):
 
 @attrs.frozen(kw_only=True)
 class OfValue(Happening):
-    """Something of one value. ``event`` is what its handler is called with, None when no handler takes the value.
+    """A happening of one value. ``event`` is what its handler is called with, None when no handler takes the value.
 
     ``handler`` is the name of the handler's function, or an empty str.
     """
@@ -76,7 +76,7 @@ class Received(OfValue):
 
 @attrs.frozen(kw_only=True)
 class Recovered(OfValue):
-    """A value was received whose receiver had died before, or had kept it beyond its deadline, ``crashes`` times."""
+    """A value was received whose earlier receivers died or kept it beyond the deadline, ``crashes`` times in all."""
 
     crashes: int
 
@@ -115,7 +115,8 @@ class Retried(OfValue):
 class GivenUp(OfValue):
     """The value comes again no more; ``why`` says what was exhausted. :class:`DeadLettered` follows.
 
-    ``on_failed`` runs before. When it raises, the value stays leased and comes again, and nothing of this is told.
+    ``on_failed`` runs before. When ``on_failed`` raises, the value stays leased and comes again. No hook is called
+    then.
     """
 
     why: str

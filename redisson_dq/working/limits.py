@@ -1,4 +1,4 @@
-"""By what a handler's values are admitted: a rate, a number of slots, a key, and what makes a value unique.
+"""What admits a handler's values: a rate, a number of slots, a key, and what makes a value unique.
 
 All of it holds over all processes, on the server's clock. Here are the definitions, and what Redis is told of a value.
 """
@@ -76,7 +76,7 @@ class BadKey(Exception):
 
 @attrs.frozen(kw_only=True)
 class Admission:
-    """By what one handler's values are admitted. Handlers with the same ``name`` share rate and slots."""
+    """What admits one handler's values. Handlers with the same ``name`` share rate and slots."""
 
     name: str
     rate: Rate | None = None
@@ -97,7 +97,10 @@ class Admission:
         unique_for: Delay | None,
         unique_by: Callable[[Any], object] | None,
     ) -> Admission | None:
-        """None where a handler takes whatever comes. Raises ArgumentError; ``what`` begins its message."""
+        """None where a handler has no limit, key or ``unique_for=``.
+
+        Raises ArgumentError; ``what`` begins its message.
+        """
         if rate is not None and not isinstance(rate, Rate):
             raise ArgumentError(f"{what}: rate= is a Rate, such as Rate(100, per=1), not {rate!r}")
         if limit is not None and not isinstance(limit, Limit):
@@ -116,7 +119,7 @@ class Admission:
 
     @property
     def words(self) -> LimitWords:
-        """What the script is told of rate and slots."""
+        """The script's arguments for rate and slots."""
         slots = 0 if self.limit is None else self.limit.slots
         id = _digest(f"limit {self.name}".encode())
         if self.rate is None:
@@ -124,9 +127,9 @@ class Admission:
         return LimitWords(id=id, slots=slots, tokens=self.rate.limit, per_us=self.rate.per_us, size=self.rate.size)
 
     def seen(self, value: Any, data: bytes, number: int) -> Seen:
-        """What the script is told of a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
+        """The script's arguments for a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
         unique = b"" if self.unique_for is None else self._unique(value, data)
-        # Of equal values one is handled at a time: whether the next is a duplicate is known when it has ended.
+        # Equal values are handled one at a time. Only when one has ended is it known whether the next is a duplicate.
         key = unique if self.key is None else _digest(b"key " + _key_bytes(self.key, value, "key="))
         return Seen(
             digest=digest_of(data),

@@ -18,18 +18,18 @@ class Order:
     """Equal turns: the queue that was served longest ago is asked first."""
 
     def __init__(self) -> None:
-        # What each queue was given, divided by its weight.
+        # How many values each queue gave, divided by its weight.
         self._served: dict[str, float] = {}
 
     def sorted(self, names: Sequence[str]) -> list[str]:
         """The queues in the order in which they are asked."""
         for name in names:
-            # A queue that is new, or had nothing for long, does not catch up on what it missed.
+            # A queue that is new, or was empty for long, does not catch up on missed turns.
             self._served.setdefault(name, min(self._served.values(), default=0.0))
         return sorted(names, key=lambda name: self._served[name])
 
     def took(self, name: str, count: int, idle: Sequence[str] = ()) -> None:
-        """Is told that a queue gave so many values, while these had none."""
+        """Notes that a queue gave so many values, and that others had none."""
         self._served[name] = self._served.get(name, 0.0) + count / self._weight(name)
         for each in idle:
             self._served[each] = max(self._served.get(each, 0.0), self._served[name])
@@ -39,7 +39,7 @@ class Order:
 
 
 class Weighted(Order):
-    """Of queues that all have something, each is given its share."""
+    """While all queues have values, each gives its share."""
 
     def __init__(self, weights: Mapping[str, int]) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Weighted(Order):
 
 
 class Strict(Order):
-    """A queue is asked when those before it have nothing. Queues that are not named come last."""
+    """A queue is asked when the queues before it are empty. Queues that are not named come last."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()

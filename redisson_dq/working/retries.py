@@ -1,4 +1,4 @@
-"""What becomes of a value whose handler failed: when it comes again, or that it is given up."""
+"""Decides about a value whose handler failed: when it comes again, or that it is given up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "verdict",
 ]
 
-#: Beyond that many doublings every delay has reached its cap.
+#: After so many doublings every delay has reached its cap.
 _MOST_DOUBLINGS = 1000
 
 
@@ -164,7 +164,7 @@ class Reject(Exception):
 
     def __init__(self, reason: object = "") -> None:
         super().__init__(reason)
-        # An exception is a reason too. It is raised where nobody is told of a wrong argument.
+        # An exception may be a reason too. Reject is raised where no error about its argument would be seen.
         self.reason = reason if isinstance(reason, str) else "" if reason is None else described(reason)
 
 
@@ -187,7 +187,7 @@ Verdict = Union[Again, GiveUp]
 
 
 def policies(retry: Retry | Sequence[Retry] | None) -> tuple[Retry, ...]:
-    """What ``retry=`` was given as policies, the first that fits is used. Raises ArgumentError."""
+    """The policies that ``retry=`` names. The first that fits is used. Raises ArgumentError."""
     if retry is None:
         return ()
     found = (retry,) if isinstance(retry, Retry) else tuple(retry) if isinstance(retry, (list, tuple)) else None
@@ -202,7 +202,7 @@ def policies(retry: Retry | Sequence[Retry] | None) -> tuple[Retry, ...]:
 def verdict(
     retry: Sequence[Retry], error: BaseException, *, failures: int, age: timedelta, chance: random.Random
 ) -> Verdict:
-    """What becomes of a value now.
+    """Decides about a value.
 
     ``failures`` is how often its handler had failed before, ``age`` how long ago it was received for the first time.
     """
@@ -213,7 +213,7 @@ def verdict(
     if policy is None:
         if raised is None:
             return GiveUp("no retry is wanted")
-        # Whoever raises it wants one, whatever the handler was declared with.
+        # A handler that raises Retry wants a retry, whatever it was declared with.
         policy = Retry()
     counted = raised is None or raised.count
     failure = failures + 1

@@ -1,4 +1,4 @@
-"""What a worker knows of a queue before it opens it."""
+"""How a worker opens a queue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["QueueSettings"]
 
 @attrs.frozen(kw_only=True)
 class QueueSettings:
-    """How a queue is opened. None: what the worker or the client has."""
+    """The settings of a queue. None: the setting of the worker or the client."""
 
     codec: Codec[Any] | None = None
     partitions: int | None = None
@@ -24,6 +24,6 @@ class QueueSettings:
     bounded: bool | None = None
 
     def with_defaults(self, defaults: QueueSettings) -> QueueSettings:
-        """The same, with what others have where this one has nothing."""
+        """These settings, with those of ``defaults`` where this one has None."""
         given = attrs.asdict(self, recurse=False)
         return attrs.evolve(defaults, **{name: value for name, value in given.items() if value is not None})

@@ -25,7 +25,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 Self = TypeVar("Self", bound="Handle[Any]")
 
-#: So many elements are read at a time by an iteration.
+#: How many elements an iteration reads at a time.
 PAGE = 100
 
 
@@ -93,7 +93,7 @@ class Handle(Generic[T]):
         """
         if self._open:
             self._open = False
-            # To its end, or a cancelled caller would leave waits that nobody can end any more.
+            # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
             await async_finish(self._runtime.detach(self.keys, self.transfer))
             self._left(self.keys)
 
@@ -330,11 +330,11 @@ class Handle(Generic[T]):
         self._side.rename(new_name)
         self._runtime.attach(self.keys, self.name, self.transfer)
         self._left(old)
-        # To its end, or a cancelled caller would leave waits under a name that nothing is under any more.
+        # It goes on to its end. Otherwise a cancelled caller would leave waits under the old name.
         await async_finish(self._runtime.detach(old, self.transfer))
 
     def _left(self, old: QueueKeys) -> None:
-        """Is told that the handle uses these keys no more."""
+        """Called when the handle no longer uses these keys."""
 
     async def _run(self, request: Request[U]) -> U:
         self._check()
@@ -343,8 +343,8 @@ class Handle(Generic[T]):
     async def _take(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.
 
-        What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call
-        goes on with the values after it; else, and when they could not be put there, it raises.
+        What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call goes
+        on with the values after it; otherwise, and when they could not be put there, it raises.
         """
         while True:
             try:
@@ -358,12 +358,12 @@ class Handle(Generic[T]):
                     return error.decoded  # type: ignore[return-value]
 
     async def _keep(self, error: DecodeError, key: str) -> None:
-        """Puts what could not be read into the list ``key``; raises the error where the client does not skip it."""
+        """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
         await self._runtime.connections.keep_aside(error, key)
         self._skip(error, key, None)
 
     def _skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:
-        """Raises the error, or logs it where the client is told to skip what cannot be read and Redis has kept it."""
+        """Raises the error. Logs it instead where the client skips undecodable values and Redis has kept them."""
         if failure is not None:
             raise error from failure
         error.kept_in = key

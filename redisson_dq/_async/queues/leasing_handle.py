@@ -1,4 +1,4 @@
-"""What every handle does that leases values: tries again, hands back, reads what it has leased."""
+"""The common part of all handles that lease values: trying again, handing back, decoding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 U = TypeVar("U")
 
-# Between two tries of a receive whose reply was lost.
+# Pause between two tries of a receive whose reply was lost.
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 
@@ -37,7 +37,7 @@ class Leasing(Handle[T], Generic[T]):
     async def _run_again(
         self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False
     ) -> U:
-        """Sends a request again whose reply was lost, word for word: it finds what the first one did.
+        """Runs a request. When the reply is lost, sends the same words again, which give the same result.
 
         Gives up when the leases it may have made have ended, or when the caller's time is over. ``when_closed`` is for
         what still has to be done after the client was closed.
@@ -48,7 +48,7 @@ class Leasing(Handle[T], Generic[T]):
             try:
                 return await self._runtime.connections.run(request, when_closed=when_closed)
             except RedisConnectionError as error:
-                # What was sent once may have been done, also when the next try finds no server.
+                # A request that was sent may have been carried out, also when the next try finds no server.
                 sent = error.maybe_done or pause > 0
                 if not sent or (pause and time.monotonic() + pause > until):
                     error.maybe_done = sent
@@ -57,10 +57,10 @@ class Leasing(Handle[T], Generic[T]):
             pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
 
     async def _hand_back(self, source: LeaseSource, leased: list[Leased]) -> None:
-        """Returns what a cancelled caller would have received."""
+        """Hands back the values that a cancelled caller would have received."""
         if leased:
             try:
-                # Handed back twice they are lost the second time, which changes nothing.
+                # A second hand-back answers LOST, and changes nothing.
                 back = source.hand_back(leased)
                 await self._run_again(back, source.visible_ms / 1000, None, when_closed=True)
             except RedissonDQError as error:
@@ -69,7 +69,7 @@ class Leasing(Handle[T], Generic[T]):
                 )
 
     async def _opened(self, source: LeaseSource, leased: Sequence[Leased]) -> list[Delivery[T]]:
-        """The deliveries. What the codec cannot read goes to the dead-letter list; raises DecodeError."""
+        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise DecodeError."""
         opened, error = await self._sorted(source, leased)
         if error is None:
             return opened
@@ -81,10 +81,9 @@ class Leasing(Handle[T], Generic[T]):
     async def _sorted(
         self, source: LeaseSource, leased: Sequence[Leased]
     ) -> tuple[list[Delivery[T]], DecodeError | None]:
-        """The deliveries, and an error that tells of those which the codec cannot read.
-
-        They are dead letters then, and ``kept_in`` is set. Where Redis did not do that they are ready again at their
-        deadline, and ``__cause__`` says why.
+        """The deliveries, and an error for the values that the codec cannot read. These are dead letters then, and
+        ``kept_in`` is set. Where Redis refused that, they are ready again at their deadline, and ``__cause__`` says
+        why.
         """
         settling = Settling(source, self.name, self._runtime.options.durable)
         connections = self._runtime.connections

@@ -34,10 +34,10 @@ logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 U = TypeVar("U")
 
-# What came so soon stood there already, and more may stand behind it.
+# A value that comes within this time stood there already, and more may stand behind it.
 _AT_ONCE = 0.005
-# What is left for a caller whose time is over. Zero would be one who does not wait, and who hangs on a server that is
-# away.
+# The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
+# server is away.
 _NO_TIME = 1e-6
 
 
@@ -121,7 +121,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._check()
-            # Anew each time, as the queue may be renamed meanwhile.
+            # Made anew each time, as the queue may be renamed meanwhile.
             source = self._side.lease_source(visibility_timeout)
             left = seconds
             if deadline is not None and seconds != 0:
@@ -138,7 +138,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
                         each._on_lost = on_lost
                     self._runtime.renewal.keep(deliveries)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
-                # The last step. An interruption up to here lets the values go back.
+                # Keeping is the last step. After an interruption before it, the values go back.
                 lifeline.keep()
                 return made
             except DecodeError:
@@ -254,11 +254,11 @@ class LeasingQueue(Leasing[T], Generic[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
-        """What is ready, in the caller's own round trip where nobody is before it; else what comes while it waits."""
+        """Leases what is ready, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
         receiver, began = self._runtime.receivers.of(source), time.monotonic()
         taken: list[Taken] = []
         if left == 0 and not receiver.is_quiet:
-            # What callers had who are gone may be on its way back, and is nowhere to be found until then.
+            # Values of callers who are gone may be on their way back. No look finds them until they are back.
             taken = receiver.receive(_NO_TIME, wanted, lifeline)
         if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
             taken = receiver.look(wanted, lifeline, left)
@@ -308,7 +308,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
 
 
 def _batches(deliveries: Sequence[Delivery[T]]) -> list[tuple[Settling, list[Delivery[T]]]]:
-    """In parts of 1,000 of the same queue and kind. One that is given twice is asked for once."""
+    """The deliveries in parts of 1,000, each of one queue and kind. A delivery that is given twice counts once."""
     by_settling: dict[Settling, dict[int, Delivery[T]]] = {}
     for each in deliveries:
         by_settling.setdefault(each._settling, {})[id(each)] = each

@@ -1,4 +1,4 @@
-"""What handles and their requests share, and no pipeline gets: keys, values as bytes, sources, parts of requests.
+"""What handles share with their requests and pipelines do not use: keys, values as bytes, sources, parts of requests.
 
 A side is one queue as a handle has it open: its ready side or its delayed side.
 """

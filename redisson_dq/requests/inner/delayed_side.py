@@ -1,4 +1,4 @@
-"""The delayed side of a queue: how offers are put into words, and what replies tell of waiting items."""
+"""The delayed side of a queue: the words of offers, and what replies tell of waiting items."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
-# One script call takes at most so many values and, beyond its first value, so many bytes.
+# One script call takes at most so many values. Beyond its first value it takes at most so many bytes.
 _BATCH_VALUES = 1000
 _BATCH_BYTES = 1_000_000
 
-# One call takes no more of what is due.
+# One call takes at most so many due values.
 _MOST_DUE = 1000
 
 _LONGEST_ID = 512
@@ -47,7 +47,7 @@ _LARGEST_CONTEXT = 16_384
 class DelayedSide(LeasedSide[T]):
     """What waits for its time."""
 
-    # What take_due leases goes back to what waits.
+    # Leases of take_due go back to the waiting side.
     back_after_ms = 1
 
     def __init__(
@@ -84,7 +84,7 @@ class DelayedSide(LeasedSide[T]):
     # -- words of an offer -------------------------------------------------------------------------------------------
 
     def offer_batches(self, values_and_delays: Iterable[tuple[T, Delay]]) -> Iterator[list[Word]]:
-        """The words of many offers, in parts of what one call takes. Everything is checked and encoded on the way."""
+        """The words of many offers, in batches for one call each. Checks and encodes all values."""
         return _batches(self._words_of(pair) for pair in values_and_delays)
 
     def _words_of(self, pair: tuple[T, Delay]) -> tuple[str, bytes]:
@@ -187,7 +187,7 @@ class DelayedSide(LeasedSide[T]):
         )
 
     def warn_of_due(self, due: Due) -> None:
-        """Says what did not come to the caller."""
+        """Warns of values that were due and did not come to the caller."""
         warn_of_quarantine(self.keys, due.set_aside)
         warn_of_expired(self.keys, due.expired)
 
@@ -199,7 +199,7 @@ class DelayedSide(LeasedSide[T]):
         try:
             entry, data = unwrap(found.member)
         except EnvelopeError:
-            # It stands in the way of nothing yet: the transfer that meets it sets it aside.
+            # The member blocks nothing yet: the transfer that meets it sets it aside.
             entry, data = b"", found.member
         return WaitingItem(
             id=found.given_id or item_id(found.due_ms or 0, entry),
@@ -229,7 +229,7 @@ class DelayedSide(LeasedSide[T]):
         return request.then(lambda walked: walked.result > 0)
 
     def removal(self, which: str, values: list[bytes]) -> Walk[int, int]:
-        """The same as a walk; gives how many there were."""
+        """The same removal as a walk. Gives how many there were."""
         return walks.removed(self.keys, which, values, self.options.remember_ms)
 
     def reschedule(
@@ -286,7 +286,7 @@ def _batches(dues_and_values: Iterable[tuple[str, bytes]]) -> Iterator[list[Word
 
 
 def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
-    """Says once what was set aside, by whoever did it."""
+    """Logs what was set aside. Called by the call that did it."""
     if count:
         logger.warning(
             "queue %r: %d members that are in no envelope format were moved to the list %r",
@@ -297,7 +297,7 @@ def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
 
 
 def warn_of_expired(keys: QueueKeys, count: int) -> None:
-    """Says once what was too late to be delivered, by whoever found out."""
+    """Logs items that were too late to be delivered. Called by the call that found them."""
     if count:
         logger.warning(
             "queue %r: %d items were too late to be delivered; they are in the list %r",

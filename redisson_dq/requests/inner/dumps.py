@@ -13,7 +13,7 @@ _DUMP_MARK = b"redisson_dq 1\n"
 
 
 def framed(dumps: list[bytes]) -> bytes | None:
-    """One for all keys; that of a single key as it is, and None where no key has one."""
+    """One dump for all keys. A single key's dump is left as it is. None where no key has a dump."""
     if not any(dumps):
         return None
     if len(dumps) == 1:
@@ -23,7 +23,7 @@ def framed(dumps: list[bytes]) -> bytes | None:
 
 
 def unframed(state: bytes, count: int, name: str) -> list[bytes]:
-    """One for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
+    """One dump for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
     if not isinstance(state, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() gave, not {state!r}")
     state = bytes(state)

@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 class LeasedSide(OpenQueue[T]):
-    """Says for how long its values are leased, how often, and where they go then."""
+    """The terms of leases: for how long, how often, and where a value goes after the last delivery."""
 
-    #: Whether what leaves the queue makes room in it.
+    #: Whether a value that leaves the queue makes room in it.
     bounded = False
-    #: For how many ms at least a value waits that is given back.
+    #: A value that is given back waits for at least so many ms.
     back_after_ms = 0
 
     def __init__(
@@ -50,9 +50,9 @@ class LeasedSide(OpenQueue[T]):
         self._last_source: LeaseSource | None = None
 
     def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
-        """What a call waits on that leases values."""
+        """The source of calls that lease values."""
         visible = visible_ms(visibility_timeout, self.name)
-        # Nearly every call has the same one.
+        # Nearly every call has the same source.
         last = self._last_source
         if last is None or last.visible_ms != visible or last.lease_keys.queue is not self.keys:
             last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_ms)
@@ -60,7 +60,7 @@ class LeasedSide(OpenQueue[T]):
         return last
 
     def peek_source(self, visibility_timeout: Delay) -> PeekSource:
-        """What a call waits on that sees values, before it leases some of them."""
+        """The source of calls that see values before they lease some of them."""
         source = self.lease_source(visibility_timeout)
         return PeekSource(source.lease_keys, source.envelope, source.visible_ms, source.limit, source.back_after_ms)
 

@@ -35,15 +35,15 @@ class OpenQueue(Generic[T]):
         raise NotImplementedError
 
     def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The keys of ours that go where the object goes."""
+        """Our own keys that are renamed, copied and deleted with the object."""
         return ()
 
     def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """Keys of ours that go where the object goes, and are in no dump: what is in them is there for a moment."""
+        """Our own keys that go with the object and are in no dump, as they hold values only for a moment."""
         return ()
 
     def woken(self, keys: QueueKeys) -> str:
-        """The channel on which clients learn that there is something new, or nothing."""
+        """The channel on which clients learn of a new head; empty where there is none."""
         return ""
 
     def keys_of(self, name: str) -> QueueKeys:
@@ -75,7 +75,10 @@ class OpenQueue(Generic[T]):
         return [self.encode(value) for value in self.collected(values)]
 
     def encode_sought(self, value: T) -> bytes:
-        """The bytes by which a value is looked for. Raises EncodeError, also for what was read from other bytes."""
+        """The bytes by which a value is looked for.
+
+        Raises EncodeError, also for a value that was read from other bytes.
+        """
         why = other_bytes(value)
         if why:
             message = (
@@ -86,17 +89,17 @@ class OpenQueue(Generic[T]):
         return self.encode(value)
 
     def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
-        """The same of many. Raises ArgumentError for what is no collection of values."""
+        """The bytes of many such values. Raises ArgumentError for what is no collection of values."""
         return [self.encode_sought(value) for value in self.collected(values)]
 
     def collected(self, values: Iterable[U]) -> list[U]:
-        """Raises ArgumentError for what is no collection: a text would be one of its letters."""
+        """Raises ArgumentError for what is no collection. A text is refused, as it would be a collection of letters."""
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise ArgumentError(f"queue {self.name!r}: a collection of values is wanted, not {values!r}")
         return list(values)
 
     def popped(self, found: list[bytes]) -> list[T]:
-        """Decodes values that exist nowhere else any more. Raises one DecodeError with all that could not be read."""
+        """Decodes values that exist nowhere else any more. Raises one DecodeError for all that cannot be read."""
         values, error = self.decoded(found)
         if error is not None:
             raise error

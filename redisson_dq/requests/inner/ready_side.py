@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class ReadySide(LeasedSide[T]):
-    """A list of ready values, which is taken from, waited on, and received from under a lease."""
+    """A list of ready values, which calls take from, wait on, and lease from."""
 
     def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
         return (keys.ready,)
@@ -53,7 +53,7 @@ class ReadySide(LeasedSide[T]):
 
 
 class BoundedSide(ReadySide[T]):
-    """A list with a capacity. What is taken makes room, and wakes who waits for it."""
+    """A list with a capacity. A value that is taken makes room, and wakes those who wait for room."""
 
     bounded = True
 

@@ -20,7 +20,7 @@ class Routing:
 
     def __init__(self, partitions: int) -> None:
         self.partitions = partitions
-        # Begins anywhere, so that processes which live for one call do not all meet in the same partition.
+        # Begins at a random partition, so that processes which live for one call do not all meet in the same one.
         self._calls = itertools.count(random.randrange(partitions))
 
     def of_key(self, key: str) -> int:

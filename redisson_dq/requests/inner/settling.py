@@ -1,4 +1,4 @@
-"""What ends leases, or moves their deadlines."""
+"""Requests that end leases, or move their deadlines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Settling:
 
     source: LeaseSource
     name: str
-    #: What has to confirm that, unless a call says something else.
+    #: What has to confirm these changes, unless a call says something else.
     durable: Durability | None = None
 
     def durably(self, request: Request[U], durable: Durability | None) -> Request[U]:
@@ -57,7 +57,7 @@ class Settling:
         return request.then(_outcomes)
 
     def crashed(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        """Ends leases whose receiver has died, as their deadline would."""
+        """Ends leases whose receiver has died. They end as if by their deadline."""
         source = self.source
         request = calls.give_back(
             source.lease_keys, source.envelope, ids, delay_ms=source.back_after_ms, counted=False, crashed=True
@@ -73,12 +73,12 @@ class Settling:
         return request.then(lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
 
     def fence(self, id: bytes, lost: list[Any]) -> Fence:
-        """What makes a transaction depend on a lease. ``lost`` is what the request's script answers without it."""
+        """Makes a transaction depend on a lease. ``lost`` is the answer of the request's script without the lease."""
         keys = self.source.lease_keys
         return Fence(
             key=keys.queue.fence,
             hold=lambda fence, first: calls.hold(keys, id, fence, first),
-            # Nothing was refused on any channel.
+            # No message was refused on any channel.
             lost=[b"", b"", lost],
         )
 

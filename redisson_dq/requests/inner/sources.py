@@ -1,4 +1,4 @@
-"""What callers wait on that is more than a plain list."""
+"""Sources that are more than a plain list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ S = TypeVar("S")
 
 @attrs.frozen
 class BoundedSource:
-    """A pop or a move from a bounded queue: what is taken makes room, and what goes back takes it again."""
+    """A pop or a move from a bounded queue.
+
+    A value that is taken makes room. A value that goes back takes room again.
+    """
 
     of: Union[Pop, Move]
     queue: QueueKeys
@@ -70,7 +73,7 @@ class BoundedSource:
         return put_back(self.of.end, surplus, known, bounded=self.queue.ready)
 
     def _left(self, taken: Sequence[Taken]) -> int:
-        """How many of these values are in the bounded queue no more."""
+        """How many of these values have left the bounded queue."""
         if isinstance(self.of, Move) and self.of.destination == self.queue.ready:
             return 0
         return sum(each.key == self.queue.ready for each in taken)

@@ -1,4 +1,4 @@
-"""Calls on all that waits, as walks: requests that are sent one after the other, each of which Redis answers soon.
+"""Calls on all that waits, as walks: several short requests, sent one after the other.
 
 The scripts carry a walk out (``scripts/include/walk.lua``). Up to some 10,000 waiting values take a single request.
 """
@@ -18,7 +18,7 @@ __all__ = ["Walk", "contained", "removed", "waiting"]
 T = TypeVar("T")
 U = TypeVar("U")
 
-#: Gives requests, is sent what they are answered with, and returns its result.
+#: A generator: gives requests, is sent their results, and returns the result of the walk.
 Walk = Generator[Request[calls.Walked[T]], calls.Walked[T], U]
 
 
@@ -40,7 +40,7 @@ def removed(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: i
         try:
             walked = yield calls.remove(keys, which, values, remember_ms, cursor)
         except (RedisConnectionError, RedisReplyError) as error:
-            # What the calls before it took out stays out.
+            # Values that earlier requests of the walk took out stay out.
             error.maybe_done = error.maybe_done or count > 0
             raise
         count, cursor = count + walked.result, walked.cursor
@@ -49,7 +49,7 @@ def removed(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: i
 
 
 def waiting(keys: QueueKeys) -> Walk[list[bytes], list[bytes]]:
-    """The entries, each once."""
+    """All entries, each once."""
     members: dict[bytes, None] = {}
     cursor = b""
     while True:

@@ -28,7 +28,7 @@ local function wrapper(envelope, now_us)
   end
 end
 
--- Puts members in, and into the list of offers too unless they are lean. When one of them is there already, it returns
+-- Puts members in, and into the list of offers too unless they are lean. When one of them exists already, it returns
 -- false and changes nothing. After a step back of the server's clock an id may be in use, and an equal member would be
 -- lost. The argument scored is due and member in turn.
 local function store(envelope, members, scored)
@@ -45,7 +45,7 @@ local function store(envelope, members, scored)
     redis.call('RPUSH', keys.envelopes, unpack(members))
     return true
   end
-  -- What was there before stands in the list.
+  -- A member that existed before stands in the list.
   for _, member in ipairs(members) do
     if not redis.call('LPOS', keys.envelopes, member) then
       redis.call('ZREM', keys.timeout, member)
@@ -54,14 +54,14 @@ local function store(envelope, members, scored)
   return false
 end
 
--- Tells every client that the head is due at another time than it knows of.
+-- Tells every client the due time of a new head.
 local function announce_head(due)
-  -- Java's clients, and those in reserve, wait for the time they were told last: they know of the alarm no more.
+  -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
   redis.pcall('DEL', keys.alarm)
   announce(keys.channel, string.format('%.0f', due))
 end
 
--- What a user has to be allowed to.
+-- The rights that a user needs.
 local function rights_to_add(envelope)
   return envelope == 'lean' and ADDING_LEAN or ADDING
 end

@@ -9,7 +9,7 @@ local function announce(channel, message)
   end
 end
 
--- The reply of a script that announces: why that was refused, or '', and on which channel; then its result.
+-- The reply of a script that announces: why the message was refused (or ''), the channel, the result.
 local function reply_with(result)
   return {refusal, refused_channel, result}
 end

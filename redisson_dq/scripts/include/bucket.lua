@@ -4,10 +4,10 @@
 --   turns    'b' .. limit   since when tokens are counted; how many there were then; until when values that wait for a
 --                           token were given times. Times are in us
 --
--- So many tokens come in so many us, evenly, while there are fewer than the bucket holds. All numbers are whole, so that
--- no token is lost or made by rounding.
+-- Tokens come evenly until the bucket is full. All numbers are whole, so rounding neither loses nor makes a token.
 
--- A bucket that is full for so long was left by those who were given times: others need not wait behind them.
+-- When a bucket has been full for so long, the values that were given times have left. Others need not wait behind
+-- them.
 local LEFT_US = 5000000
 
 -- The bucket of a limit now: how many tokens it has, and until when times were given. What is noted when a token is taken
@@ -16,7 +16,7 @@ local function bucket_of(limit, count, per_us, size, now_us)
   local text = redis.call('HGET', keys.turns, 'b' .. limit) or ''
   local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
   from, level, booked = tonumber(from), tonumber(level), tonumber(booked)
-  -- After a step back of the clock what was noted tells nothing.
+  -- After a step back of the clock the noted time tells nothing.
   if not from or from > now_us or level > size then
     return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
   end

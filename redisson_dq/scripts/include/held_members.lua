@@ -2,7 +2,7 @@
 -- KEYS: timeout, leases
 -- INCLUDE: held_now, find
 
--- The entries that are held, or nil where there are more of them than so many.
+-- The entries that are held, or nil where there are more than the limit.
 local function held_members(most)
   local count, now_ms = count_held()
   if count > most then

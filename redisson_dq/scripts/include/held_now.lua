@@ -1,4 +1,5 @@
--- Tells what waits from what receivers hold: both stand in the zset. A lease whose deadline has passed waits again.
+-- Distinguishes values that wait from values that receivers hold. Both stand in the zset. A lease whose deadline has
+-- passed waits again.
 -- KEYS: leases
 -- INCLUDE: clock, envelope
 

@@ -3,7 +3,7 @@
 -- INCLUDE: delivery_record
 
 local RECALLING = {'EXISTS', 'HDEL', 'HEXISTS', 'ZCOUNT', 'ZRANGEBYLEX', 'ZRANGEBYSCORE', 'ZSCORE'}
--- So many records of equal values are looked at. Those whose values are ready stand first.
+-- At most so many records of equal values are read. Records whose values are ready come first.
 local LOOKS = 8
 
 -- Whether the entry with this id and value waits.

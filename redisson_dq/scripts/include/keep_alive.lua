@@ -1,7 +1,7 @@
 -- Keeps keys for as long as they matter.
 local DAY = 86400000
 
--- The keys go a day after the last time that matters, should no script of ours run any more.
+-- The keys expire a day after the last time that matters, in case no script of ours runs any more.
 local function keep_alive(at, now_ms, names)
   for _, key in ipairs(names) do
     if redis.call('PTTL', key) < at - now_ms + DAY then

@@ -15,10 +15,10 @@ local function some_leased()
   return count > 0
 end
 
--- The value is ready again, and whoever held it counts as crashed.
+-- The value is ready again, and its receiver counts as crashed.
 local function lapse(id, now_ms)
   redis.call('ZREM', keys.leases, id)
-  -- What it had a slot of, and was to be unique by (lines.lua).
+  -- The limit of its slot, and what it was to be unique by (lines.lua).
   redis.call('HDEL', keys.turns, 's' .. id, 'u' .. id)
   local d = parsed(redis.call('HGET', keys.deliveries, id))
   if d then

@@ -1,4 +1,4 @@
--- Leaves what is known of a value to its next delivery.
+-- Keeps what is known of a value for its next delivery.
 -- KEYS: deliveries, histories, history_ends
 -- INCLUDE: delivery_record, keep_alive
 --

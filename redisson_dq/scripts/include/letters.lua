@@ -4,7 +4,7 @@
 
 local LETTERING = {'DEL', 'EXISTS', 'HDEL', 'HGET', 'LLEN', 'LPOP', 'LREM', 'ZRANGEBYLEX', 'ZREM'}
 
--- When it came, the queue it came from, its record and its value; nil for none of ours.
+-- When the letter came, its queue, its record and its value. Nil for a letter of another program.
 local function letter(text)
   if not text then
     return nil
@@ -17,7 +17,7 @@ local function letter(text)
   return at, string.sub(text, from, record - 1), string.sub(text, record, record + size - 1), string.sub(text, record + size)
 end
 
--- The id of the dead letter with this value that came first, or of the next ones; nil where nothing is known of it.
+-- The id of the first dead letter with this value, or of a later one. Nil where nothing is known of it.
 local function letter_of(value, skipped)
   local digest = digest_of(value)
   local low, high = '[' .. digest, '[' .. digest .. '\255'
@@ -53,7 +53,7 @@ local function take_letters(which, ids, most, visit)
   end
 end
 
--- What is known of letters that Java took out is dropped with the last of them.
+-- Records of letters that Java took out are dropped when the list is empty.
 local function drop_orphans()
   if redis.call('EXISTS', keys.dead) == 0 then
     redis.call('DEL', keys.dead_info, keys.dead_index)

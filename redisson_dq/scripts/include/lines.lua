@@ -10,8 +10,8 @@
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
 --   handled  what a value is unique by -> until when an equal one is a duplicate
 --
--- Keys, limits and what values are unique by are digests of 16 bytes. Numbers have 8. No value is in these keys: each that
--- stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
+-- Keys, limits and what values are unique by are digests of 16 bytes. Numbers have 8. These keys hold no value. A value
+-- that stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
   'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
   'ZREM', 'ZSCORE',
@@ -57,7 +57,7 @@ local function state_of(turn, now_ms)
   if deadline and tonumber(deadline) > now_ms then
     return 'held'
   end
-  -- Of a lease that ended by itself it is not noted yet when its value was ready again.
+  -- For a lease that ended by itself, the time at which its value was ready again is not noted yet.
   d.order = tonumber(deadline or d.order)
   local member = find(id, d.order)
   if member then
@@ -89,16 +89,16 @@ local function first_of(prefix, now_ms)
   return nil
 end
 
--- The first of a key is called up, unless it waits for a retry or is in somebody's hands.
+-- Calls up the first value of a key, unless it waits for a retry or a receiver holds it.
 local function call_next_of_key(prefix, now_ms)
   local _, state, d, id, member = first_of(prefix, now_ms)
-  -- One that was received before waits for its own time.
+  -- A value that was received before waits for its own time.
   if state == 'waits' and d.received == 0 then
     call_up(d, id, member, now_ms)
   end
 end
 
--- A value has left for good: the next of its key is called up.
+-- Called when a value has left for good: calls up the next value of its key.
 local function leave_line(d, now_ms)
   local turn = turn_of(d)
   if turn then
@@ -107,7 +107,7 @@ local function leave_line(d, now_ms)
   end
 end
 
--- A lease has ended: its slot goes to the next that waits for one.
+-- Called when a lease has ended: gives its slot to the next value that waits for one.
 local function leave_slot(id, now_ms)
   local limit = redis.call('HGET', keys.turns, 's' .. id)
   if limit then
@@ -123,7 +123,7 @@ local function leave_slot(id, now_ms)
   end
 end
 
--- What an acked value was unique by is known for a while.
+-- Remembers for a while what an acked value was unique by.
 local function note_handled(id, now_ms)
   local text = redis.call('HGET', keys.turns, 'u' .. id)
   if text then
@@ -137,7 +137,7 @@ local function note_handled(id, now_ms)
   end
 end
 
--- Forgets what a lease that was not acked was to be unique by.
+-- Forgets what a lease was to be unique by, as it was not acked.
 local function forget_unique(id)
   redis.call('HDEL', keys.turns, 'u' .. id)
 end

@@ -3,22 +3,22 @@
 --
 --   mover   who, when its last call may have ended, when it told the others of the next due time; both in us
 --
--- The others, its reserve, are told the next due time after each of its transfers, and wait somewhat longer than that.
--- So they send nothing as long as the mover lives. One that finds something overdue takes its place.
+-- The others are its reserve. After each of its transfers they are told the next due time, and wait somewhat longer
+-- than that. So they send nothing as long as the mover lives. A client that finds an item overdue becomes the mover.
 local MINUTE = 60000
--- Overdue by more than this, and nothing heard of the mover meanwhile: it is dead, cut off or stopped.
+-- When an item is overdue by more than this, and the mover was silent as long, the mover is dead, cut off or stopped.
 local GRACE_US = 20000
--- A call notes the time at which it may end, as a long one must not look like silence. None takes longer than that.
+-- A call notes the time at which it may end, as a long call must not look like silence. No call takes longer than this.
 local LONGEST_CALL_US = 100000
 -- A message to all for every item would cost them more than the item. So messages are this many us apart while items
--- follow each other closely. The next transfer makes up for what was not told, before the reserve steps in.
+-- follow each other closely. The next transfer tells what was left out, before the reserve steps in.
 local CLOSE_US, PAUSE_US = 8000, 10000
--- What the others are told when nothing waits: a time far enough away.
+-- The time that the others are told when nothing waits: far enough away.
 local DAY_US = 86400000000
 local LONGEST_US = 36500 * DAY_US
 
 -- When there is something to do next, an occurrence of a recurring offer among it from a due time on; nil for nothing.
--- The alarm counts: who knows of it is told of no lease that ends later.
+-- The alarm counts too: a client that knows of it is not told of a lease that ends later.
 local function next_of(special, from)
   local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
   local alarm = redis.call('GET', keys.alarm)
@@ -35,7 +35,7 @@ end
 
 -- What the caller is, and when the others were told something by the mover, in us.
 local function role_of(caller, cluster, head, now_us)
-  -- In a cluster a node knows of its own subscribers only. Who may not ask works as if alone, which is safe.
+  -- In a cluster a node knows only its own subscribers. A client that may not ask works as if alone, which is safe.
   local subscribers = cluster and 2 or redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2] or 0
   -- From two on Valkey 9.1 tells any number.
   if subscribers == 0 or subscribers == 1 then
@@ -61,6 +61,6 @@ local function lead(caller, next, now_us, ends_us, announced_us)
     announced_us = now_us
     redis.pcall('PUBLISH', keys.channel, string.format('%.0f', math.ceil((now_us + left_us) / 1000)))
   end
-  -- Nothing depends on either: without the right to the one, or memory for the other, the queue goes on.
+  -- Neither is needed: without the right to PUBLISH, or without memory for the note, the queue goes on.
   redis.pcall('SET', keys.mover, string.format('%s %.0f %.0f', caller, ends_us, announced_us), 'PX', MINUTE)
 end

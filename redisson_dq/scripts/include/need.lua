@@ -1,6 +1,7 @@
 -- Asks for rights before the first write, as a script that is refused a later command leaves its work half done.
 
--- Each argument is a list of commands. On Redis 6.2, which cannot be asked, the client tells that it may be half done.
+-- Each argument is a list of commands. Redis 6.2 cannot be asked. There the client's error says that the work may be
+-- half done.
 local function need(...)
   local ask, key = redis.acl_check_cmd, KEYS[1]
   for i = 1, ask and select('#', ...) or 0 do

@@ -12,7 +12,7 @@ local function occurrences(now_ms, most)
       found[#found + 1] = definition
       found[#found + 1] = come[i + 1]
     else
-      -- Redis evicted the hash, or somebody deleted it: nothing can follow from what is left.
+      -- Redis evicted the hash, or somebody deleted it. No occurrence can follow then.
       redis.call('ZREM', keys.recurring_due, id)
     end
   end

@@ -1,10 +1,10 @@
 -- Makes a change once, however often its call is sent again because its reply was lost.
 -- KEYS: returned
 
--- A day: for so long a call may come again.
+-- A day: a call may be sent again for so long.
 local REMEMBERED_MS = 86400000
 
--- Whether this call was carried out before. Notes it, and drops the note of the call that its sender knows the end of.
+-- Whether this call was carried out before. Notes the call, and drops the note of an earlier call whose reply has come.
 local function was_done(nonce, known, now_ms)
   if known ~= '' then
     redis.call('ZREM', keys.returned, known)

@@ -2,20 +2,21 @@
 -- KEYS: timeout, envelopes
 -- INCLUDE: clock, budget, cost, search
 --
--- The front and the end of the list are looked at first. A short list is scanned. Entries of ours are searched for. What
--- is left then has random ids, and stands anywhere in a long list. A pass finds these: it goes through the list from its
--- end to its front, in slices of one call each. A slice changes nothing, and answers with places. The client gives them
--- back as hints when the pass is over, less what it has taken out before them since.
+-- The front and the end of the list are looked at first. A short list is scanned. Entries of ours are searched for. The
+-- entries that are left then have random ids, and stand anywhere in a long list. A pass finds these: it goes through
+-- the list from its end to its front, in slices of one call each. A slice changes nothing, and answers with places.
+-- When the pass is over, the client gives the places back as hints, less the entries in front that were taken out
+-- since.
 --
 -- A hint is believed only when its entry stands there, or close by. For any other entry LREM looks, as often as there
 -- is time for it and once at least, so that each call gets on whatever the hints are worth.
 --
--- Time is reckoned by what things take. Some servers' clocks go on while a script runs, and end it sooner if need be.
--- Those of Redis from 7.2 on and of Valkey stand still.
+-- Time is estimated by what each step costs. In Redis before 7.2 the clock goes on while a script runs, and ends the
+-- search sooner if need be. In later Redis, and in Valkey, it stands still.
 --
 --   hint    bytes 2 to 9 of an entry, which are the id or most of it; its place in 4 bytes, least significant first
 local ABSENT = 4294967295
--- So many go to LREM rather than into a pass.
+-- Up to so many entries are left to LREM rather than to a pass.
 local FEW_DUE = 16
 -- Of so many, and a hundredth of the list, those of ours are found faster by a pass than by a search for each.
 local MANY_DUE = 2000
@@ -26,10 +27,10 @@ local PASSED_US, PLAIN_US, SPECIAL_US = 0.025, 3, 12
 local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
 -- A call of a pass takes so many us, and reads so many entries at once. A pass is for so many.
 local SLICE_US, READ, WANTED = 12000, 500, 100000
--- So many entries before the place of a hint are read when its entry is not there.
+-- How many entries before the place of a hint are read when its entry is not there.
 local WIDE = 256
 
--- By what the client knows an entry. Short ones are none, but may stand among them.
+-- The key by which the client knows an entry. Shorter members are no entries, but may stand among them.
 local function key_of(member)
   local key = string.sub(member, 2, 9)
   return #key == 8 and key or key .. string.rep('\0', 8 - #key)
@@ -121,7 +122,7 @@ end
 -- has to find the next. pending: how many are due.
 local function placed(members, pending, hints, now_us, each_us)
   local size = redis.call('LLEN', keys.envelopes)
-  -- However long the list, some time is left for what a call is made for.
+  -- However long the list, some time is left for moving entries.
   local most_us = math.max(short_budget(size) - PASSED_US * size, short_budget(size) / 4)
   local at, complete, sample, spent_us = {}, false, nil, 2 * #members
   if not hints then
@@ -170,7 +171,7 @@ local function placed(members, pending, hints, now_us, each_us)
       hints.over = math.max(hints.over, hints.next)
     end
     if i % 16 == 0 then
-      -- What was found has yet to be marked, which takes as long as finding it.
+      -- The entries that were found still have to be marked, which takes as long as finding them.
       local at_us = server_time()
       if spent_us > most_us or at_us + (at_us - began_us) + each_us * i > now_us + most_us then
         return i, places, others, false

@@ -2,7 +2,7 @@
 -- KEYS: leases
 -- INCLUDE: find, lapse
 
--- Redisson's transfer knows nothing of leases: those that have ended are looked for, some at a time.
+-- Redisson's transfer knows nothing of leases. So a few leases at a time are checked for their end.
 local function reap(now_ms, most)
   local found = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #found, 2 do

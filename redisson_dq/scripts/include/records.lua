@@ -6,8 +6,8 @@
 --            'h' .. hash of a payload    entry id
 --   forget   entry id -> when its record is dropped; without a record: the item was cancelled
 --
--- States: w was put in (whether it waits is for the zset to say), d was polled, x was too late. Most items have
--- no record. One that Redisson moves leaves its record until a script of ours comes by, or until both keys expire.
+-- States: w was put in (whether it waits is for the zset to say), d was polled, x was too late. Most items have no
+-- record. The record of an item that Redisson moves stays until a script of ours drops it, or until both keys expire.
 
 local function record_of(id)
   local text = redis.call('HGET', keys.records, 'e' .. id)
@@ -16,7 +16,7 @@ local function record_of(id)
   end
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
   if not state then
-    -- Not one of ours: it must hold up neither delivery nor a call.
+    -- The record of another program. It must hold up neither delivery nor a call.
     return nil
   end
   return {

@@ -33,7 +33,7 @@ local function next_id(nonce, known)
   return id
 end
 
--- The id of a value that this call makes a dead letter. Those of leases follow each other without a gap.
+-- The id of a value that this call makes a dead letter. The ids of leases follow each other without a gap.
 local function letter_id(nonce)
   letters = letters + 1
   return nonce .. struct.pack('>I2', 65536 - letters)

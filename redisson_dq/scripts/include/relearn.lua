@@ -2,7 +2,7 @@
 -- KEYS: leases, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, unlearn, leave
 
--- The entry is due at another time now. One that was a lease, and has ended, is none any more.
+-- The entry has another due time now. A lease that has ended is no lease any more.
 local function relearn(id, due, now_ms)
   local d = parsed(redis.call('HGET', keys.deliveries, id))
   if d then

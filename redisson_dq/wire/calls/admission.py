@@ -1,4 +1,4 @@
-"""What takes values whose turn it is, and parks the others."""
+"""Calls that lease values whose turn it is, and park the others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Seen:
 
 @attrs.frozen(kw_only=True)
 class Admitted:
-    """What came of it. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
+    """The result of :func:`admit`. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
 
     ``now_us`` is the server's time.
     """
@@ -76,8 +76,8 @@ def admit(
 ) -> Request[Admitted]:
     """Leases at most ``count`` of the values that were seen. The same request again gives the same leases.
 
-    It goes by the order of the ready list, and ends at the first value that was not seen. ``nonce`` is what
-    :func:`receive` has.
+    The script follows the order of the ready list, and ends at the first value that was not seen. ``nonce`` is as for
+    :func:`receive`.
     """
     args: list[Word] = [envelope.value, nonce, count, visible_ms, delivery_limit, keys.word, len(limits)]
     for limit in limits:

@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=4096)
 def _prepared(name: str, keys: QueueKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
-    """What is the same in every call of a script on a queue."""
+    """The parts that every call of a script on a queue shares."""
     script = load(name)
     key_names = [getattr(keys, key) for key in script.keys]
-    # A channel stands among KEYS for its slot only: it is no key.
+    # A channel is among KEYS only for its slot. It holds no value.
     types = {key: keys.type_of(key) for key in key_names if key not in keys.channels}
     return script, (len(key_names), *key_names), types
 

@@ -1,4 +1,4 @@
-"""What offers values, takes them before their time, looks at them by their bytes, and removes them."""
+"""Calls that offer values, take them before their time, look them up by their bytes, and remove them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Added:
-    """What came of an offer: ``outcome`` is the script's word, ``count`` how many values are in.
+    """The result of an offer. ``outcome`` is the script's word, ``count`` how many values are in.
 
     Of a duplicate, ``fate`` is what became of the item that stands, ``value`` its value if it waits.
     """
@@ -59,7 +59,7 @@ def offer(
 def offer_in_context(
     keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], context: bytes, *, lean: bool = False
 ) -> Request[Added]:
-    """The same, and each value has the context (JSON)."""
+    """Like :func:`offer`, with a context (JSON) for each value."""
     return call("offer_in_context", keys, (written(envelope, lean), context, *dues_and_values), _offered)
 
 
@@ -102,7 +102,7 @@ def _offered_item(reply: list[Any]) -> Added:
 
 
 def written(envelope: Envelope, lean: bool) -> str:
-    """What a script that offers is told to write. Lean entries have the current envelope."""
+    """The format that a script writes. Lean entries have the current envelope."""
     return "lean" if lean else envelope.value
 
 

@@ -1,4 +1,4 @@
-"""What takes waiting values by their due times."""
+"""Calls that take waiting values by their due times."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DueRange:
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """How the scripts are told."""
+        """The arguments of the scripts."""
         since = "" if self.since_ms is None else self.since_ms
         until = "" if self.until_ms is None else self.until_ms
         return since, until, self.offset, self.limit
@@ -39,7 +39,7 @@ class DueRange:
 
 @attrs.frozen(kw_only=True)
 class Due:
-    """What was taken: ``values``, or ``leased``.
+    """The result of such a call: ``values``, or ``leased``.
 
     ``set_aside`` members were in no envelope format, ``expired`` too late, ``buried`` are dead letters now.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
@@ -55,7 +55,7 @@ class Due:
 
 
 def take_due(keys: QueueKeys, wanted: DueRange, remember_ms: int) -> Request[Due]:
-    """Takes them for good."""
+    """Takes the values for good."""
 
     def parsed(reply: list[Any]) -> Due:
         values, set_aside, expired, now_us, come = reply
@@ -73,9 +73,9 @@ def lease_due(
     wanted: DueRange,
     remember_ms: int,
 ) -> Request[Due]:
-    """Takes them under leases. The same request again gives the same leases, as long as they are held.
+    """Takes the values under leases. The same request again gives the same leases, as long as they are held.
 
-    ``nonce`` is what :func:`receive` has.
+    ``nonce`` is as for :func:`receive`.
     """
 
     def parsed(reply: list[Any]) -> Due:

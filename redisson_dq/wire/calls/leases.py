@@ -45,7 +45,7 @@ _Outcomes = list[bytes]
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class LeaseKeys:
-    """The keys of a queue and of its dead-letter list. ``bounded``: what leaves the queue makes room in it."""
+    """The keys of a queue and of its dead-letter list. ``bounded``: a value that leaves the queue makes room in it."""
 
     queue: QueueKeys
     dead: DeadKeys
@@ -53,13 +53,13 @@ class LeaseKeys:
 
     @property
     def word(self) -> str:
-        """How the scripts are told."""
+        """The argument by which the scripts are told."""
         return "bounded" if self.bounded else ""
 
 
 @lru_cache(maxsize=4096)
 def _prepared(name: str, keys: LeaseKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
-    """What is the same in every call of a script on a queue."""
+    """The parts that every call of a script on a queue shares."""
     script = load(name)
     key_names = [getattr(keys.dead if key.startswith("dead") else keys.queue, key) for key in script.keys]
     dead_types = keys.dead.types
@@ -150,7 +150,7 @@ def in_flight_size(keys: QueueKeys) -> Request[int]:
 
 
 def return_arrivals(keys: QueueKeys, most: int) -> Request[int]:
-    """How many values were put back that had come for a receiver."""
+    """Puts back values that had come for a receiver. Gives how many."""
     return call("return_arrivals", keys, (most,), int)
 
 

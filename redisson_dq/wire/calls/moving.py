@@ -1,4 +1,4 @@
-"""What moves due values to the ready list, and what tells how far that is."""
+"""Calls that move due values to the ready list, or tell what is due."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _transferred(reply: list[Any]) -> Transferred:
 
 
 def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
-    """Whether the caller was the mover. Another client goes on."""
+    """Lets another client go on as the mover. Gives whether the caller was the mover."""
     return call("hand_over", keys, (caller,), bool)
 
 

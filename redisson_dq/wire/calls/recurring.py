@@ -42,7 +42,10 @@ def recur(
 def advance(
     keys: QueueKeys, envelope: Envelope, name: str, definition: str, come_ms: int, next_ms: int | None
 ) -> Request[bool]:
-    """Whether this call put the next occurrence in, rather than another process's. Lean if the last one was."""
+    """Whether this call put the next occurrence in, rather than another process's.
+
+    The next occurrence is lean if the last one was.
+    """
     due = "" if next_ms is None else next_ms
     return call("advance", keys, (envelope.value, name, definition, come_ms, due), bool)
 

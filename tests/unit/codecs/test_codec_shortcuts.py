@@ -241,7 +241,16 @@ def values() -> list[Any]:
         deep.append(inner)
     cycle = Wide()
     cycle.next = cycle
-    return [*found, *VALUES, unset, *deep, cycle, Hundred(), Hundred(*(None, "x", java.Long(1), ["a"]) * 25), acme.Empty()]
+    return [
+        *found,
+        *VALUES,
+        unset,
+        *deep,
+        cycle,
+        Hundred(),
+        Hundred(*(None, "x", java.Long(1), ["a"]) * 25),
+        acme.Empty(),
+    ]
 
 
 def damaged(whole: list[bytes]) -> list[bytes]:
