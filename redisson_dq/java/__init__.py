@@ -2,7 +2,7 @@
 
 A codec that carries types (Kryo5Codec, JsonJacksonCodec, SerializationCodec) writes a plain value as its natural Java
 type, and reads that type as the plain one. A value of another Java type comes back as a wrapper. A wrapper is still a
-list, a dict, a datetime or an int. So what was read can be written back as the same Java type.
+list, a dict, a datetime or an int. So a value that was read is written back as the same Java type.
 """
 
 from redisson_dq.java import kotlin, schemas

@@ -1,4 +1,4 @@
-"""Java arrays: lists that know what they are an array of."""
+"""Java arrays: lists that know the type of their elements."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ PRIMITIVE_NAMES = {code: name for name, code in PRIMITIVE_CODES.items()}
 class Array(list[T]):
     """A Java array other than ``byte[]``, which is bytes: ``Array("com.acme.Order", [order])``.
 
-    ``component`` is the type of its elements as Class.getName gives it: ``int``, ``java.lang.String``, ``[I``
-    for an array of ``int[]``. It compares as a list; the component type does not count.
+    ``component`` is the type of its elements as Class.getName gives it: ``int``, ``java.lang.String``, ``[I`` for an
+    array of ``int[]``. It compares as a list: the component type is ignored.
     """
 
     __slots__ = ("component",)
@@ -169,25 +169,25 @@ _CLASSES: dict[str, type[_Fixed[Any]]] = {
 
 
 def array_of(component: str, items: Iterable[Any]) -> Array[Any]:
-    """The array of that component type, as the subclass that stands for it where there is one. O(size)."""
+    """An array of that component type, of the subclass for that type if there is one. O(size)."""
     kind = _CLASSES.get(component)
     return Array(component, items) if kind is None else kind(items)
 
 
 def component_code(name: str) -> str:
-    """How a type stands inside an array's class name: ``I``, ``Ljava.lang.String;``, ``[I``."""
+    """The code of a type in an array's class name: ``I``, ``Ljava.lang.String;``, ``[I``."""
     return PRIMITIVE_CODES.get(name) or (name if name.startswith("[") else f"L{name};")
 
 
 _MOST_DIMENSIONS = 255
-#: Longer names are not kept.
+#: Longer names are not cached.
 _LONGEST_KEPT = 512
 
 
 def component_of(java_name: str) -> str:
     """The component type of an array class's name: ``[[I`` -> ``[I``, ``[Lcom.acme.A;`` -> ``com.acme.A``.
 
-    Raises ValueError for a name that no array class has. O(length).
+    Raises ValueError if the name is not that of an array class. O(length).
     """
     return _kept_component(java_name) if len(java_name) <= _LONGEST_KEPT else _component(java_name)
 

@@ -1,8 +1,8 @@
-"""Java's collections by their Java names, and what of them no Python set or dict holds.
+"""Java's collections by their Java names, and classes for those that no Python set or dict can hold.
 
 ``list``, ``set`` and ``dict`` are ArrayList, HashSet and LinkedHashMap. Every class of ``lists``, ``sets`` and ``maps``
-is a list, a set or a dict as well, and becomes the Java class in its ``java_name``. A value of that Java class comes
-back as it.
+is a list, a set or a dict as well. It is written as the Java class in its ``java_name``. A value of that Java class is
+read as the same Python class.
 """
 
 from __future__ import annotations
@@ -148,11 +148,11 @@ _NAMED: tuple[Any, ...] = (
     SingletonMap,
 )
 
-#: By Java name: the class of every collection that is made from its elements alone (or its pairs, for a dict).
+#: By Java name: every collection class whose objects are made from their elements alone (a dict from its pairs).
 COLLECTIONS: dict[str, type] = {**_PLAIN, **{kind.java_name: kind for kind in _NAMED}}
 
-#: Where these interfaces are declared a plain list, set or dict becomes such a class. Elsewhere it is an ArrayList,
-#: HashSet or LinkedHashMap, which implement none of them.
+#: By declared interface: the class that a plain list, set or dict becomes. ArrayList, HashSet and LinkedHashMap
+#: implement none of these interfaces.
 INTERFACES = {
     **dict.fromkeys(("java.util.SortedSet", "java.util.NavigableSet"), "java.util.TreeSet"),
     **dict.fromkeys(("java.util.SortedMap", "java.util.NavigableMap"), "java.util.TreeMap"),
@@ -166,8 +166,8 @@ INTERFACES = {
 def set_of(java_name: str, kind: type, items: list[Any], table: Table | None = None) -> Any:
     """The elements as the set class ``kind``, or as Elements if Python cannot hold them in a set. O(n log n).
 
-    A HashSet is a plain set if that is written in the same order. ``table`` is how the set lay in Java, if more of it
-    is known than the elements.
+    A HashSet becomes a plain set if a plain set is written in the same order. ``table`` is the set's layout in Java, if
+    it is known.
     """
     try:
         made = kind(items)
@@ -202,6 +202,6 @@ def map_of(java_name: str, kind: type, items: list[tuple[Any, Any]], table: Tabl
 
 
 def keep_table(made: Any, table: Table | None = None) -> None:
-    """Note that a map's entries, which have just been read, stand in Java's order, and how its table lay there."""
+    """Note that the entries of a map that was just read are in Java's order. ``table`` is its layout in Java."""
     if hasattr(type(made), "table"):
         made.table = attrs.evolve(table or _NO_TABLE, keys=tuple(made))

@@ -1,9 +1,8 @@
-"""The plain Python values that become another Java class where it is declared.
+"""Converts plain Python values to the Java class that a field declares.
 
-A row of the table says: where this Java type is declared, plain values of these Python types become such a value.
-``int`` in the table is any int but a bool. An int with a Java type of its own is included: ``Long(5)`` where a Short is
-declared is a Short. Nothing is lost on the way, except by two types that round: a Float has 32 bits, a Date
-milliseconds.
+Each row of the table names a declared Java type, and the Python types whose plain values become it. ``int`` in the
+table is any int except a bool. An int with a Java type of its own is included: ``Long(5)`` where a Short is declared
+becomes a Short. The conversion loses nothing, except that two types round: a Float has 32 bits, a Date milliseconds.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _Row = dict[type, _Make]
 
 
 class Misfit(ArgumentError):
-    """A value that its place cannot hold. ``steps`` lead out from it to the place, the innermost first."""
+    """A value that its place cannot hold. ``steps`` are the path from the value out to the place, innermost first."""
 
     def __init__(self, value: Any, declared: str, reason: str = "", *, steps: Iterable[Any] = ()) -> None:
         text = f"{_shown(value)} of type {_type_name(value)} cannot be a {declared}"
@@ -45,7 +44,7 @@ class Misfit(ArgumentError):
 
 
 class _Repr(reprlib.Repr):
-    """Shows what is Python's own; the repr of another class runs its code."""
+    """Shows only values of Python's own classes. The repr of another class would run that class's code."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +69,7 @@ def _shown(value: Any) -> str:
         return f"{type(value).__qualname__}.{value.name}"[:80]
     try:
         return _repr.repr(value)
-    except Exception:  # an int of more digits than Python writes
+    except Exception:  # an int with more digits than Python converts to text
         return "a value"
 
 
@@ -83,7 +82,7 @@ def _type_name(value: Any) -> str:
 
 
 def _exactly(kind: Callable[[float], Any]) -> _Make:
-    """An int as a number of floating point, if that is the same number."""
+    """Makes a floating-point number of an int, if no digit is lost."""
 
     def make(value: Any, _: Signature) -> Any:
         made = kind(int(value))
@@ -94,7 +93,7 @@ def _exactly(kind: Callable[[float], Any]) -> _Make:
     return make
 
 
-_MAX_DECIMAL_BITS = 1 << 17  # turning an int into a Decimal takes quadratic time
+_MAX_DECIMAL_BITS = 1 << 17  # converting an int to a Decimal takes quadratic time
 
 
 def _decimal(value: Any, _: Signature) -> Decimal:
@@ -108,7 +107,7 @@ def _simply(kind: Callable[[Any], Any]) -> _Make:
 
 
 def _unwrapped(kind: Callable[[Any], Any], plain: Callable[[Any], Any]) -> _Make:
-    """A primitive value: what the class of its box takes, as a plain one."""
+    """Makes a plain value of a primitive type. The class of its box checks the value."""
     return lambda value, _: plain(kind(value))
 
 
@@ -189,7 +188,7 @@ def _bits(value: Iterable[Any], _: Signature) -> values.BitSet:
 
 
 def _enum_of(items: Iterable[Any], signature: Signature) -> tuple[Any, list[Any]]:
-    """The enum of an EnumSet's elements or an EnumMap's keys, and these in its order."""
+    """The enum of an EnumSet's elements or an EnumMap's keys, and the items in the enum's order."""
     items = list(items)
     declaration = declaration_of(signature.arguments[0].name) if signature.arguments else None
     if declaration is None and items:
@@ -240,7 +239,7 @@ def _array(value: Any, signature: Signature) -> Any:
 
 # The table
 
-#: What a plain value of a Python type counts as here. Types with a Java type of their own are not plain, but numbers.
+#: The Python type that a plain value counts as. Values with a Java type of their own are not plain, except numbers.
 _PLAIN: dict[type, type] = {
     **{kind: kind for kind in (bool, int, float, str, dict, datetime, time)},
     **dict.fromkeys((numbers.Byte, numbers.Short, numbers.Integer, numbers.Long, numbers.BigInteger), int),
@@ -260,7 +259,7 @@ _AS_COLLECTION: dict[str, Any] = {
     **{name: COLLECTIONS[found] for name, found in INTERFACES.items()},
 }
 
-#: By declared type: what plain values of which Python types become there.
+#: By declared Java type: the Python types that are converted, and the function that converts their values.
 TABLE: dict[str, _Row] = {
     "boolean": {},
     "byte": {int: _unwrapped(numbers.Byte, int)},
@@ -319,7 +318,7 @@ _ARRAYS: _Row = {list: _array}
 
 
 def _plain_type(value: Any) -> type | None:
-    """The Python type that a plain value counts as in the table, None for a value that is not plain."""
+    """The Python type that a plain value counts as in the table. None for a value that is not plain."""
     kind = type(value)
     found = _PLAIN.get(kind)
     if found is not None:

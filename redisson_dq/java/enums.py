@@ -1,4 +1,4 @@
-"""The JDK's own enums that are found in values, declared as a user's own would be."""
+"""Enums of the JDK that occur in values. They are declared like a user's enums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is so in every JVM, once for all codecs."""
+"""Facts that hold in every JVM, for all codecs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = ["NO_NULLS", "NO_NULL_VALUES", "ZEROS"]
 
-#: What a field of a primitive type holds that nothing was written to. A field of any other type holds null.
+#: The initial value of a field, by primitive type. A field of any other type starts as null.
 ZEROS: dict[str, Any] = {
     "boolean": False,
     "char": "\0",
@@ -15,7 +15,7 @@ ZEROS: dict[str, Any] = {
 }
 
 _UTIL, _CONCURRENT = "java.util.", "java.util.concurrent."
-#: The collections that hold no null, as elements and keys; and the maps that hold none as values.
+#: The collections that allow no null as element or key, and the maps that allow no null as value.
 NO_NULLS = frozenset(
     (
         *(_UTIL + name for name in ("ArrayDeque", "PriorityQueue", "TreeSet", "TreeMap", "Hashtable", "Properties")),

@@ -1,4 +1,4 @@
-"""The attributes of a user's class, whichever way it is written: attrs, a dataclass, a pydantic model."""
+"""The attributes of a user's class: an attrs class, a dataclass, or a pydantic model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["Attribute", "attributes_of", "has_attributes", "is_model", "type_arg
 
 @attrs.frozen
 class Attribute:
-    """One of them. ``init_name`` is what ``__init__`` calls it, None where it does not take it. ``default`` makes what
-    the attribute is when nothing is given, None where something must be given."""
+    """One attribute. ``init_name`` is its parameter of ``__init__``, None if there is none. ``default`` makes its
+    default value. It is None if a value must be given.
+    """
 
     name: str
     init_name: str | None
@@ -23,12 +24,12 @@ class Attribute:
 
     @property
     def required(self) -> bool:
-        """Whether ``__init__`` cannot do without it."""
+        """Whether ``__init__`` requires the attribute."""
         return self.default is None
 
 
 def is_model(python: Any) -> bool:
-    """Whether this is a model of pydantic, which is not imported here."""
+    """Whether this is a model of pydantic. Pydantic itself is not imported."""
     return isinstance(python, type) and any(
         base.__name__ == "BaseModel" and base.__module__.partition(".")[0] == "pydantic" for base in python.__mro__
     )
@@ -40,7 +41,7 @@ def has_attributes(python: Any) -> bool:
 
 
 def attributes_of(python: Any) -> list[Attribute]:
-    """All of them, those of superclasses first."""
+    """All attributes, those of superclasses first."""
     if attrs.has(python):
         return [_of_attrs(field) for field in attrs.fields(python)]
     if dataclasses.is_dataclass(python):
@@ -51,7 +52,9 @@ def attributes_of(python: Any) -> list[Attribute]:
 
 
 def _annotated(python: type) -> list[str]:
-    """What a subclass of a collection and its superclasses annotate, those of this library and of Python left aside."""
+    """The names that a subclass of a collection and its superclasses annotate. Classes of this library and of Python
+    are left out.
+    """
     found: dict[str, None] = {}
     for base in reversed(python.__mro__):
         if not base.__module__.startswith(("redisson_dq.java", "builtins", "typing", "collections")):
@@ -63,7 +66,7 @@ def _annotated(python: type) -> list[str]:
 def _of_attrs(field: Any) -> Attribute:
     default: Callable[[], Any] | None = None
     if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]
-        # What only the object itself can tell is not known.
+        # A default that needs the object itself is not known.
         default = _none if field.default.takes_self else field.default.factory
     elif field.default is not attrs.NOTHING:
         default = _always(field.default)
@@ -93,16 +96,16 @@ def _always(value: Any) -> Callable[[], Any]:
 
 
 def _none() -> None:
-    """Stands for a default that is made of other attributes."""
+    """Stands for a default that is computed from other attributes."""
 
 
 def type_origin(annotation: Any) -> Any:
-    """The generic model of pydantic that ``Box[str]`` is made of, None for anything else."""
+    """The generic pydantic model behind ``Box[str]``. None for anything else."""
     return _generic(annotation).get("origin")
 
 
 def type_arguments(annotation: Any) -> tuple[Any, ...]:
-    """The type arguments of such a one."""
+    """The type arguments of a parametrized pydantic model, such as ``Box[str]``."""
     found: tuple[Any, ...] = _generic(annotation).get("args", ())
     return found
 

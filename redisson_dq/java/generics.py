@@ -1,4 +1,4 @@
-"""Which type arguments an object's class has where a supertype of it is declared: ``Ok<Geo>`` for ``Result<Geo>``."""
+"""Deduces the type arguments of an object's class from a declared supertype: ``Ok<Geo>`` from ``Result<Geo>``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["arguments_in", "not_related"]
 
 
 def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
-    """The type arguments of an object of this class that stands where ``slot`` is declared.
+    """The type arguments of an object of this class in a place that is declared as ``slot``.
 
-    They are none for a raw type and for a class that is not generic. A parameter of which the declared type says
-    nothing is an Object. The result is None where the declaration does not say how the class is related to the declared
-    type. It is None for another type too, such as ``Ok<String>`` where ``Result<Geo>`` is declared.
+    A raw type, or a class that is not generic, has no arguments. A parameter that the declared type does not determine
+    is an Object. The result is None if the declaration does not relate the class to the declared type. It is also None
+    for a type that does not match, such as ``Ok<String>`` where ``Result<Geo>`` is declared.
     """
     if slot.name == declaration.name or not slot.arguments:
         return slot.arguments
@@ -24,7 +24,7 @@ def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, 
 
 
 def not_related(declaration: Declaration, slot: Signature) -> str:
-    """What to say where there are no such arguments."""
+    """The error message for when ``arguments_in`` gives None."""
     return (
         f"a {declaration.name} where {slot.source} is declared: Java takes it for another type, or java_class does not "
         "say what the class implements; redisson-dq generate-classes prints that"
@@ -45,7 +45,7 @@ def _deduced(declaration: Declaration, slot: Signature) -> tuple[Signature, ...]
 
 
 def _supertype(declaration: Declaration, name: str) -> tuple[Signature, ...] | None:
-    """The arguments of the superclass or interface ``name``, in terms of the class's own parameters."""
+    """The type arguments of the superclass or interface ``name``, expressed by the class's own parameters."""
     current: Declaration | None = declaration
     bindings: Mapping[str, Signature] | None = None
     while current is not None:
@@ -68,13 +68,13 @@ def _supertype(declaration: Declaration, name: str) -> tuple[Signature, ...] | N
 
 
 def _match(given: Signature, seen: Signature, found: dict[str, Signature]) -> bool:
-    """Whether both may be the same type. Notes what the variables in ``seen`` stand for then."""
+    """Whether both may be the same type. If so, writes into ``found`` what the variables in ``seen`` stand for."""
     if seen.variable is not None:
         found[seen.variable] = given
     elif given.name == seen.name:
         for inner_given, inner_seen in zip(given.arguments, seen.arguments, strict=False):
             _match(inner_given, inner_seen, found)
     else:
-        # Jackson lets Object and interfaces pass. Only of a declared class it is known here that it is neither.
+        # Jackson lets Object and interfaces pass. Only a declared class is known to be neither.
         return declaration_of(given.name) is None
     return True

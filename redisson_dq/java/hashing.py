@@ -1,8 +1,8 @@
-"""The order in which Java's hash tables give their elements, for the classes whose hashCode is known.
+"""The iteration order of Java's hash tables, for classes whose hashCode is known.
 
-A HashSet that is filled in Java is written in the order of its table. The same order here makes the bytes of a
-Python set those of Java. Elements whose hashCode is not known stand in an order that depends on nothing but their
-values. Either way the order is the same in every process.
+Java writes a HashSet in the order of its table. A Python set is written in the same order, so both give the same bytes.
+Elements whose hashCode is not known are sorted by their values alone. Either way the order is the same in every
+process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _POWERS = [pow(31, power, _MASK + 1) for power in reversed(range(1024))]
 
 
 def java_hash(value: Any) -> int | None:
-    """``hashCode()`` of the Java value as 32 bits without sign; None where this module does not know it. O(size)."""
+    """``hashCode()`` of the Java value as an unsigned 32-bit number. None if it is not known here. O(size)."""
     kind = type(value)
     if value is None:
         return 0
@@ -52,7 +52,7 @@ def java_hash(value: Any) -> int | None:
     if kind is Character:
         return ord(value)
     if isinstance(value, Enum):
-        return None  # the hashCode of a constant is another in each JVM
+        return None  # an enum constant has another hashCode in each JVM
     if isinstance(value, int):
         if isinstance(value, BigInteger) or not LONG_MIN <= value <= LONG_MAX:
             return _big_integer_hash(value)
@@ -110,7 +110,7 @@ def _big_integer_hash(value: int) -> int:
 
 def _big_decimal_hash(value: Decimal) -> int:
     sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):  # NaN and the infinities, which no BigDecimal is
+    if not isinstance(exponent, int):  # no BigDecimal is NaN or infinite
         return 0
     unscaled = int(Decimal((sign, digits, 0)))
     if LONG_MIN < unscaled <= LONG_MAX:
@@ -122,7 +122,7 @@ def _big_decimal_hash(value: Decimal) -> int:
 
 
 def hash_map_capacity(size: int) -> int:
-    """The length of the table of a HashMap into which so many entries were put one by one."""
+    """The table length of a HashMap after ``size`` entries were put into it one by one."""
     capacity = 16
     while size > capacity * 3 // 4:
         capacity *= 2
@@ -130,7 +130,7 @@ def hash_map_capacity(size: int) -> int:
 
 
 def concurrent_hash_map_capacity(size: int) -> int:
-    """The same of a ConcurrentHashMap."""
+    """The table length of a ConcurrentHashMap that was filled in the same way."""
     capacity = 16
     while size >= capacity * 3 // 4:
         capacity *= 2
@@ -138,7 +138,7 @@ def concurrent_hash_map_capacity(size: int) -> int:
 
 
 def hashtable_capacity(size: int) -> int:
-    """The same of a Hashtable."""
+    """The table length of a Hashtable that was filled in the same way."""
     capacity = 11
     while size > capacity * 3 // 4:
         capacity = 2 * capacity + 1
@@ -146,7 +146,7 @@ def hashtable_capacity(size: int) -> int:
 
 
 def hash_map_order(items: Iterable[T], key: Callable[[T], Any], capacity: int) -> list[T]:
-    """The items as a HashMap with a table of that length gives them. O(n log n)."""
+    """The items in the iteration order of a HashMap whose table has that length. O(n log n)."""
     return _by_bucket(items, key, lambda code: (code ^ code >> 16) & (capacity - 1))
 
 
@@ -162,18 +162,18 @@ def _by_bucket(items: Iterable[T], key: Callable[[T], Any], bucket: Callable[[in
     keys = [key(item) for item in listed]
     codes = [java_hash(each) for each in keys]
     known = [code for code in codes if code is not None]
-    # Where in its bucket an element stands depends on when it was added, which a set of Python's does not tell.
+    # In Java, an element's place in its bucket depends on when it was added. A Python set does not know that.
     places = [bucket(code) for code in known] if len(known) == len(codes) else [0] * len(listed)
     order = [(place, _sort_key(each), index) for index, (place, each) in enumerate(zip(places, keys, strict=True))]
     return [listed[index] for _place, _key, index in sorted(order)]
 
 
-#: The name of a type, what tells a value of it, and the same of the values inside it.
+#: The type's name, what distinguishes values of that type, and the keys of the values inside.
 _SortKey = tuple[str, str, tuple[Any, ...]]
 
 
 def _sort_key(value: Any, depth: int = 0) -> _SortKey:
-    """What values are sorted by that have no order of their own: the same in every process, for equal values."""
+    """A sort key for values that have no order of their own. Equal values have the same key in every process."""
     kind = type(value)
     name = f"{kind.__qualname__}\0{kind.__module__}"
     if kind is str:

@@ -1,7 +1,7 @@
 """Classes of Kotlin's standard library: what ``emptyList()``, ``buildList { }``, ``a to b`` and others make.
 
-Everything else that Kotlin's functions make is of a class of Java's: ``listOf(a)`` is a SingletonList, ``listOf(a, b)``
-an ``Arrays.asList``, ``mutableListOf()`` an ArrayList, ``setOf(a, b)`` a LinkedHashSet.
+Everything else that Kotlin's functions make has a Java class: ``listOf(a)`` is a SingletonList, ``listOf(a, b)`` an
+``Arrays.asList``, ``mutableListOf()`` an ArrayList, ``setOf(a, b)`` a LinkedHashSet.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PACKAGE = "kotlin.collections."
 
 
 class EmptyList(list[T]):
-    """``emptyList()``, ``listOf()``; also what ``filter`` and ``take`` give where nothing is left"""
+    """``emptyList()``, ``listOf()``. ``filter`` and ``take`` return it too when nothing is left."""
 
     __slots__ = ()
     java_name: ClassVar[str] = _PACKAGE + "EmptyList"
@@ -90,7 +90,7 @@ class MapBuilder(dict[K, V]):
 #: The classes that hold nothing.
 EMPTY: frozenset[type] = frozenset((EmptyList, EmptySet, EmptyMap))
 _NAMED: tuple[Any, ...] = (EmptyList, ListBuilder, ArrayDeque, EmptySet, SetBuilder, EmptyMap, MapBuilder)
-#: The codecs find all collections in the one table; it cannot import what derives from its own module's classes.
+#: The codecs find all collections in one table. The table's module cannot import this one: this one imports from it.
 COLLECTIONS.update({kind.java_name: kind for kind in _NAMED})
 
 
@@ -116,6 +116,8 @@ class Triple(Generic[A, B, C]):
 @java_class("kotlin.InitializedLazyImpl", final=True, serial_version_uid=8919238260634059149)
 @attrs.define
 class Lazy(Generic[T]):
-    """What Java's serialization writes of a property ``by lazy { }``: its value, computed if it was not yet"""
+    """A property ``by lazy { }`` in Java's serialization: its value. Java computes the value first, if that was not
+    done yet.
+    """
 
     value: T

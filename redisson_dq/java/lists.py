@@ -1,4 +1,4 @@
-"""Java's lists and queues: Python lists that know which class of java.util they are."""
+"""Java's lists and queues: Python lists that know their class in java.util."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LinkedList(list[T]):
 
 
 class _Vector(list[T]):
-    """``capacity`` and ``increment`` are those of the array behind it, which Java's serialization writes."""
+    """``capacity`` and ``increment`` describe the array behind the Vector. Java's serialization writes both."""
 
     __slots__ = ("__weakref__", "capacity", "increment")
 
@@ -146,7 +146,7 @@ class ArrayAsList(list[T]):
 
 
 class ListOf(list[T]):
-    """``List.of(...)``; with ``nulls=True`` the list of ``Stream.toList()``, which may hold None."""
+    """``List.of(...)``. With ``nulls=True`` it is the list of ``Stream.toList()``, which may hold None."""
 
     __slots__ = ("__weakref__", "_class", "nulls")
 
@@ -157,18 +157,18 @@ class ListOf(list[T]):
 
     @property
     def java_name(self) -> str:
-        """Java has one class for one or two elements and one for all other sizes, and one for a part of a list."""
+        """Java has three classes: for one or two elements, for all other sizes, and for a part of a list."""
         few = 0 < len(self) < 3 and not self.nulls and not any(item is None for item in self)
         return _IMMUTABLE + (self._class or ("List12" if few else "ListN"))
 
     def of_class(self, java_name: str) -> None:
-        """Note the class that was read, where another list of this size has another one."""
+        """Note the class that was read, if it is not the usual class of a list of this size."""
         if java_name != self.java_name:
             self._class = java_name[len(_IMMUTABLE) :]
 
 
 class CopiesList(list[T]):
-    """``Collections.nCopies(n, x)``: one object n times; ``element`` is that of an empty one."""
+    """``Collections.nCopies(n, x)``: one object n times. ``element`` keeps the object when the list is empty."""
 
     __slots__ = ("__weakref__", "element")
     java_name: ClassVar[str] = _HELPERS + "CopiesList"

@@ -1,4 +1,4 @@
-"""Java's maps: dicts that know which class of java.util they are, and in which order they stand there."""
+"""Java's maps: dicts that know their class in java.util and the order of their entries in Java."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class _KeptMap(dict[K, V], Kept):
         return self._filled() if found is None else found
 
     def _filled(self) -> list[tuple[K, V]]:
-        """The entries as a table gives them that Java fills."""
+        """The entries in the order of a table that Java filled."""
         return hashed(self.items(), key=key_of)
 
 
 class LinkedHashMap(_KeptMap[K, V]):
-    """``java.util.LinkedHashMap``, where a plain dict would be written to other bytes than those it was read from."""
+    """``java.util.LinkedHashMap``. It stands for a map whose bytes a plain dict would not reproduce."""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "LinkedHashMap"
@@ -114,7 +114,7 @@ class ConcurrentHashMap(_KeptMap[K, V]):
 
 
 class TreeMap(_KeptMap[K, V]):
-    """``java.util.TreeMap``: it is written sorted, where Java's order of the keys is known."""
+    """``java.util.TreeMap``. Its entries are written sorted if Java's order of the keys is known."""
 
     __slots__ = ("comparator",)
     java_name: ClassVar[str] = _UTIL + "TreeMap"

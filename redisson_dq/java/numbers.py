@@ -1,4 +1,4 @@
-"""Wrapper types that pick the Java type a Python value becomes, where the plain type would pick another.
+"""Wrapper types that give a Python number or text another Java type than the plain value has.
 
 A codec that carries types (Kryo5Codec, JsonJacksonCodec) gives a plain value its natural Java type:
 
@@ -6,9 +6,9 @@ A codec that carries types (Kryo5Codec, JsonJacksonCodec) gives a plain value it
 * ``float`` -> ``Double``; ``str`` -> ``String``; ``Decimal`` -> ``BigDecimal``; ``bytes`` -> ``byte[]``.
 
 Wrap the value to choose another: ``Long(5)``. A wrapper is still an int, a float or a str: it compares, hashes and
-calculates as one (``Long(5) == 5``; ``Long(5) + 1`` is the plain int 6). Decoding returns the plain type whenever
-encoding that plain value would give the same Java type, and the wrapper otherwise. So what was read can be written back
-as the same type.
+calculates as one (``Long(5) == 5``; ``Long(5) + 1`` is the plain int 6). Decoding returns the plain type if encoding
+that plain value would give the same Java type. Otherwise it returns the wrapper. So a value that was read is written
+back as the same type.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Short(_JavaInt):
 
 
 class Integer(_JavaInt):
-    """``java.lang.Integer``: 32 bits, signed. A plain int of that size becomes the same."""
+    """``java.lang.Integer``: 32 bits, signed. A plain int of that size also becomes an Integer."""
 
     __slots__ = ()
     _bits = 32
@@ -141,7 +141,7 @@ class Float(_JavaFloat):
 
 
 class Double(_JavaFloat):
-    """``java.lang.Double``. A plain float becomes the same."""
+    """``java.lang.Double``. A plain float also becomes a Double."""
 
     __slots__ = ()
 
@@ -160,17 +160,17 @@ class Character(str):
         return f"{type(self).__name__}({str.__repr__(self)})"
 
 
-# What the codecs decide by: Java's ranges, and the decoding rule from the module's docstring.
+# What the codecs share: Java's ranges, and the decoding rule of the module's docstring.
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
 
 def decoded_long(value: int, _new: Any = int.__new__) -> int:
-    """What a decoded Long comes back as. ``value`` is known to fit 64 bits."""
+    """The Python value of a decoded Long. ``value`` must fit 64 bits."""
     return _new(Long, value) if INT_MIN <= value <= INT_MAX else value
 
 
 def decoded_big_integer(value: int) -> int:
-    """What a decoded BigInteger comes back as."""
+    """The Python value of a decoded BigInteger."""
     return int.__new__(BigInteger, value) if LONG_MIN <= value <= LONG_MAX else value

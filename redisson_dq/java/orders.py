@@ -45,7 +45,7 @@ def _float_key(number: float) -> tuple[bool, float, bool]:
     return is_nan, 0.0 if is_nan else number, str(number)[0] != "-"
 
 
-#: By Python type: what to sort its values by, None for themselves.
+#: By Python type: the sort key of its values. None means that the values themselves are compared.
 _KEYS: dict[type, _Key | None] = {
     str: _text_key,
     numbers.Character: _text_key,
@@ -60,7 +60,7 @@ _KEYS: dict[type, _Key | None] = {
 def sorted_naturally(items: list[Any], key: _Key, *, reverse: bool) -> list[Any]:
     """The elements of a sorted collection, or the entries of a sorted map, in the natural order of Java.
 
-    They stay as they are where that order is not known. ``key`` gives what is compared. O(n log n)
+    The order stays unchanged if Java's order is not known. ``key`` gives the value to compare. O(n log n)
     """
     kinds = {type(key(item)) for item in items}
     if len({_KEYS.get(kind, kind) for kind in kinds}) != 1:
@@ -81,7 +81,7 @@ def sorted_naturally(items: list[Any], key: _Key, *, reverse: bool) -> list[Any]
 
 
 def sorted_by(comparator: Comparator | None, items: list[Any], key: _Key) -> list[Any]:
-    """The items in the comparator's order; as they are if that is not known."""
+    """The items in the comparator's order. Their order stays unchanged if the comparator's is not known."""
     if comparator is Comparator.CASE_INSENSITIVE_ORDER:
         return items
     return sorted_naturally(items, key, reverse=comparator is Comparator.REVERSE_ORDER)

@@ -1,8 +1,8 @@
-"""Texts, numbers and dates of which Java has more objects, or fewer, than Python would write.
+"""Texts, numbers and dates that remember whether Java had one object or several equal ones.
 
-Java's serialization tells two equal objects from one that stands at two places. Python writes equal texts as one object
-and equal dates as two, whatever they are in Python: so equal values have equal bytes. Where what was read differs from
-that, the value is of a class of its own, which is written as one object wherever it stands.
+Java's serialization distinguishes two equal objects from one object at two places. Python writes equal texts as one
+object and equal dates as two, so that equal values have equal bytes. If the bytes that were read differ from that rule,
+the value gets a special class. Such a value is written as one object at all its places.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BASES: tuple[Any, ...] = (str, int, float, bytes, Decimal, UUID, date, time, ti
 
 
 class _Own:
-    """What a class of such values has beside those of its base: a copy is the value itself."""
+    """What these classes add to their base class: a copy of a value is the value itself."""
 
     __slots__ = ()
 
@@ -34,7 +34,9 @@ class _Own:
 
 
 def own(value: Any) -> Any:
-    """The value as an object of its own; as it is if it is one in Python, or a bool. O(size)."""
+    """The value as an object with an identity. Values that have one in Python, and bools, are returned unchanged.
+    O(size).
+    """
     kind: Any = type(value)
     if issubclass(kind, (bool, _Own, Enum)) or not (issubclass(kind, _BASES) or attrs.has(kind)):
         return value
@@ -47,18 +49,18 @@ def is_own(value: Any) -> bool:
 
 
 def is_own_of(kind: type, value: Any) -> bool:
-    """Whether :func:`own` made the value of one of exactly that type."""
+    """Whether :func:`own` made the value from one of exactly that type."""
     return type(value) is _class_of(kind)
 
 
 def kind_of(value: Any) -> Any:
-    """The type of the value, without regard to :func:`own`."""
+    """The type of the value, as if :func:`own` had not been called."""
     return type(value).__mro__[2] if isinstance(value, _Own) else type(value)
 
 
 @functools.cache
 def _class_of(kind: Any) -> Any:
-    """The class of such values of a type. Its name and module are those of the type."""
+    """The class that ``own`` uses for values of a type. Its name and module are those of the type."""
 
     def again(value: Any, _protocol: object) -> tuple[Any, ...]:
         return own, (_made(kind, value),)
@@ -70,7 +72,7 @@ def _class_of(kind: Any) -> Any:
         return _made(kind, value) == (_made(kind, other) if isinstance(other, _Own) else other)
 
     how: dict[str, Any] = {"__slots__": (), "__reduce_ex__": again, "__repr__": text, "__module__": kind.__module__}
-    if attrs.has(kind):  # whose own __eq__ wants the same class
+    if attrs.has(kind):  # the __eq__ of attrs compares only objects of the same class
         how |= {"__eq__": equal, "__hash__": kind.__hash__}
     return type(kind.__name__, (_Own, kind), how)
 

@@ -1,7 +1,7 @@
-"""Schemas for pydantic, and so for FastAPI: of the classes of this package, and of what is declared.
+"""Schemas for pydantic, and so for FastAPI, of this package's classes and of declared classes.
 
-pydantic asks a class for its schema; nothing of it is imported before. A dataclass, an Enum and a model of pydantic
-need nothing from here.
+Pydantic asks a class for its schema. Only then is pydantic imported. A dataclass, an Enum and a model of pydantic need
+nothing from here.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ __all__ = ["add_schemas", "schema_of_attrs", "schema_of_collection", "schema_of_
 
 _METHOD = "__get_pydantic_core_schema__"
 
-#: What pydantic calls: with the class, the annotation, and its GetCoreSchemaHandler.
+#: The function that pydantic calls. It gets the class, the annotation, and pydantic's GetCoreSchemaHandler.
 _Schema = Callable[[Any, Any, Any], Any]
 
 
 def add_schemas(classes: Iterable[Any]) -> None:
-    """Give the classes of this package the method that pydantic asks. java_class does so with a user's."""
+    """Give the classes of this package the method that pydantic calls. java_class does the same for a user's class."""
     for python in classes:
         if isinstance(python, type) and not issubclass(python, (Enum, JavaType)):  # pydantic would ask a JavaType too
             known = next((schema for base, schema in _BY_BASE if issubclass(python, base)), None)
@@ -59,8 +59,10 @@ def _held(
     serialized: Callable[[Any], Any] | None = None,
     alike: tuple[type, ...] = (),
 ) -> _Schema:
-    """The schema of classes whose objects are made of one value of the type ``annotation``, which is given their type
-    arguments. An object of the class itself, or of one that is ``alike``, stays as it is."""
+    """The schema of a class whose objects are made of one value of the type ``annotation``.
+
+    The class's type arguments go to ``annotation``. An object of the class, or of a class in ``alike``, stays as it is.
+    """
 
     def schema(cls: type, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
@@ -95,7 +97,7 @@ def _of_enum(annotation: Callable[..., Any], serialized: Callable[[Any], Any] | 
 
 
 def _array(cls: type, source: Any, handler: Any) -> Any:
-    """An array of a class has no class of its own here: a list does for it."""
+    """An array of objects of one class has no Python class of its own. A list is accepted for it."""
     component = getattr(cls, "_component", None)
     if component is None:
         return _held(_list_of, lambda _cls, value: value)(cls, source, handler)
@@ -152,7 +154,7 @@ _COMPONENTS: dict[str, Any] = {
     "java.lang.String": Union[str, None],
     "java.lang.Object": Any,
 }
-#: The first one counts. Of a view only what is in it is known to JSON: it becomes a plain list or dict.
+#: The first match counts. JSON has only the elements of a view, so a view becomes a plain list or dict.
 _BY_BASE: tuple[tuple[Any, _Schema], ...] = (
     (Array, _array),
     (Elements, _held(_list_of, _set, list, (set, OrderedSet, SetView))),
@@ -183,14 +185,14 @@ _BY_BASE: tuple[tuple[Any, _Schema], ...] = (
 
 
 def schema_of_collection(cls: type, source: Any, handler: Any) -> Any:
-    """A declared subclass of a collection is made of what the collection holds, of the types that the class says."""
+    """The schema of a declared subclass of a collection. Its elements have the types that the class declares."""
     schema = next(schema for base, schema in _BY_BASE if issubclass(cls, base))
     held = _held_types(cls, get_args(source))
     return schema(cls, GenericAlias(cls, held) if held else cls, handler)
 
 
 def _held_types(cls: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The type arguments of the collection that a class extends, where the class has these of its own."""
+    """The type arguments of the collection that a class extends. ``arguments`` are those of the class itself."""
     given = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
     for base in vars(cls).get("__orig_bases__", cls.__bases__):
         origin = get_origin(base) or base
@@ -201,7 +203,7 @@ def _held_types(cls: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def schema_of_attrs(cls: type, source: Any, handler: Any) -> Any:
-    """An attrs class is what pydantic takes for a TypedDict of its attributes."""
+    """Pydantic validates an attrs class as a TypedDict of its attributes."""
     from pydantic_core import core_schema
 
     inner = handler.generate_schema(_typed_dict(cls, source if get_origin(source) is not None else cls))
@@ -228,9 +230,10 @@ def schema_of_attrs(cls: type, source: Any, handler: Any) -> Any:
 
 
 def schema_of_model(cls: Any, source: Any, handler: Any) -> Any:
-    """For a generic model of pydantic, an object of a subclass is no ``Result[Geo]``.
+    """The schema of a generic model that leaves objects of subclasses as they are.
 
-    Pydantic would make one of it, without the fields of the subclass. Here it stays as it is.
+    For pydantic, an object of a subclass is no ``Result[Geo]``. Pydantic would convert it, and drop the fields of the
+    subclass.
     """
     from pydantic_core import core_schema
 
@@ -245,7 +248,7 @@ def schema_of_model(cls: Any, source: Any, handler: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _typed_dict(cls: type, source: Any) -> Any:
-    """One for each class, so that pydantic sees a class that holds itself."""
+    """The one TypedDict of a class. So pydantic recognizes a class that contains itself."""
     from typing_extensions import NotRequired, TypedDict
 
     hints = hints_of(cls)
@@ -260,7 +263,7 @@ def _typed_dict(cls: type, source: Any) -> Any:
 
 
 def _with_arguments(annotation: Any, given: dict[Any, Any]) -> Any:
-    """The annotation with these type arguments, and Any for other variables."""
+    """The annotation with its type variables replaced: by the given types, or by Any."""
     if isinstance(annotation, TypeVar):
         return given.get(annotation, Any)
     parameters = getattr(annotation, "__parameters__", ())

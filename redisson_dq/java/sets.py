@@ -1,4 +1,4 @@
-"""Java's sets: Python sets that know which class of java.util they are, and in which order they stand there."""
+"""Java's sets: Python sets that know their class in java.util and the order of their elements in Java."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _HELPERS = "java.util.Collections$"
 class OrderedSet(MutableSet[T]):
     """A set that keeps the order in which its elements were added; equal to any set of the same elements.
 
-    The elements of a plain set, which has no order, stand in that of a HashSet in Java.
+    Elements that come from a plain set, which has no order, get the order of a HashSet in Java.
     """
 
     __slots__ = ("__weakref__", "_items")
 
     def __init__(self, items: Iterable[T] = ()) -> None:
-        if isinstance(items, (set, frozenset)):  # whose order is another in each process
+        if isinstance(items, (set, frozenset)):  # its order differs from process to process
             items = in_order(items)
         self._items: dict[T, None] = dict.fromkeys(items)
 
@@ -75,11 +75,11 @@ class OrderedSet(MutableSet[T]):
 
     @classmethod
     def _from_iterable(cls, it: Iterable[Any]) -> Any:
-        return OrderedSet(it)  # what set operations give has no Java class of its own
+        return OrderedSet(it)  # the result of a set operation has no Java class of its own
 
 
 class HashSet(set[T], Kept):
-    """``java.util.HashSet``, where a plain set would be written in another order than that in which it was read."""
+    """``java.util.HashSet``. It stands for a set that a plain set would write in another order than it was read."""
 
     __slots__ = ("table",)
     java_name: ClassVar[str] = _UTIL + "HashSet"
@@ -134,7 +134,7 @@ class ConcurrentHashSet(_KeptSet[T]):
 
 
 class TreeSet(_KeptSet[T]):
-    """``java.util.TreeSet``: it is written sorted, where Java's order of the elements is known."""
+    """``java.util.TreeSet``. Its elements are written sorted if Java's order of them is known."""
 
     __slots__ = ("comparator",)
     java_name: ClassVar[str] = _UTIL + "TreeSet"

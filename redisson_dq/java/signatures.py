@@ -32,20 +32,21 @@ class Signature:
     """A Java type as a field declares it.
 
     ``name`` is a primitive's name, a class's binary name, or an array's as in Class.getName (``[I``). ``arguments`` are
-    its type arguments. ``variable`` is the name of the type variable that ``name`` erases. ``component`` is the type of
-    an array's elements where it says more than the name, as in ``T[]``.
+    its type arguments. ``variable`` is the name of the type variable; ``name`` is then its erasure. ``component`` is
+    the type of an array's elements. It is set only where it says more than the name, as in ``T[]``.
     """
 
     name: str
     arguments: tuple[Signature, ...] = ()
     variable: str | None = None
     component: Signature | None = None
-    #: Of the wildcards ``? extends Order`` and ``? super Order``: the word, and the type is that of the bound.
+    #: ``extends`` or ``super`` for the wildcards ``? extends Order`` and ``? super Order``. The other fields then
+    #: describe the bound.
     wildcard: str = ""
 
     @property
     def source(self) -> str:
-        """The type as messages name it: with its arguments."""
+        """The type with its arguments, as messages show it."""
         name = f"? {self.wildcard} {self.name}" if self.wildcard else self.name
         return name + (f"<{', '.join(part.source for part in self.arguments)}>" if self.arguments else "")
 
@@ -55,9 +56,12 @@ OBJECT = Signature("java.lang.Object")
 
 @attrs.frozen
 class JavaType:
-    """In ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``: the Java type, where the
-    annotation alone would pick another. Written as in Java source, nested classes with ``$``. Without type
-    arguments it takes those of the annotation: ``Annotated[list[str], JavaType("java.util.LinkedList")]``."""
+    """The Java type of a field, where the annotation alone would pick another.
+
+    Example: ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``. The name is written as in Java
+    source, nested classes with ``$``. If it has no type arguments, those of the annotation are used:
+    ``Annotated[list[str], JavaType("java.util.LinkedList")]``.
+    """
 
     source: str = attrs.field()
     signature: Signature = attrs.field(init=False, repr=False, eq=False)
@@ -66,7 +70,7 @@ class JavaType:
         object.__setattr__(self, "signature", _parse(self.source))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """What pydantic makes of the annotation: it has no schema of a Collection, and reads an Iterable once only."""
+        """The schema of the annotation. Pydantic has none for a Collection, and can read an Iterable only once."""
         if get_origin(source) in (abc.Collection, abc.Iterable):
             element = get_args(source)[0]
             return handler.generate_schema(Union[list[element], set[element]])  # type: ignore[valid-type]
@@ -112,18 +116,18 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
 
 
 def is_class_name(text: str) -> bool:
-    """Whether a Java class may be called that, its packages included."""
+    """Whether the text is a valid name of a Java class, packages included."""
     return _NAME.fullmatch(text) is not None
 
 
 def array_signature(component: Signature) -> Signature:
-    """An array of elements of this type."""
+    """The type of an array whose elements have the given type."""
     more = component.arguments or component.variable or component.component
     return Signature("[" + component_code(component.name), component=component if more else None)
 
 
 def with_arguments(signature: Signature, arguments: Mapping[str, Signature]) -> Signature:
-    """The type with these instead of the type variables of their names."""
+    """The type with type variables replaced. ``arguments`` maps a variable's name to its replacement."""
     if signature.variable is not None:
         found = arguments.get(signature.variable, signature)
         return attrs.evolve(found, wildcard=signature.wildcard) if signature.wildcard else found

@@ -1,8 +1,8 @@
-"""Java's hash tables: how one lay that was read, and in which order a set or a map is written.
+"""Java's hash tables: the layout of a table that was read, and the order in which a set or a map is written.
 
-Java's bytes may say more than the elements: their order, the size of the table. That is kept beside the elements, so
-what was read is written to the same bytes. A value that Python makes is written in the order of a table that Java fills
-with it.
+Java's bytes contain more than the elements: their order, and the size of the table. Both are kept beside the elements,
+so a value that was read is written to the same bytes. A value made in Python is written in the order in which Java's
+own table would have it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ __all__ = [
 
 @attrs.frozen
 class Table:
-    """How a hash table lay in Java. It holds for a set or a map as long as that has the same keys.
+    """The layout of a hash table in Java. It is valid as long as the set or map has the same keys.
 
-    ``keys`` are in Java's order. The others are what Java's serialization tells, and None where nothing told it.
+    ``keys`` are in Java's order. The other attributes come from Java's serialization. They are None where the codec
+    gave nothing.
     """
 
     keys: tuple[Any, ...] = attrs.field(eq=False, repr=False)
@@ -42,7 +43,7 @@ class Table:
 
 
 class Kept:
-    """What remembers how it lay in Java. ``table`` is None for what Python makes."""
+    """A set or map that remembers its layout in Java. ``table`` is None for one that was made in Python."""
 
     __slots__ = ()
     table: Table | None
@@ -57,19 +58,19 @@ def key_of(pair: tuple[Any, Any]) -> Any:
 
 
 def in_order(value: Any) -> list[Any]:
-    """The elements of a collection as they are written: in the same order in every process. O(n log n)."""
+    """The elements in the order in which they are written. It is the same in every process. O(n log n)."""
     order = getattr(type(value), "java_order", None)
     if order is not None:
         found: list[Any] = order(value)
         return found
     if not isinstance(value, (set, frozenset)):
         return list(value)
-    kept = kept_order(value) if hasattr(value, "table") else None  # a user's subclass of set may have one
+    kept = kept_order(value) if hasattr(value, "table") else None  # a user's subclass of set may have such an attribute
     return hashed(value) if kept is None else kept
 
 
 def pairs_in_order(value: Any) -> Iterable[tuple[Any, Any]]:
-    """The entries of a map as they are written. O(n log n)."""
+    """The entries of a map in the order in which they are written. O(n log n)."""
     if type(value) is dict:
         return value.items()
     order = getattr(type(value), "java_order", None)
@@ -80,17 +81,17 @@ def pairs_in_order(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def hashed(items: Any, capacity: Callable[[int], int] = hash_map_capacity, key: Any = itself) -> list[Any]:
-    """The elements, or the entries with ``key_of``, as a table gives them that Java fills."""
+    """The elements in the order of a table that Java filled. With ``key_of``, the items are entries."""
     return hash_map_order(items, key, capacity(len(items)))
 
 
 def kept_table(value: Any) -> Table | None:
-    """How a set or a map lay in Java; None if that is not known, or the keys are others by now. O(n)."""
+    """The layout of a set or map in Java. None if it is not known, or if the keys have changed. O(n)."""
     return None if kept_order(value) is None else value.table
 
 
 def kept_order(value: Any) -> list[Any] | None:
-    """The elements or entries as Java had them; None if that is not known, or the keys are others by now. O(n)."""
+    """The elements or entries in Java's order. None if it is not known, or if the keys have changed. O(n)."""
     table: Table | None = getattr(value, "table", None)
     if table is None or len(table.keys) != len(value):
         return None
@@ -100,7 +101,7 @@ def kept_order(value: Any) -> list[Any] | None:
             return [own[key] for key in table.keys]
         except KeyError:
             return None
-    # The elements of Elements and the pairs of Entries as well.
+    # This holds for the elements of Elements and the pairs of Entries as well.
     same = all(key is other for key, other in zip(value, table.keys, strict=True))
     if not same:
         return None

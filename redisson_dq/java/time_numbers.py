@@ -1,4 +1,4 @@
-"""Between the numbers of Java's dates and times and the Python values of :mod:`redisson_dq.java.times`."""
+"""Converts between the numbers of Java's dates and times and the Python values of :mod:`redisson_dq.java.times`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def local_date(year: int, month: int, day: int) -> date | FarTime:
 
 
 def _check_date(year: int, month: int, day: int) -> None:
-    # A year of the same kind, leap or not, within Python's.
+    # A year in Python's range that is a leap year if and only if this one is.
     date(2000 + year % 400, month, day)
     if abs(year) > 999_999_999:
         raise ValueError(f"{year} is no year of java.time")
@@ -125,7 +125,7 @@ def local_date_of_days(days: int) -> date | FarTime:
     base = date(1970, 1, 1).toordinal() + days
     if 1 <= base <= date.max.toordinal():
         return date.fromordinal(base)
-    # Shift by whole cycles of 400 years into the range of date, and the year back.
+    # Shift by whole cycles of 400 years into the range of date. Then shift the year back.
     shifted = date.fromordinal(base - (years - 2000) // 400 * 146097)
     return local_date(shifted.year + years - 2000, shifted.month, shifted.day)
 
@@ -138,7 +138,7 @@ def local_time(hour: int, minute: int, second: int, nano: int) -> time:
 
 
 def local_date_time(day: date | FarTime, at: time) -> datetime | FarTime:
-    """A LocalDateTime of its two halves."""
+    """A LocalDateTime of its date and its time."""
     if isinstance(day, FarTime):
         return FarTime(LocalDateTime.java_name, (*day.parts, *time_parts(at)))
     rest = _nanosecond_of(at)
@@ -164,7 +164,7 @@ def offset_time(at: time, offset: int) -> time:
 
 
 def offset_date_time(local: datetime | FarTime, offset: int) -> datetime | FarTime:
-    """An OffsetDateTime of a local one and the offset's seconds."""
+    """An OffsetDateTime of a local date and time and the offset's seconds."""
     zone = _offset(offset)
     if isinstance(local, FarTime):
         return FarTime(OffsetDateTime.java_name, (*local.parts, offset))
@@ -174,7 +174,7 @@ def offset_date_time(local: datetime | FarTime, offset: int) -> datetime | FarTi
 
 
 def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> datetime | FarTime:
-    """A ZonedDateTime of a local one, the offset's seconds and the zone's id."""
+    """A ZonedDateTime of a local date and time, the offset's seconds and the zone's id."""
     fixed = _offset(offset)
     if isinstance(local, FarTime):
         return FarTime(ZonedDateTime.java_name, (*local.parts, offset, zone))
@@ -185,12 +185,12 @@ def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> dateti
         found = plain.replace(tzinfo=info, fold=fold)
         if found.utcoffset() == fixed.utcoffset(None):
             return ZonedDateTime(found, zone=zone, nanosecond=rest) if rest else found
-    # An offset as zone, a zone this machine does not know, or one whose rules it knows differently.
+    # The zone is an offset, or this machine does not know the zone, or knows it with other rules.
     return ZonedDateTime(plain.replace(tzinfo=fixed), zone=zone, nanosecond=rest)
 
 
 def zone_info(zone: str) -> zoneinfo.ZoneInfo | None:
-    """The time zone of that id, None if this machine's tz database has none."""
+    """The time zone of that id. None if this machine's tz database does not have it."""
     if _ZONE.fullmatch(zone) is None:
         return None
     try:
@@ -207,7 +207,7 @@ def _plain(value: datetime) -> datetime:
 
 
 def _nanosecond_of(value: datetime | time | timedelta) -> int:
-    """What the value has below its microseconds: 0 to 999."""
+    """The nanoseconds below the value's microseconds: 0 to 999."""
     return getattr(value, "nanosecond", 0)
 
 
@@ -235,21 +235,21 @@ def duration_parts(value: timedelta | FarTime) -> tuple[int, int]:
 
 
 def date_parts(value: date | FarTime) -> tuple[int, int, int]:
-    """Year, month and day, of whatever has a date."""
+    """Year, month and day of any value with a date."""
     if isinstance(value, FarTime):
         return cast("tuple[int, int, int]", value.parts[:3])
     return value.year, value.month, value.day
 
 
 def time_parts(value: time | datetime | FarTime) -> tuple[int, int, int, int]:
-    """Hour, minute, second and nanosecond of the second, of whatever has a time."""
+    """Hour, minute, second and nanosecond of the second, of any value with a time."""
     if isinstance(value, FarTime):
         return cast("tuple[int, int, int, int]", value.parts[3:7])
     return value.hour, value.minute, value.second, value.microsecond * 1000 + _nanosecond_of(value)
 
 
 def offset_of(value: time | datetime | FarTime) -> int:
-    """The offset's seconds. Raises ValueError for an offset that Java has not."""
+    """The offset's seconds. Raises ValueError for an offset that Java does not support."""
     if isinstance(value, FarTime):
         return cast(int, value.parts[7])
     offset = value.utcoffset()
@@ -261,7 +261,7 @@ def offset_of(value: time | datetime | FarTime) -> int:
 
 
 def zone_of(value: datetime | FarTime) -> str:
-    """The zone's id of what becomes a ZonedDateTime."""
+    """The zone's id of a value that becomes a ZonedDateTime."""
     if isinstance(value, FarTime):
         return cast(str, value.parts[8])
     if isinstance(value, ZonedDateTime):

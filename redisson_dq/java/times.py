@@ -1,10 +1,10 @@
-"""Java's dates and times: Python's own classes with what Java has beyond them.
+"""Java's dates and times: subclasses of Python's own classes, with what only Java has.
 
 Python counts microseconds and the years 1 to 9999, Java nanoseconds and far longer. A value that a plain ``datetime``,
 ``date``, ``time`` or ``timedelta`` holds comes back as one. The classes here are subclasses that carry the nanoseconds,
-or that pick another Java type. :class:`FarTime` keeps times that no ``datetime`` reaches.
+or that pick another Java type. :class:`FarTime` keeps times that are out of the range of ``datetime``.
 
-Calculating with a wrapper gives a plain value, without the nanoseconds, as with the numbers.
+Calculating with a wrapper gives a plain value without the nanoseconds.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class JavaDateTime(datetime):
             if isinstance(value, JavaDateTime) and not nanosecond:
                 nanosecond = value.nanosecond
         else:
-            # The datetime class itself says what is wrong with its arguments.
+            # The constructor of datetime raises the right error for wrong arguments.
             value = datetime(
                 value, cast(int, month), cast(int, day), hour, minute, second, microsecond, tzinfo, fold=fold
             )
@@ -124,11 +124,11 @@ class JavaDateTime(datetime):
         return other - self.to_datetime()
 
     def replace(self, *args: Any, **kwargs: Any) -> datetime:  # type: ignore[override]
-        """As datetime.replace: a plain datetime."""
+        """Like datetime.replace. The result is a plain datetime."""
         return self.to_datetime().replace(*args, **kwargs)
 
     def astimezone(self, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-        """As datetime.astimezone: a plain datetime."""
+        """Like datetime.astimezone. The result is a plain datetime."""
         return self.to_datetime().astimezone(tz)
 
     def __eq__(self, other: object) -> bool:
@@ -161,14 +161,14 @@ class _Utc(JavaDateTime):
 
 
 class Instant(_Utc):
-    """``java.time.Instant``, in UTC. A plain datetime with ``timezone.utc`` becomes the same."""
+    """``java.time.Instant``, in UTC. A plain datetime with ``timezone.utc`` also becomes an Instant."""
 
     __slots__ = ()
     java_name = "java.time.Instant"
 
 
 class LocalDateTime(JavaDateTime):
-    """``java.time.LocalDateTime``: no time zone. A plain naive datetime becomes the same."""
+    """``java.time.LocalDateTime``: no time zone. A plain naive datetime also becomes a LocalDateTime."""
 
     __slots__ = ()
     java_name = "java.time.LocalDateTime"
@@ -193,7 +193,7 @@ class OffsetDateTime(JavaDateTime):
 
 
 class ZonedDateTime(JavaDateTime):
-    """``java.time.ZonedDateTime``; ``zone`` is the zone's id, by default the name of its ZoneInfo or its offset."""
+    """``java.time.ZonedDateTime``. ``zone`` is the zone's id. By default it is that of the ZoneInfo or offset."""
 
     __slots__ = ("zone",)
     java_name = "java.time.ZonedDateTime"
@@ -277,7 +277,7 @@ class JavaTime(time):
         return time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
 
     def replace(self, *args: Any, **kwargs: Any) -> time:  # type: ignore[override]
-        """As time.replace: a plain time."""
+        """Like time.replace. The result is a plain time."""
         return self.to_time().replace(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -298,7 +298,7 @@ class JavaTime(time):
 
 
 class LocalTime(JavaTime):
-    """``java.time.LocalTime``. A plain naive time becomes the same."""
+    """``java.time.LocalTime``. A plain naive time also becomes a LocalTime."""
 
     __slots__ = ()
     java_name = "java.time.LocalTime"
@@ -310,7 +310,7 @@ class LocalTime(JavaTime):
 
 
 class OffsetTime(JavaTime):
-    """``java.time.OffsetTime``. A plain time with a ``datetime.timezone`` becomes the same."""
+    """``java.time.OffsetTime``. A plain time with a ``datetime.timezone`` also becomes an OffsetTime."""
 
     __slots__ = ()
     java_name = "java.time.OffsetTime"
@@ -322,7 +322,7 @@ class OffsetTime(JavaTime):
 
 
 class Duration(timedelta):
-    """``java.time.Duration``. A plain timedelta becomes the same."""
+    """``java.time.Duration``. A plain timedelta also becomes a Duration."""
 
     __slots__ = ("nanosecond",)
     java_name: ClassVar[str] = "java.time.Duration"
@@ -360,7 +360,7 @@ class Duration(timedelta):
 
 @attrs.frozen
 class FarTime:
-    """A Java date or time that Python's classes do not reach: ``LocalDate.MAX``, ``Instant.MIN``.
+    """A Java date or time that is out of the range of Python's classes: ``LocalDate.MAX``, ``Instant.MIN``.
 
     ``parts`` are the numbers that Java keeps. An Instant and a Duration have epoch second and nanosecond, a Date has
     milliseconds. A LocalDate has year, month, day. A LocalDateTime adds hour, minute, second, nanosecond. An
@@ -377,11 +377,11 @@ def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
 
 @attrs.frozen
 class GregorianCalendar:
-    """``java.util.GregorianCalendar``: a moment in a time zone, and how it counts the weeks there.
+    """``java.util.GregorianCalendar``: a moment in a time zone, and the rules for counting weeks.
 
     ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone.
-    ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is the time from which on it is not the Julian
-    calendar, in epoch milliseconds.
+    ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is when the Gregorian calendar replaces the Julian
+    one, in epoch milliseconds.
     """
 
     java_name: ClassVar[str] = "java.util.GregorianCalendar"
@@ -460,7 +460,7 @@ def _at_most_18_hours(_owner: object, _attribute: object, value: int) -> None:
 
 @attrs.frozen
 class ZoneOffset:
-    """``java.time.ZoneOffset``, in seconds: at most 18 hours, both ways."""
+    """``java.time.ZoneOffset``, in seconds: from -18 to 18 hours."""
 
     java_name: ClassVar[str] = "java.time.ZoneOffset"
     seconds: int = attrs.field(validator=_at_most_18_hours)

@@ -1,4 +1,4 @@
-"""Small Java values that Python has no class for, or that another Java type would be picked for."""
+"""Small Java values that have no class in Python, or whose Python class stands for another Java type."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ class StringBuffer(_Text):
 class JavaClass(_Text):
     """``java.lang.Class``: the class's name as Class.getName gives it. Nothing is loaded.
 
-    Java's serialization says more of a class than its name. ``described`` keeps that of one that was read, to be
-    written again; one that Python makes has None.
+    Java's serialization describes a class by more than its name. ``described`` keeps the description of a class that
+    was read, so that it can be written again. A class that Python makes has None.
     """
 
     __slots__ = ("described",)
@@ -136,7 +136,9 @@ class Locale:
 
 @attrs.frozen
 class InetAddress:
-    """``java.net.InetAddress`` with the name of its host; one without is an address of Python's ``ipaddress``."""
+    """``java.net.InetAddress`` with a host name. An address without one is read as an address of Python's
+    ``ipaddress``.
+    """
 
     address: IPv4Address | IPv6Address
     host_name: str
@@ -153,7 +155,7 @@ class InetAddress:
 
 @attrs.frozen
 class InetSocketAddress:
-    """``java.net.InetSocketAddress``: a host and a port. ``host`` is its address, or its name if it is unresolved."""
+    """``java.net.InetSocketAddress``: a host and a port. ``host`` is the address, or the name of an unresolved host."""
 
     java_name: ClassVar[str] = "java.net.InetSocketAddress"
     host: IPv4Address | IPv6Address | InetAddress | str
@@ -251,7 +253,8 @@ class BitSet(set[int]):
     def from_words(cls, words: Iterable[int]) -> BitSet:
         """The set of the bits in Java's ``long[]``, lowest first. O(bits that are set + words).
 
-        Raises ArgumentError for more than a million bits: each takes some 60 bytes here, and one in Java.
+        Raises ArgumentError for more than a million bits. Each set bit takes some 60 bytes in Python, and one bit in
+        Java.
         """
         bits = cls()
         unsigned = [word & (1 << 64) - 1 for word in words]
@@ -298,8 +301,8 @@ def _pairs(fields: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 class ThrowableClass:
     """A class of exceptions that is not the JDK's, as Java's serialization describes it.
 
-    ``fields`` are pairs of a field's name and the Java name of its type. ``superclass`` is described as well, or is the
-    name of a class of the JDK.
+    ``fields`` are pairs of a field's name and the Java name of its type. ``superclass`` is another ThrowableClass, or
+    the name of a class of the JDK.
     """
 
     java_name: str
@@ -321,8 +324,9 @@ class Throwable(Exception):
     """A Java exception as a Python one, so it can be raised: its class, message, cause, trace and fields.
 
     ``fields`` are those that the exception's own classes add to Throwable's, by Java name. Java's serialization
-    describes each class. ``described`` keeps the description of a class that is not the JDK's, to be written again.
-    ``null_cause`` says that the exception was made with null as its cause, which no initCause changes later.
+    describes each class. ``described`` keeps the description of a class that is not the JDK's, so that it can be
+    written again. ``null_cause`` says that the exception was made with null as its cause. Java's initCause cannot
+    change that later.
     """
 
     def __init__(
@@ -369,12 +373,12 @@ class BlockData(bytes):
 class JavaObject:
     """An object of a class that is not declared, as a codec with ``unknown="generic"`` reads it.
 
-    ``fields`` are the object's fields by Java name; of an enum its constant's name, of a collection or any other single
-    value that value. One with an empty ``java_name`` stands without a class.
+    ``fields`` are the object's fields by Java name; An enum has its constant's name instead. A collection, or any other
+    single value, has that value instead. One with an empty ``java_name`` stands without a class.
 
-    SerializationCodec gives two more. ``data`` has, by class, what its writeObject or writeExternal wrote beside the
-    fields: BlockData and objects, in order. ``described`` is what the stream says of the class; with it the object is
-    written again.
+    SerializationCodec sets two more attributes. ``data`` has what writeObject or writeExternal of each class wrote
+    beside the fields: BlockData and objects, in order. ``described`` is the stream's description of the class. It is
+    needed to write the object again.
     """
 
     java_name: str

@@ -1,4 +1,4 @@
-"""What Collections.unmodifiable..., synchronized... and checked... put around a collection."""
+"""The wrappers that Collections.unmodifiable..., synchronized... and checked... put around a collection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HELPERS = "java.util.Collections$"
 
 
 class _View:
-    """What a wrapper of java.util.Collections adds to the elements: its class, and what it wraps."""
+    """What a wrapper of java.util.Collections has beside its elements: its class, and the collection that it wraps."""
 
     __slots__ = ()
     java_name: str
@@ -44,7 +44,7 @@ class _View:
 
     @property
     def inner(self) -> Any:
-        """The wrapped collection, as a new object: ``like`` with the elements. O(size)."""
+        """The wrapped collection as a new object: of the class of ``like``, with the elements. O(size)."""
         made = copy.copy(self.like)
         if isinstance(self, dict):
             made.update(self)
@@ -57,7 +57,9 @@ class _View:
 
     @property
     def wrapped(self) -> Any:
-        """The wrapped collection: the one that was read, if it has the same elements still, else a new one. O(size)."""
+        """The wrapped collection. It is the one that was read if its elements are still the same, else a new one.
+        O(size).
+        """
         source = getattr(self, "source", None)
         if source is None or len(source) != len(cast("Any", self)):
             return self.inner
@@ -70,7 +72,8 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 class ListView(_View, list[T]):
-    """``Collections.unmodifiableList(x)``, ``synchronizedCollection(x)`` ... over a list; of a Collection, over any.
+    """``Collections.unmodifiableList(x)`` and the like around a list. ``synchronizedCollection(x)`` and the like may
+    wrap any collection.
 
     ``java_name`` is the wrapper's class. ``like`` is an empty collection of the class that it wraps. ``types`` are the
     Java names of the classes that a checked wrapper lets in. :func:`unmodifiable` and :func:`synchronized` make one.
@@ -87,7 +90,7 @@ class ListView(_View, list[T]):
 
 
 class SetView(_View, OrderedSet[T]):
-    """The same over a set."""
+    """A wrapper like ListView around a set."""
 
     __slots__ = ("java_name", "like", "source", "types")
 
@@ -100,7 +103,7 @@ class SetView(_View, OrderedSet[T]):
 
 
 class MapView(_View, dict[K, V]):
-    """The same over a dict."""
+    """A wrapper like ListView around a dict."""
 
     __slots__ = ("java_name", "like", "source", "types")
 
@@ -113,7 +116,7 @@ class MapView(_View, dict[K, V]):
 
 
 class ElementsView(_View, Elements[T]):
-    """The same over Elements: a set that Python cannot hold."""
+    """A wrapper like SetView around Elements: a Java set that no Python set can hold."""
 
     __slots__ = ("like", "source", "types")
 
@@ -126,7 +129,7 @@ class ElementsView(_View, Elements[T]):
 
 
 class EntriesView(_View, Entries[K, V]):
-    """The same over Entries: a map that Python cannot hold."""
+    """A wrapper like MapView around Entries: a Java map that no Python dict can hold."""
 
     __slots__ = ("like", "source", "types")
 
@@ -150,7 +153,7 @@ def _view_name(java_name: str, kind: type) -> str:
 
 
 def _kinds_of(name: str) -> tuple[type, ...]:
-    """The views that the wrapper of that name can be."""
+    """The view classes for the wrapper of that name."""
     if name.endswith("Map"):
         return MapView, EntriesView
     return (SetView, ElementsView) if name.endswith("Set") else (ListView,)
@@ -160,7 +163,7 @@ _EXAMPLES: dict[type, str] = {ListView: "List", SetView: "Set", MapView: "Map", 
 
 
 def view_of(java_name: str, inner: Any, types: tuple[str, ...] = ()) -> Any:
-    """The wrapper of that class around a collection. Raises ArgumentError for one that it cannot be around."""
+    """The wrapper of that class around a collection. Raises ArgumentError if the class cannot wrap that collection."""
     kinds: tuple[tuple[Any, Any], ...] = ((object, ListView),)
     if java_name.endswith("Map"):
         kinds = (Entries, EntriesView), (dict, MapView)
@@ -181,12 +184,12 @@ def _empty(collection: Any) -> Any:
 
 
 def unmodifiable(collection: C) -> C:
-    """What ``Collections.unmodifiableList``, ``...Set`` or ``...Map`` makes of a list, set or dict. O(size)."""
+    """The result of ``Collections.unmodifiableList``, ``...Set`` or ``...Map`` for a list, set or dict. O(size)."""
     return cast(C, _view("Unmodifiable", collection))
 
 
 def synchronized(collection: C) -> C:
-    """What ``Collections.synchronizedList``, ``...Set`` or ``...Map`` makes of a list, set or dict. O(size)."""
+    """The result of ``Collections.synchronizedList``, ``...Set`` or ``...Map`` for a list, set or dict. O(size)."""
     return cast(C, _view("Synchronized", collection))
 
 
