@@ -24,8 +24,9 @@ from redisson_dq.java.places import type_fits, value_is_assignable
 
 __all__ = ["Class", "Classes", "incomplete"]
 
-#: How many classes are known, with how many descriptions each, of how many bytes.
-_MOST_KNOWN = 1024
+#: How many classes are known, with how many descriptions each, of how many bytes. Whoever sends more than that may
+#: crowd the others out, which are then learned again.
+_MOST_KNOWN = 512
 _MOST_VARIANTS = 8
 _MOST_BYTES = 4096
 
@@ -114,10 +115,11 @@ class Classes:
         added = tuple(self.of(item) if type(item) is ClassDesc else item for item in new)
         base = None if len(references) == len(recorded.asked) else len(handles)
         described = _Described(data[pos : reader.pos], self.of(desc), added, texts, references, base)
-        if len(described.raw) <= _MOST_BYTES and len(self._known) < _MOST_KNOWN:
-            variants = self._known.setdefault(_head(data, pos), [])
-            if len(variants) < _MOST_VARIANTS:
-                variants.append(described)
+        if len(described.raw) <= _MOST_BYTES:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            variants = self._known.get(_head(data, pos), [])
+            self._known[_head(data, pos)] = [described, *variants[: _MOST_VARIANTS - 1]]
         return described
 
     def of(self, desc: ClassDesc) -> Class:
@@ -128,7 +130,9 @@ class Classes:
         if found is None:
             found = Class(desc, above, self._reader(desc))
             size = len(desc.name) + sum(len(field.name) + len(field.type) for field in desc.fields)
-            if size <= _MOST_BYTES and len(self._classes) < _MOST_KNOWN:
+            if size <= _MOST_BYTES:
+                if len(self._classes) >= _MOST_KNOWN:
+                    self._classes.clear()
                 self._classes[key] = found
         return found
 

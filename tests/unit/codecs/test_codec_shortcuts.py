@@ -341,3 +341,15 @@ def test_a_class_whose_bytes_refer_to_its_own_texts_is_known_at_that_place_only(
     assert damaged != data
     with pytest.raises(DecodeError, match="no text stands where one is due"):
         codec.decode(damaged)
+
+
+def test_classes_that_are_sent_to_fill_the_memory_do_not_and_leave_room() -> None:
+    codec = SerializationCodec(unknown="generic")
+    data = SerializationCodec().encode([acme.Point(1, 2)])
+    for number in range(2_000):
+        name = f"com.acme.P{number:04d}".encode()
+        assert type(codec.decode(data.replace(b"com.acme.Point", name))[0]) is java.JavaObject
+    known = straight_reader._classes
+    assert len(known._known) <= 512
+    assert len(known._classes) <= 512
+    assert codec.decode(data) == [acme.Point(1, 2)]
