@@ -20,17 +20,19 @@ local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before.
 local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
 need(RECEIVING, GRANTING)
-local popped, bytes = 0, 0
+local popped, bytes, largest = 0, 0, 0
 
 local function receive_from(key, deliver)
   -- More values than were asked for are taken only where dead letters are among them, and a bounded number.
+  -- The first value tells how large the values are. The reply is to have no more than some 32 MB.
   while grants < count and popped < count + 100 and bytes < 33554432 do
-    local values = redis.call('LPOP', key, math.min(count - grants, 100))
+    local room = popped == 0 and 1 or math.ceil((33554432 - bytes) / math.max(largest, 1))
+    local values = redis.call('LPOP', key, math.min(count - grants, 100, room))
     if not values then
       return
     end
     for _, value in ipairs(values) do
-      popped, bytes = popped + 1, bytes + #value
+      popped, bytes, largest = popped + 1, bytes + #value, math.max(largest, #value)
       deliver(value, digest_of(value))
     end
   end

@@ -17,6 +17,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedisConnectionError
 from tests.conftest import PATIENCE, eventually
 from tests.faults.servers import at_hand
 from tests.flavours import Flavour
@@ -159,3 +160,68 @@ def test_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Re
         eventually(rest_is_there)
     assert server.running
     assert sorted(got) == sorted(pushed)
+
+
+def test_put_under_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Redis, url: str) -> None:
+    """Two producers wait for room, in ``put`` and in ``offer`` with a timeout. What was in is taken once."""
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    stop = threading.Event()
+    offered: list[str] = []
+    in_doubt: set[str] = set()
+    got: list[str] = []
+
+    def pause() -> None:
+        with redis.Redis.from_url(url, socket_timeout=None) as pauser:
+            while not stop.is_set():
+                length = chance.choice((20, 100, 300))
+                pauser.execute_command("CLIENT", "PAUSE", length, chance.choice(("WRITE", "ALL")))
+                stop.wait(length / 1000 + chance.uniform(0, 0.1))
+
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue = client.bounded_blocking_queue("bounded", transfer=False)
+        assert queue.try_set_capacity(2)
+
+        def put() -> None:
+            number = 0
+            while not stop.is_set():
+                value = f"put{(number := number + 1)}"
+                queue.put(value)
+                offered.append(value)
+
+        def offer() -> None:
+            number = 0
+            while not stop.is_set():
+                value = f"offer{(number := number + 1)}"
+                try:
+                    if queue.offer(value, timeout=0.05):
+                        offered.append(value)
+                except RedisConnectionError as error:
+                    # No answer in time.
+                    if not error.maybe_done:
+                        raise
+                    in_doubt.add(value)
+
+        threads = [threading.Thread(target=work) for work in (pause, put, offer)]
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            got += queue.poll(5, timeout=0.1)
+        stop.set()
+
+        def all_are_taken() -> bool:
+            got.extend(queue.poll(5, timeout=0.1))
+            return not any(thread.is_alive() for thread in threads) and set(got) >= set(offered)
+
+        eventually(all_are_taken)
+
+        def there_is_room() -> bool:
+            got.extend(queue.poll(5, timeout=0.1))
+            return bool(queue.remaining_capacity() == 2)
+
+        eventually(there_is_room)
+    assert server.running
+    assert len(got) == len(set(got))
+    assert set(offered) <= set(got) <= set(offered) | in_doubt

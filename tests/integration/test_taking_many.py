@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from redisson_dq import partition_names
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.errors import ClosedError, DecodeError, WrongTypeError
 from redisson_dq.wire.blocking import Pop
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 
@@ -98,7 +99,10 @@ def test_what_cancelled_tasks_had_goes_back_in_order(flavour: AsyncioFlavour, ad
         while not await asyncio.to_thread(blocked, admin):
             await asyncio.sleep(0)
         line = queue._runtime.receivers.of(Pop(("orders",), "first")).waiters
-        await asyncio.to_thread(admin.rpush, "orders", *values(300))
+        while len(line._line) < 300:
+            await asyncio.sleep(0)
+        # Not awaited here: on a busy machine the tasks would have run before that comes back.
+        pushing = asyncio.create_task(asyncio.to_thread(admin.rpush, "orders", *values(300)))
         while line._line:
             await asyncio.sleep(0)
         # All that have a value and have not run since, in no order.
@@ -108,6 +112,7 @@ def test_what_cancelled_tasks_had_goes_back_in_order(flavour: AsyncioFlavour, ad
             task.cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         got.extend(outcome for outcome in outcomes if isinstance(outcome, str))
+        await pushing
 
     got: list[str] = []
     flavour.run(cancelled())
@@ -290,3 +295,32 @@ def test_a_server_that_allows_no_plain_pop_still_serves_everybody(
             assert sorted(future.result(PATIENCE) for future in waiting) == values(10)
     finally:
         admin.acl_deluser("blocking")
+
+
+@pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
+@pytest.mark.parametrize("partitions", [None, by_night(2)])
+@pytest.mark.parametrize("call", ["poll", "receive"])
+def test_large_values_reach_a_caller_with_little_time(
+    flavour: Flavour, admin: Any, url: str, call: str, partitions: int | None
+) -> None:
+    """What comes when it has gone goes back. The next time less is asked for."""
+    options: dict[str, Any] = {} if partitions is None else {"partitions": partitions}
+    names = ["orders"] if partitions is None else partition_names("orders", partitions)
+    for number in range(24):
+        admin.rpush(names[number % len(names)], f"v{number:02}" + "x" * 2_000_000)
+
+    def is_back() -> bool:
+        return sum(int(admin.llen(name)) for name in names) == 24
+
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False, **options)
+        for _ in range(20):
+            # Nobody waits between two calls, so that nobody has what came too late.
+            found = queue.poll(1000, timeout=0.01) if call == "poll" else queue.receive(1000, timeout=0.01)
+            if found:
+                break
+            eventually(is_back)
+        assert found
+        if call == "receive":
+            assert queue.ack_all(found)
+    assert sum(admin.llen(name) for name in names) == 24 - len(found)

@@ -24,7 +24,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["LeasingQueue"]
+__all__ = ["NO_TIME", "LeasingQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -33,9 +33,9 @@ U = TypeVar("U")
 
 # A value that comes within this time stood there already, and more may stand behind it.
 _AT_ONCE = 0.005
-# The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
-# server is away.
-_NO_TIME = 1e-6
+#: The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
+#: server is away.
+NO_TIME = 1e-6
 
 
 class LeasingQueue(Leasing[T], Generic[T]):
@@ -122,7 +122,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
             source = self._side.lease_source(visibility_timeout)
             left = seconds
             if deadline is not None and seconds != 0:
-                left = max(_NO_TIME, deadline - time.monotonic())
+                left = max(NO_TIME, deadline - time.monotonic())
             lifeline = Lifeline()
             leased = await self._lease(source, wanted, left, lifeline)
             try:
@@ -260,12 +260,12 @@ class LeasingQueue(Leasing[T], Generic[T]):
         taken: list[Taken] = []
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
-            taken = await receiver.receive(_NO_TIME, wanted, lifeline)
+            taken = await receiver.receive(NO_TIME, wanted, lifeline)
         if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
             taken = await receiver.look(wanted, lifeline, left)
         if not taken and left != 0:
             now = time.monotonic()
-            left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
+            left, began = None if left is None else max(NO_TIME, left - (now - began)), now
             taken = await receiver.receive(left, wanted, lifeline)
             receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
         return [each for each in taken if isinstance(each, Leased)]

@@ -358,6 +358,7 @@ class BlockingPop:
     def _give(self, taken: list[Taken]) -> None:
         with self._waiters.mutex:
             self._admit()
+            self._waiters.took(taken)
             self.put_away(self._waiters.give(taken))
             self._served()
 
@@ -465,7 +466,7 @@ class BlockingPop:
             if self._owes_look:
                 return await self._look(dedicated)
             if taken:
-                taken += await self._more(dedicated, len(taken), at_once=at_once)
+                taken += await self._more(dedicated, taken, at_once=at_once)
         except Exception:
             if not taken:
                 raise
@@ -474,11 +475,12 @@ class BlockingPop:
             await self._disconnect()
         return taken
 
-    async def _more(self, dedicated: Dedicated, in_hand: int, *, at_once: bool) -> list[Taken]:
+    async def _more(self, dedicated: Dedicated, taken: list[Taken], *, at_once: bool) -> list[Taken]:
         """What else is ready for those who wait, by one command that does not block."""
         with self._waiters.mutex:
             self._admit()
-            count = self._waiters.claim(in_hand) if at_once or self._waiters.wants_many else 0
+            self._waiters.took(taken)
+            count = self._waiters.claim(len(taken)) if at_once or self._waiters.wants_many else 0
         try:
             request = self.source.more(count) if count else None
             # Redis will refuse the next blocking pop as well, and that one can tell why.

@@ -29,6 +29,10 @@ Answer = Union[list[Taken], RedissonDQError]
 
 # One command takes no more values than this, unless one caller wants more.
 _ENOUGH = 1000
+# Bytes a second that Redis, the network and this process manage together, also where they have other things to do.
+_RATE = 20_000_000
+# How long after its time a caller may still be given something, in seconds. It waits a little longer than that.
+_GRACE = 0.1
 #: Wakes a background task that waits for callers.
 WAKE = "wake"
 #: In the last seconds of a caller's time, no blocking command is sent for it after a look.
@@ -128,6 +132,8 @@ class Waiters:
         self._last_number = 0
         self._asked_number = 0
         self._coming = 0
+        # The size in bytes of the largest value that was taken last.
+        self._size = 0
         # Callers who were given values and may not have kept them yet.
         self._served: deque[Waiter] = deque()
 
@@ -192,9 +198,23 @@ class Waiters:
             wanted += waiter.limit
             if wanted >= _ENOUGH:
                 break
-        count = max(0, wanted - self._coming - in_hand)
+        count = max(0, int(min(wanted, self.affordable(self.patience()))) - self._coming - in_hand)
         self._coming += count
         return count
+
+    def affordable(self, seconds: float) -> float:
+        """How many values are here in that time, as large as the last ones were; one at least.
+
+        More would come when the caller has gone, and go back, and the next caller would have no more luck. May be read
+        without the mutex.
+        """
+        size = self._size
+        return max(1, int((max(0.0, seconds) + _GRACE) * _RATE / size)) if size and seconds < math.inf else math.inf
+
+    def took(self, values: list[Taken]) -> None:
+        """Is told what came."""
+        if values:
+            self._size = max(len(taken.data) for taken in values)
 
     def unclaim(self, count: int) -> None:
         self._coming -= count

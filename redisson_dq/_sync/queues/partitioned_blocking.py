@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast, overload
 from redisson_dq._concurrency import Callback, finish_or_undo, sleep
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue
+from redisson_dq._sync.queues.leasing import NO_TIME
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -28,6 +29,7 @@ from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.partitioned import PartitionedQueueRequests
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
 
 __all__ = ["PartitionedBlockingQueue"]
@@ -171,44 +173,67 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         while True:
             self._check()
             sources = {each.keys.ready: each._side.lease_source(visibility_timeout) for each in self.partitions}
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            deliveries: list[Delivery[T]] = []
-            lifeline = Lifeline()
-            taken: list[Taken] = []
-            if seconds == 0:
-                deliveries = self._lease_at_once(wanted, visibility_timeout)
-            else:
-                receiver = self._runtime.receivers.of(RoundRobin(tuple(sources.values())))
-                taken = receiver.receive(left, wanted, lifeline)
+            # Zero would be one who does not wait.
+            left = None if deadline is None else max(NO_TIME, deadline - time.monotonic())
+            # What several of them give is kept together, or goes back together.
+            lifelines: list[Lifeline] = []
             try:
-                for key, group in itertools.groupby(taken, key=lambda each: each.key):
-                    leased = [each for each in group if isinstance(each, Leased)]
-                    deliveries += self._of_key[key]._opened(sources[key], leased)
+                taken = self._leased(sources, wanted, 0 if seconds == 0 else left, lifelines)
+                deliveries, error = self._read(sources, taken)
+                if error is not None:
+                    raise error
                 if taken and not deliveries:
-                    lifeline.keep()
+                    _keep(lifelines)
                     continue
                 if renew and deliveries:
                     self._runtime.renewal.keep(deliveries)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
                 # The last step. An interruption up to here lets the values go back.
-                lifeline.keep()
+                _keep(lifelines)
                 return made
             except DecodeError:
-                # The others of this call are ready again at their deadline.
-                lifeline.keep()
+                _keep(lifelines)
                 raise
             except BaseException:
-                lifeline.let_go()
+                for lifeline in lifelines:
+                    lifeline.let_go()
                 raise
 
-    def _lease_at_once(self, wanted: int, visibility_timeout: Delay) -> list[Delivery[T]]:
+    def _leased(
+        self, sources: dict[str, LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]
+    ) -> list[Leased]:
+        """What is received of any partition. Its lifelines come into the list before anything hangs on them."""
+        if left != 0:
+            lifelines.append(Lifeline())
+            receiver = self._runtime.receivers.of(RoundRobin(tuple(sources.values())))
+            return [each for each in receiver.receive(left, wanted, lifelines[-1]) if isinstance(each, Leased)]
         turn = self._routing.next()
-        deliveries: list[Delivery[T]] = []
+        leased: list[Leased] = []
         for partition in (*self.partitions[turn:], *self.partitions[:turn]):
-            if len(deliveries) < wanted:
-                left = wanted - len(deliveries)
-                deliveries += partition.receive(left, timeout=0, visibility_timeout=visibility_timeout)
-        return deliveries
+            if len(leased) < wanted:
+                lifelines.append(Lifeline())
+                source = sources[partition.keys.ready]
+                leased += partition._lease(source, wanted - len(leased), 0, lifelines[-1])
+        return leased
+
+    def _read(
+        self, sources: dict[str, LeaseSource], leased: list[Leased]
+    ) -> tuple[list[Delivery[T]], DecodeError | None]:
+        """The deliveries, and one error for all that cannot be read and are not skipped, with the others."""
+        deliveries: list[Delivery[T]] = []
+        failed: DecodeError | None = None
+        for key, group in itertools.groupby(leased, key=lambda each: each.key):
+            try:
+                deliveries += self._of_key[key]._opened(sources[key], list(group))
+            except DecodeError as error:
+                deliveries += error.decoded
+                if failed is None:
+                    failed = error
+                else:
+                    failed.undecodable += error.undecodable
+        if failed is not None:
+            failed.decoded = list(deliveries)
+        return deliveries, failed
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
         """Like :meth:`BlockingQueue.ack_all`, of any partitions.
@@ -383,6 +408,11 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                         logger.error(text, back.key, error, values)
                         break
                     sleep(pause)
+
+
+def _keep(lifelines: Sequence[Lifeline]) -> None:
+    for lifeline in lifelines:
+        lifeline.keep()
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:

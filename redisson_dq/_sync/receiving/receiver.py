@@ -107,6 +107,8 @@ class Receiver:
         cannot be reached, refuses for a while, or has not answered in time.
         """
         waits = timeout != 0
+        if waits and timeout is not None:
+            limit = int(min(limit, self.waiters.affordable(timeout)))
         request = self._pop.source.look(limit)
         assert request is not None
         waiter = Waiter(limit, 0, self._events.put, self)

@@ -161,6 +161,7 @@ class RoundRobinReceiver(Receiver):
             with self.waiters.mutex:
                 self.waiters.unclaim(wanted)
                 self.waiters.admit()
+                self.waiters.took(values)
                 self._distribute(values)
         # Others may have taken what an earlier look found.
         return bool(values) or (bool(asked) and not looked)
