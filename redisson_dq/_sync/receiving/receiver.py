@@ -22,12 +22,12 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Event", "Receiver"]
+__all__ = ["GRACE", "Event", "Receiver"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How much later than its timeout a call returns, when Redis has not answered by then.
-_GRACE = 0.12
+#: How much later than its timeout a call returns, when Redis has not answered by then.
+GRACE = 0.12
 # How long before that it lets the server end a pop by itself.
 _PATIENCE = 0.03
 # How long a caller waits until its bytes are set aside.
@@ -82,7 +82,7 @@ class Receiver:
                 waiter.slot.wait(_PATIENCE)
             if not waiter.slot.filled:
                 self._events.put(partial(self._insist, waiter))
-                waiter.slot.wait(_GRACE)
+                waiter.slot.wait(GRACE)
             if not waiter.slot.filled:
                 # Redis has not answered. Values that come later go back.
                 if self.trouble is not None:

@@ -26,12 +26,12 @@ from redisson_dq._sync.receiving.waiters import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["RoundRobinReceiver"]
+__all__ = ["STAY", "RoundRobinReceiver"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How long pops stay blocked when nobody waits.
-_STAY = 1.0
+#: How long pops stay blocked when nobody waits.
+STAY = 1.0
 
 
 class RoundRobinReceiver(Receiver):
@@ -52,7 +52,7 @@ class RoundRobinReceiver(Receiver):
 
     def _make_pops(self, sources: Sequence[Source]) -> dict[str, BlockingPop]:
         return {
-            each.key: BlockingPop(self._connections, each, self.waiters, Inbox(), stay=_STAY, is_open=False)
+            each.key: BlockingPop(self._connections, each, self.waiters, Inbox(), stay=STAY, is_open=False)
             for each in sources
         }
 
@@ -129,7 +129,7 @@ class RoundRobinReceiver(Receiver):
                     if self.waiters.inbox.is_empty:
                         return []
                     self._is_running = True
-                stay = None if self.waiters.anyone else _STAY
+                stay = None if self.waiters.anyone else STAY
             rung = self.waiters.inbox.next(stay)
             stayed = rung is None
             if rung is not None:
