@@ -17,7 +17,7 @@ from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.conversions import Misfit, convert
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, signature_of
 from redisson_dq.java.generics import arguments_in
-from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable
+from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable, is_jdk
 from redisson_dq.java.maps import EnumMap, LinkedHashMap
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
 from redisson_dq.java.sets import EnumSet, HashSet, OrderedSet
@@ -142,6 +142,14 @@ class Place:
             return
         if not all(map(_may_hold, self._signature.arguments, declaration.elements)):
             raise Misfit(value, self._signature.source)
+        if len(declaration.elements) == 1 and self._arguments[0] is not None and not isinstance(value, Entries):
+            # Of an interface nobody knows here what its objects are beside it.
+            name, own = self._arguments[0].name, declaration.elements[0]
+            is_unknown = own.variable is None and own.name != name and not is_jdk(own.name)
+            if is_unknown and declaration_of(own.name) is None:
+                for index, item in enumerate(value):
+                    if item is not None and not holds(name, item):
+                        raise Misfit(item, name, steps=(index,))
 
     def _with_parts(self, value: Any, notes: Notes) -> Any:
         arguments = self._arguments

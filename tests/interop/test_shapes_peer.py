@@ -130,6 +130,7 @@ def test_a_field_of_an_interface_takes_what_implements_it(rig: Rig) -> None:
         *(("round", made.Unit.FOOT), ("round", square), ("base", disc), ("operator", disc), ("number", square)),
         *(("list_", [disc, stranger]), ("map", {"a": stranger}), ("byUnit", {made.Unit.FOOT: stranger})),
         *(("face", made.Names(["a"])), ("face", "text"), ("face", [disc]), ("callable", made.Twig([]))),
+        ("list_", made.Leaves([made.Leaf(5)])),
     ]
     codecs = {name: codec for name, codec in CODECS.items() if name != "IonJacksonCodec"}
     sent = [

@@ -24,6 +24,7 @@ public class Faces implements Serializable {
     public static class Stranger implements Serializable { private static final long serialVersionUID = 1L; public double side; public Stranger() {} }
     public static class Discs extends ArrayList<Disc> implements Face { private static final long serialVersionUID = 1L; @Override public double area() { return stream().mapToDouble(Disc::area).sum(); } }
 
+    public static class Leaves extends ArrayList<Sealed<Long>> { private static final long serialVersionUID = 1L; }
     public record Plain(int x) {}
     public static class Own implements Externalizable { public int x; @Override public void writeExternal(ObjectOutput o) throws IOException { o.writeInt(x); } @Override public void readExternal(ObjectInput i) throws IOException { x = i.readInt(); } }
     public static class Stand implements Serializable { private static final long serialVersionUID = 1L; public int x; private Object readResolve() { return new Disc(x); } }
