@@ -1,6 +1,6 @@
 """Redisson's codecs, under Redisson's names.
 
-A codec is imported when it is first asked for: each one brings its own readers and writers of Java's types.
+A codec is imported on first use. Each one has its own readers and writers of Java's types.
 """
 
 from typing import TYPE_CHECKING

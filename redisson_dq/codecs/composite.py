@@ -1,4 +1,4 @@
-"""The codec that holds one codec for each place: of its three, a queue uses the one for values."""
+"""The codec that holds three codecs. A queue uses only the one for values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["CompositeCodec"]
 class CompositeCodec(Codec[T]):
     """The counterpart of ``org.redisson.codec.CompositeCodec``, with its arguments in its order.
 
-    A queue has no map keys or map values: the bytes, and the errors, are those of ``value_codec``. Without one Java's
-    queues end with a NullPointerException; here the constructor raises ArgumentError.
+    A queue has no map keys or map values. So the bytes and the errors are those of ``value_codec``. Without a
+    ``value_codec``, Java's queues throw a NullPointerException. Here the constructor raises ArgumentError.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class CompositeCodec(Codec[T]):
         self._value = value_codec
 
     def encode(self, value: T) -> bytes:
-        """The bytes that ``value_codec`` has. Raises its EncodeError."""
+        """The bytes that ``value_codec`` makes. Raises its EncodeError."""
         return self._value.encode(value)
 
     def decode(self, data: bytes) -> T:

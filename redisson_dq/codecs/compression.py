@@ -1,7 +1,7 @@
 """The codecs that compress what another codec writes: LZ4, Snappy, ZStandard.
 
-The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first:
-against ``max_size``, and against the most that so many compressed bytes can hold.
+The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
+must not exceed ``max_size``, nor the most that so many compressed bytes can hold.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_SIZE = 64 * 1024 * 1024
 #: By how much a value may shrink when it is compressed, unless a codec is told otherwise.
 MAX_RATIO = 1000
 
-#: Whatever its compressed bytes, a value of this size is read: a short one says nothing by its ratio.
+#: A value up to this size is read whatever its ratio. The ratio of a short value means nothing.
 _FREE = 1024 * 1024
 
-_LARGEST = 0x7E000000  # LZ4 takes no more; a Java int would hold a little more
+_LARGEST = 0x7E000000  # LZ4's own limit; a Java int could hold a little more
 
 _SIZE = 4  # bytes of a length: a Java int, big endian
 
@@ -39,11 +39,11 @@ class _CompressingCodec(Codec[T]):
     def __init__(
         self, inner: Codec[T] | None = None, *, max_size: int = MAX_SIZE, max_ratio: int | None = MAX_RATIO
     ) -> None:
-        """``inner`` writes what is compressed; Kryo5Codec unless given, as in Redisson.
+        """``inner`` makes the bytes that are compressed. Its default is Kryo5Codec, as in Redisson.
 
         Values of more than ``max_size`` bytes before compression are refused both ways, so that a few bytes in Redis
-        cannot fill the memory. A value of more than 1 MiB may have at most ``max_ratio`` times the bytes that it is
-        compressed to. None is no such bound. Raises ArgumentError, also when the extra ``compression`` is not
+        cannot fill the memory. A value of more than 1 MiB may have at most ``max_ratio`` times as many bytes as its
+        compressed form. None means no such limit. Raises ArgumentError, also when the extra ``compression`` is not
         installed.
         """
         if inner is not None and not isinstance(inner, Codec):
@@ -67,7 +67,7 @@ class _CompressingCodec(Codec[T]):
         return f"{type(self).__name__}({self._inner.name})"
 
     def encode(self, value: T) -> bytes:
-        """What the inner codec writes, compressed. Raises EncodeError. O(size)."""
+        """The compressed bytes of the inner codec. Raises EncodeError. O(size)."""
         try:
             raw = self._inner.encode(value)
         except EncodeError as error:
@@ -84,8 +84,8 @@ class _CompressingCodec(Codec[T]):
     def decode(self, data: bytes) -> T:
         """What the inner codec reads from the decompressed bytes. O(size, before compression).
 
-        Raises DecodeError, whose ``data`` are the bytes given. When the inner codec refuses what was decompressed,
-        its error, with those bytes and the offset in them, is the cause.
+        Raises DecodeError, whose ``data`` are the bytes given. If the inner codec refuses the decompressed bytes, its
+        error is the cause. That error has the decompressed bytes and the offset in them.
         """
         if type(data) is not bytes:
             data = bytes(data)
@@ -115,7 +115,9 @@ class _CompressingCodec(Codec[T]):
         """Raises Malformed, and the library's DecompressionError."""
 
     def _check(self, size: int, compressed: int, *, offset: int = 0, before: int = 0) -> None:
-        """To be called before anything of ``size`` is allocated. Of the value there are ``before`` bytes already."""
+        """Must be called before ``size`` bytes are allocated. ``before`` bytes of the value have been decompressed
+        already.
+        """
         if not 0 <= size <= compressed * self._expansion:
             raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
         if before + size > self._max_size:
@@ -125,7 +127,7 @@ class _CompressingCodec(Codec[T]):
             raise Malformed(too_much, offset)
 
     def _too_much(self, size: int, compressed: int) -> str | None:
-        """What is wrong with the sizes of a value before and after compression, if anything is."""
+        """What is wrong with a value's sizes before and after compression. None if nothing is."""
         if self._max_ratio is None or size <= max(_FREE, self._max_ratio * compressed):
             return None
         return (
@@ -160,7 +162,7 @@ class LZ4Codec(_CompressingCodec[T]):
     def _decompress(self, data: bytes) -> bytes:
         size = _length(data)
         self._check(size, len(data) - _SIZE)
-        # cramjam takes the size as a little-endian prefix; only so it tells when there is less than that.
+        # cramjam takes the size as a little-endian prefix. Only then does it report that a value is shorter.
         raw = bytes(_cramjam().lz4.decompress_block(size.to_bytes(_SIZE, "little") + data[_SIZE:]))
         if len(raw) != size:
             raise Malformed(f"{size} bytes announced, {len(raw)} found", self._header)
@@ -170,12 +172,12 @@ class LZ4Codec(_CompressingCodec[T]):
 class LZ4CodecV2(LZ4Codec[T]):
     """The format of LZ4Codec, since Redisson 3.25.0: ``org.redisson.codec.LZ4CodecV2``.
 
-    Redisson before 4.5.0 does not read its own values back if LZ4 found anything to shorten in them. So up to
-    192 KiB this codec writes a block of literals, as long as the value, which every version reads.
-    ``compress=True`` compresses them too, for readers of 4.5.0 or later (and Java's LZ4Codec of any version).
+    Redisson before 4.5.0 cannot read its own values if LZ4 has shortened them. So up to 192 KiB this codec writes a
+    block of literals, as long as the value. Every version reads such a block. ``compress=True`` compresses them too,
+    for readers of 4.5.0 or later (and Java's LZ4Codec of any version).
     """
 
-    #: What the decompressor behind Redisson gives in one read, and before 4.5.0 there is only one.
+    #: The most bytes that Redisson's decompressor gives in one read. Before 4.5.0 Redisson reads only once.
     _ONE_READ = 192 * 1024
 
     def __init__(
@@ -217,7 +219,9 @@ class SnappyCodecV2(_CompressingCodec[T]):
         return self._block(data)
 
     def _block(self, data: bytes, before: int = 0, offset: int = 0) -> bytes:
-        """One block, after ``before`` decompressed bytes; it starts at ``offset`` of the value."""
+        """One decompressed block. ``before`` bytes were decompressed before it. The block starts at ``offset`` of the
+        compressed value.
+        """
         snappy = _cramjam().snappy
         self._check(snappy.decompress_raw_len(data), len(data), offset=offset, before=before)
         return bytes(snappy.decompress_raw(data))
@@ -264,7 +268,7 @@ class ZStdCodec(_CompressingCodec[T]):
     def _compress(self, raw: bytes) -> bytes:
         encoder = _cramjam().zstd.Compressor(self._LEVEL)
         encoder.compress(raw)
-        # Redisson flushes before it closes, which ends a block unless there is none.
+        # Redisson flushes before it closes. The flush ends the open block, if there is one.
         flushed = bytes(encoder.flush()) if raw else b""
         return b"".join((len(raw).to_bytes(_SIZE, "big"), flushed, bytes(encoder.finish())))
 

@@ -1,4 +1,4 @@
-"""How the codecs say internally that something is wrong, and how it becomes the one public error.
+"""The codecs' internal exceptions, and how they become the public errors.
 
 The readers and writers raise :class:`Malformed` and :class:`Unencodable`, which carry no codec name and no data. A
 codec's ``decode`` and ``encode`` turn them into DecodeError and EncodeError, once, at the edge.
@@ -57,7 +57,7 @@ class _Fault(Exception):
         self._steps: list[str] = []
 
     def inside(self, key: Any) -> None:
-        """Note, on the way out, that the value stands under ``key`` (an index or a dict key)."""
+        """Note, while the error propagates, that the value stands under ``key`` (an index or a dict key)."""
         self._steps.append(f"[{_step(key)}]")
 
     @property
@@ -65,7 +65,7 @@ class _Fault(Exception):
         return shorten("$" + "".join(reversed(self._steps)), _LONGEST_PATH)
 
 
-#: What a step shows of its key. The repr of any other runs the caller's code, and takes as long as it is large.
+#: The types whose repr a step shows. The repr of another type would run the caller's code, and may take long.
 _SHOWN = (str, bytes, int, float, complex, Enum, Decimal, UUID, date, time, timedelta)
 
 
@@ -74,7 +74,7 @@ def _step(key: Any) -> str:
     try:
         if len(parts) < 9 and all(part is None or isinstance(part, _SHOWN) for part in parts):
             return shorten(repr(key[:40] if type(key) in (str, bytes) else key), 40)
-    except Exception:  # a class derived from one of these, or an int of more digits than Python writes
+    except Exception:  # a subclass of one of these, or an int with more digits than Python converts to text
         pass
     return f"<{shorten(type_name(key), 38)}>"
 
@@ -82,8 +82,8 @@ def _step(key: Any) -> str:
 class Malformed(_Fault):
     """The bytes are no value.
 
-    ``offset`` is where reading stopped; a reader that does not know it gives ``near``, a text that stands
-    there. ``stale`` is false for what no declaration of a class can be the cause of.
+    ``offset`` is where reading stopped. A reader that does not know the offset gives ``near``, a text at that place.
+    ``stale`` is false if no outdated declaration of a class can be the cause.
     """
 
     def __init__(self, message: str, offset: int | None = None, *, near: str | None = None, stale: bool = True) -> None:
@@ -95,10 +95,10 @@ class Malformed(_Fault):
         self._classes: tuple[str, ...] = ()
 
     def in_field(self, java_class: str, name: str, others: Iterable[str] = ()) -> Malformed:
-        """Note, on the way out, in which field of which declared class it is. The innermost one stands.
+        """Note, while the error propagates, the field and the declared class that it is in. The innermost field counts.
 
-        ``others`` are declared classes that were read before, the last one first: what they left over may be what was
-        read here.
+        ``others`` are the declared classes that were read before, the last one first. A wrong declaration of theirs may
+        have left bytes over that were read here.
         """
         if not self._place:
             self._place = f", in the field {shorten(name, 120)} of {shorten(java_class, 120)}"
@@ -130,12 +130,12 @@ class Malformed(_Fault):
 
 
 class Unencodable(_Fault):
-    """The codec has no bytes for a value. ``in_field``: it is about a field, whose name it does not tell yet."""
+    """The codec cannot encode a value. ``in_field`` says that the error is about a field, and does not name it yet."""
 
     in_field = False
 
     def of_field(self, java_name: str) -> Unencodable:
-        """Name the field, ``com.acme.Order.id``, on the way out; the innermost counts."""
+        """Name the field, ``com.acme.Order.id``, while the error propagates. The innermost field counts."""
         if self.in_field:
             self.message = shorten(f"{java_name}: {self.message}", _LONGEST_MESSAGE)
             self.in_field = False
@@ -149,7 +149,7 @@ class Unencodable(_Fault):
 
 def command(*java_classes: str) -> str:
     """The command that makes the declarations of Java classes from their jar."""
-    # A nested class without its dollar sign, which a shell would take for a variable.
+    # A nested class is written with a dot. A shell would take its dollar sign for a variable.
     return f"`redisson-dq generate-classes your.jar {' '.join(shorten(name, 120) for name in java_classes)}`".replace(
         "$", "."
     )
@@ -169,7 +169,9 @@ def undeclared(java_class: str, offset: int | None = None, *, near: str | None =
 
 
 def check_fields(value: Any, declaration: Declaration) -> None:
-    """Refuse an object of a subclass of a collection with fields that a codec does not write, as Java's does not."""
+    """Refuse an object of a collection's subclass whose own fields are set. Neither Java's codec nor this one writes
+    them.
+    """
     if not declaration.fields and declaration.superclass is None:
         return
     defaults = {one.name: one.default for one in attributes_of(declaration.python)}
@@ -183,7 +185,9 @@ def check_fields(value: Any, declaration: Declaration) -> None:
 
 
 def check_nulls(value: Any, java_name: str) -> None:
-    """Refuse a null in a collection that holds none in Java: reading one fails there, or drops what stands behind."""
+    """Refuse a null in a collection that allows none in Java. There, reading the null fails, or drops the elements
+    after it.
+    """
     if java_name not in NO_NULLS:
         return
     pairs = value.items() if isinstance(value, dict) else value if isinstance(value, Entries) else None
@@ -198,11 +202,11 @@ def check_nulls(value: Any, java_name: str) -> None:
 
 
 def unwritable(error: Exception, *keys: Any) -> Unencodable:
-    """The fault of an exception that a value raises while it is written.
+    """The fault for an exception that a value raises while it is written.
 
-    A property, an ``__iter__`` or a tzinfo of the caller may raise it, or an object that lacks its attributes. The
-    value stands under ``keys``, the innermost first. A RecursionError is raised again, as the stack has no room to say
-    more.
+    The exception may come from a property, an ``__iter__`` or a tzinfo of the caller, or from an object without its
+    attributes. ``keys`` lead to the value, the innermost first. A RecursionError is raised again, because the stack has
+    no room for more calls.
     """
     if keys and isinstance(error, RecursionError):
         raise error
@@ -216,19 +220,21 @@ def unwritable(error: Exception, *keys: Any) -> Unencodable:
 
 
 def encode_error(error: Exception, codec: str) -> EncodeError:
-    """The public error of whatever was raised while a value was written, to be raised ``from`` it."""
+    """The public error for any exception that was raised while a value was written. It is raised ``from`` that
+    exception.
+    """
     return (error if isinstance(error, Unencodable) else unwritable(error)).as_error(codec)
 
 
 def decode_error(error: Exception, codec: str, data: bytes) -> DecodeError:
-    """The public error of whatever was raised while bytes were read, to be raised ``from`` it."""
+    """The public error for any exception that was raised while bytes were read. It is raised ``from`` that one."""
     fault = error if isinstance(error, Malformed) else malformed(error, data)
     return fault.as_error(codec, data)
 
 
 def malformed(error: Exception, data: bytes) -> Malformed:
-    """The fault of an exception that is none yet."""
-    if isinstance(error, (IndexError, struct.error)):  # what the readers of binary formats leave to Python
+    """The fault for an exception that may not be a fault yet."""
+    if isinstance(error, (IndexError, struct.error)):  # readers of binary formats let Python raise these
         return Malformed("the bytes end in the middle of the value", len(data))
     # Raised by the __hash__ of a declared class, say.
     return Malformed(_message(error, "the value cannot be made"), stale=not isinstance(error, ArgumentError))
@@ -241,7 +247,7 @@ def _message(error: Exception, what: str) -> str:
         text = shorten(str(error), 300)
     except Exception:
         text = ""
-    # An ArgumentError is about a declaration whose annotations stand for no Java type, and says so.
+    # An ArgumentError is about a declaration whose annotations stand for no Java type. Its message says so.
     return text if isinstance(error, ArgumentError) else f"{what}: {type(error).__name__}: {text}"
 
 

@@ -1,4 +1,4 @@
-"""The text Java gives a Double and a Float (``Double.toString``, ``Float.toString``).
+"""Java's text of a Double and a Float (``Double.toString``, ``Float.toString``).
 
 The digits are the shortest that read back as the same value, at least two of them, as the JDK writes them since version
 19. Older JDKs write more digits for some values (9.999999999999999E22 for 1.0E23, the Float 2.34603552E17 for
@@ -26,7 +26,7 @@ def double_text(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     digits, exponent = _split(float.__repr__(size))
     if len(digits) == 1:
-        # One digit is enough; Java then writes the two digits that come closest, 4.9E-324 and not 5.0E-324.
+        # One digit is enough. Java still writes the two digits that come closest: 4.9E-324, not 5.0E-324.
         two = f"{size:.1e}"
         if float(two) == size:
             digits, exponent = _split(two)
@@ -45,7 +45,7 @@ def _shortest_float(size: float) -> tuple[str, int]:
     for places in range(1, 9):
         mantissa, _, power = f"{size:.{places}e}".partition("e")
         nearest, shift = int(mantissa.replace(".", "")), int(power) - places
-        # At a power of two the values above lie twice as far apart as those below: the next decimal may fit.
+        # At a power of two, the values above are twice as far apart as those below. So the next decimal may fit.
         for candidate in (nearest, nearest + 1):
             if _rounded(float(f"{candidate}e{shift}")) == size:
                 digits = str(candidate)

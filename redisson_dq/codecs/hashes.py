@@ -1,4 +1,5 @@
-"""Keys and elements that were made to have one hash: each takes as long to put into a dict as there are others.
+"""Refuses keys and elements that were made to have one hash. Adding such a key to a dict takes time for each of the
+others.
 
 Nobody knows the hashes of texts beforehand. The hashes of numbers, UUIDs and whatever consists of them are the same in
 every process. That of an int is its remainder by 2**61 - 1.
@@ -19,15 +20,15 @@ from redisson_dq.codecs.faults import Malformed
 
 __all__ = ["FEW_KEYS", "SAME_HASH", "Hashes"]
 
-#: So many may have one hash, in each container.
+#: So many keys of a container may have the same hash.
 FEW_KEYS = 16
 SAME_HASH = "keys or elements of which too many have the same hash"
 
-#: The comparisons that a value may take at first, and how many more it has for each key.
+#: The number of comparisons that every value may take, and how many more are allowed for each key.
 _FREE = 100_000
 _FOR_EACH_KEY = 8
 _MOST_PARTS = 1_000
-#: An int of more bits takes too long to become the Decimal that it is compared with.
+#: To compare an int with a Decimal, Python makes it a Decimal. For an int of more bits that takes too long.
 _MOST_BITS = 16_384
 _TEXTS = frozenset((str, bool, type(None)))
 
@@ -43,7 +44,7 @@ class Hashes:
     def check(self, keys: Collection[Any], pos: int | None = None) -> None:
         """Refuse keys or elements of a container when too many have the same hash. Raises Malformed. O(size).
 
-        Those that have no hash are no keys, and pass. So do equal ones, of which one is kept.
+        Elements without a hash pass: they are no keys. Equal keys pass too: only one of them is kept.
         """
         if len(keys) <= FEW_KEYS or all(kind in _TEXTS or issubclass(kind, Enum) for kind in set(map(type, keys))):
             return
@@ -75,7 +76,7 @@ class Hashes:
 
 
 def _parts(key: Any) -> int:
-    """How many values a comparison with the key may come to, up to a limit."""
+    """How many values a comparison with the key may have to compare, up to a limit."""
     count = 0
     waiting = [key]
     while waiting and count < _MOST_PARTS:

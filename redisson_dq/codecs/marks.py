@@ -1,7 +1,7 @@
-"""Values that were read from bytes to which they are not written again: no lookup by value finds them.
+"""Marks values that would be written to other bytes than they were read from. A lookup by value cannot find them.
 
-A reader that meets what Python cannot keep says so, and the codec marks the whole value. A queue asks for the mark
-before it looks for the value by its bytes. A copy of the value has no mark.
+A reader reports what Python cannot keep, and the codec then marks the whole value. A queue checks for the mark before
+it looks for the value by its bytes. A copy of the value has no mark.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ class _MarkedDict(dict[Any, Any]):
         return dict, (dict(self),)
 
 
-#: Of the plain collections, which have no room for a weak reference: what holds the same.
+#: Plain collections allow no weak reference. So a subclass with the same content takes the mark.
 _WITH_ROOM: dict[type, Any] = {list: _MarkedList, dict: _MarkedDict}
-#: By id, as objects need have no hash; the reference takes the entry away with its object.
+#: By id, because an object may have no hash. The weak reference removes the entry when its object goes.
 _marks: dict[int, tuple[weakref.ref[Any], str]] = {}
 
 
 def marked(value: Any, why: str) -> Any:
-    """The value, with a mark that says why it has other bytes. What cannot be marked comes back without: O(n)."""
-    if isinstance(value, Enum):  # the constant is everyone's
+    """The value, with a mark that says why it has other bytes. A value that cannot be marked is returned unmarked.
+    O(n).
+    """
+    if isinstance(value, Enum):  # all code shares the constant
         return value
     made = _WITH_ROOM.get(type(value), lambda value: value)(value)
     key = id(made)
@@ -44,6 +46,6 @@ def marked(value: Any, why: str) -> Any:
 
 
 def other_bytes(value: Any) -> str:
-    """Why a value was read from other bytes than it is written to; empty if nothing is known of that. O(1)"""
+    """Why a value was read from other bytes than it is written to. Empty if the value has no mark. O(1)"""
     found = _marks.get(id(value))
     return "" if found is None or found[0]() is not value else found[1]

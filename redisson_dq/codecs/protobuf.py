@@ -1,4 +1,4 @@
-"""Redisson's codec for protobuf messages, and for what else its one type may be."""
+"""Redisson's codec for protobuf messages, and for the other types that it accepts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ProtobufCodec"]
 
 
 class _Coding(NamedTuple):
-    """How the codec's one type becomes bytes: raises Unencodable, Malformed, or another codec's errors."""
+    """Encodes and decodes the codec's one type. Raises Unencodable, Malformed, or another codec's errors."""
 
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
@@ -85,13 +85,14 @@ class ProtobufCodec(Codec[T]):
 
 
 def _renamed(codec: str, error: EncodeError | DecodeError) -> str:
-    """The message of an error of a codec inside."""
+    """The message of an inner codec's error, under this codec's name."""
     return f"{codec}: {str(error).removeprefix(f'{error.codec}: ')}"
 
 
 # Messages of protobuf
 
-#: Protobuf writes messages nested to any depth, and reads 100, here and in Java. Each takes two bytes or more.
+#: In Python and Java, protobuf writes messages nested to any depth, and reads 100 levels. Each level takes two bytes or
+#: more.
 _SHORTEST_DEEP = 200
 
 
@@ -140,7 +141,7 @@ _JSON: dict[str, tuple[str, ...]] = {
     "java.util.HashSet": ("java.util.HashSet", "java.util.LinkedHashSet"),
     "java.util.HashMap": ("java.util.HashMap", "java.util.LinkedHashMap"),
 }
-#: ``list``, ``set`` and ``dict`` stand for interfaces, Java's codec has classes on its list.
+#: ``list``, ``set`` and ``dict`` stand for interfaces. The list of Java's codec has classes.
 _CLASSES = {
     "java.util.List": "java.util.ArrayList",
     "java.util.Set": "java.util.HashSet",

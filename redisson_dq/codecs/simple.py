@@ -28,13 +28,13 @@ _PYTHON_ONLY = frozenset(
         "oem",
     )
 )
-_BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # and what Java writes before the text
+_BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # the mark that Java writes before the text
 _BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII)
 _HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII)
-_TRIMMED = "".join(map(chr, range(0x21)))  # what Java's String.trim takes away
+_TRIMMED = "".join(map(chr, range(0x21)))  # the characters that Java's String.trim removes
 
 
 class StringCodec(Codec[str]):
@@ -55,7 +55,7 @@ class StringCodec(Codec[str]):
             name = codecs.lookup(charset).name
             if name in _PYTHON_ONLY:
                 raise ArgumentError(f"charset {charset!r} is Python's own, Java has none like it")
-            "".encode(charset)  # refuses what is no text encoding
+            "".encode(charset)  # raises unless it is a text encoding
         except (LookupError, ValueError) as error:  # ValueError: a NUL in the name
             if isinstance(error, ArgumentError):
                 raise
@@ -104,7 +104,7 @@ class _WholeNumberCodec(Codec[int]):
         """The decimal text of an int. Raises EncodeError for other types and values out of range. O(1)."""
         if not issubclass(type(value), int) or value is True or value is False:
             raise _wrong_type(value, "an int").as_error(self.name)
-        value = int.__pos__(value)  # plain, whatever a subclass makes of its operators
+        value = int.__pos__(value)  # a plain int, even if a subclass redefines operators
         if not self._least <= value <= self._most:
             raise Unencodable(f"the int is outside {self._least} to {self._most}").as_error(self.name)
         return b"%d" % value
@@ -143,7 +143,7 @@ class DoubleCodec(Codec[float]):
 
     Writes the digits of JDK 19 and later (older ones write a digit too many for a few values). Reads what
     ``Double.valueOf`` reads: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an exponent, a suffix
-    f or d. A number too large is an infinity.
+    f or d. A number that is too large becomes an infinity.
     """
 
     def encode(self, value: Any) -> bytes:

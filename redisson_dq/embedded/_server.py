@@ -1,4 +1,4 @@
-"""``EmbeddedServer``: one server process of our own, from start to stop."""
+"""``EmbeddedServer``: one private server process, from start to stop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OURS = frozenset({"port", "bind", "unixsocket", "dir", "daemonize", "logfile"})
 
 
 class EmbeddedServer:
-    """A Redis-compatible server on loopback that lives no longer than this object and this process.
+    """A Redis-compatible server on loopback. It ends with this object, and with this process.
 
     A context manager: ``with EmbeddedServer() as server: connect(server.url)``. A start takes some 60 ms and
     blocks, in asyncio too. It answers PING when ``start`` returns. It ends at ``stop``, when the object is
@@ -91,7 +91,7 @@ class EmbeddedServer:
 
     @property
     def running(self) -> bool:
-        """Whether the server process lives, as far as is known without asking Redis."""
+        """Whether the server process runs, as far as that is known without asking Redis."""
         return self._process is not None and self._process.running
 
     @property
@@ -199,7 +199,7 @@ class EmbeddedServer:
                     raise
                 if time.monotonic() > deadline:
                     raise in_use from None
-                if self._address or self._port:  # this one and no other: whoever has it may let go
+                if self._address or self._port:  # this port and no other: a process that holds it may release it
                     time.sleep(0.05)
                 continue
             self._process, self._address = process, address
@@ -210,7 +210,7 @@ class EmbeddedServer:
         pause = 0.004
         while True:
             info = probe(address, password=self._password())
-            # Somebody else's server may answer on a port that ours is about to fail on.
+            # Another server may answer on this port, and ours may be about to fail to bind it.
             if info is not None and info.pid == process.pid:
                 return info
             if not process.wait(pause):
@@ -267,7 +267,7 @@ class EmbeddedServer:
 
 
 class _AddressInUseError(RedisConnectionError):
-    """The port was taken between our choice and the server's bind."""
+    """Another process took the port after it was chosen and before the server bound it."""
 
 
 def _remove(work_dir: Path, owner: int) -> None:

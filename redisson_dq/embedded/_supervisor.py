@@ -14,7 +14,8 @@ that signal). It reads one byte from standard input:
 end     the process that holds the pipe is gone: as ``t``, then ``WORK_DIR`` is removed
 ====== =============================================================================
 
-A server that ends by itself is reported; the supervisor stays, so the one who holds the pipe decides.
+When the server ends by itself, the supervisor reports it and stays. The process that holds the pipe decides what
+follows.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def _kill_me_when_the_supervisor_dies() -> None:
-    """Linux: the server does not outlive a supervisor that was SIGKILLed. Elsewhere nothing.
+    """On Linux, the server ends when its supervisor is SIGKILLed. Elsewhere this does nothing.
 
-    The signal is tied to the thread that forked; here that is the only thread of the supervisor.
+    The signal is tied to the thread that forked. The supervisor has only that one thread.
     """
     if sys.platform == "linux":
         with contextlib.suppress(ImportError, OSError, AttributeError):
@@ -53,12 +54,12 @@ def _start(argv: list[str], log: int) -> int:
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         _kill_me_when_the_supervisor_dies()
-        if os.getppid() == supervisor:  # it may have died before the line above
+        if os.getppid() == supervisor:  # the supervisor may have died before the line above
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(log, 1)
             os.dup2(log, 2)
             os.execv(argv[0], argv)
-    except BaseException as error:  # whatever it is, the forked copy must never run on
+    except BaseException as error:  # after any error, the forked copy must not go on
         os.write(log, f"cannot run {argv[0]}: {error}\n".encode())
     finally:
         os._exit(127)
@@ -98,7 +99,7 @@ class _Server:
 
     def end(self, number: int) -> None:
         if not self.ended:
-            os.kill(self.pid, number)  # our child, not reaped yet: the number cannot be somebody else's
+            os.kill(self.pid, number)  # our child, not reaped yet: no other process can have its pid
             self.wait(watch=[], seconds=_GRACE)
         if not self.ended:
             os.kill(self.pid, signal.SIGKILL)

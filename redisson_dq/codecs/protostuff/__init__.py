@@ -1,8 +1,8 @@
 """Protostuff's runtime schema: the bytes of ProtobufCodec for classes that protobuf did not generate.
 
-The fields of a class are numbered in their order, the superclass's first. A field whose declared class is enough holds
-the bare value. A field that is declared as Object, an interface or a collection of collections holds values after their
-type's number or class's name. Nulls are not written anywhere.
+The fields of a class are numbered in their order, the superclass's first. If the declared class of a field determines
+its values' class, the field holds the bare value. In a field declared as Object, an interface or a collection of
+collections, the type's number or the class's name precedes each value. Nulls are not written anywhere.
 
 Protostuff loses some values in silence: nulls in lists and arrays, empty lists, subclasses in fields. Those are
 refused here.

@@ -1,4 +1,4 @@
-"""The JDK's classes that protostuff takes apart into their private fields, as far as Java reads them back.
+"""The JDK's classes that protostuff writes as their private fields, except those that Java cannot read back.
 
 The fields are those of JDK 8 to 21, in their order, without the transient ones.
 """
@@ -22,9 +22,8 @@ _TIME = "java.time."
 
 @attrs.frozen
 class Parts:
-    """One class: the Java types of its fields, their values of an object, and the object of the values.
-
-    ``split`` and ``join`` raise ValueError or OverflowError for what the class does not hold.
+    """One class. ``split`` gives an object's field values, and ``join`` makes an object of them. Both raise ValueError
+    or OverflowError for a value that the class cannot hold.
     """
 
     types: tuple[str, ...]
@@ -41,7 +40,7 @@ def _uuid(most: int, least: int) -> UUID:
 
 
 def _local(value: Any) -> tuple[Any, ...]:
-    """The date and the time of whatever has both."""
+    """The date and the time of any value that has both."""
     return time_numbers.local_date(*time_numbers.date_parts(value)), time_numbers.local_time(
         *time_numbers.time_parts(value)
     )

@@ -105,7 +105,7 @@ def _note(fault: Malformed, path: tuple[Any, ...]) -> None:
 
 
 def _unknown(reader: Reader, declaration: Declaration) -> None:
-    """Pass over a field that a newer class has, as Java does."""
+    """Skip a field that only a newer version of the class has, as Java does."""
     if reader.number == types.POJO and reader.wire == BYTES:
         raise reader.fault(
             f"the name of a class where the fields of {declaration.name} should be: if that is abstract in Java, "
@@ -115,7 +115,7 @@ def _unknown(reader: Reader, declaration: Declaration) -> None:
 
 
 def _value(reader: Reader, declared: Signature, *, in_map: bool = False) -> Any:
-    """The value of a field, or of an element, that is declared as this."""
+    """The value of a field or an element of the declared type."""
     name = declared.name
     scalar = SCALARS.get(name)
     if scalar is not None:
@@ -187,7 +187,7 @@ def _any(reader: Reader, declared: str) -> Any:
 
 
 def _collected(reader: Reader, name: str, items: list[Any]) -> Any:
-    """The collection of that class, if too many of its keys or elements have not the same hash."""
+    """The collection of that class. Raises Malformed if too many of its keys or elements have the same hash."""
     if types.is_map(name):
         reader.hashes.check([key for key, _ in items], reader.start)
     elif not issubclass(COLLECTIONS[name], list):
@@ -196,7 +196,7 @@ def _collected(reader: Reader, name: str, items: list[Any]) -> Any:
 
 
 def _elements(reader: Reader) -> list[Any]:
-    """Elements of a collection or an array, each with its type, up to the end of the group."""
+    """The elements of a collection or an array, each with its type, up to the end of the group."""
     items: list[Any] = []
     try:
         for number in reader.fields():

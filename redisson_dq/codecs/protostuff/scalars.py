@@ -1,4 +1,4 @@
-"""What protostuff writes as one protobuf field: numbers, texts, byte[], BigDecimal, BigInteger, Date."""
+"""The values that protostuff writes as one protobuf field: numbers, texts, byte[], BigDecimal, BigInteger, Date."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?", re.ASCI
 
 @attrs.frozen
 class Scalar:
-    """One Java type. ``cast`` makes a value of it, or raises ArgumentError or TypeError; ``dump`` and ``load`` are the
-    bytes after the tag, in the wire type ``wire``."""
+    """One Java type. ``cast`` makes a value of it, or raises ArgumentError or TypeError. ``dump`` writes and ``load``
+    reads the bytes after the tag, in the wire type ``wire``.
+    """
 
     wire: int
     cast: Callable[[Any], Any]
@@ -37,7 +38,7 @@ class Scalar:
     load: Callable[[Reader], Any]
 
     def fit(self, value: Any, name: str) -> Any:
-        """The value as one of this type, which is declared as ``name``. Raises Unencodable."""
+        """The value as one of this type. ``name`` is the declared type, for messages. Raises Unencodable."""
         try:
             return self.cast(value)
         except (ArgumentError, TypeError) as error:
@@ -93,7 +94,7 @@ def _char(make: Callable[[str], Any] = str) -> Scalar:
     )
 
 
-_MAX_DECIMAL_BITS = 1 << 17  # turning an int into a Decimal takes quadratic time
+_MAX_DECIMAL_BITS = 1 << 17  # converting an int to a Decimal takes quadratic time
 
 
 def _decimal(value: Any) -> Decimal:
@@ -208,7 +209,7 @@ _BY_TYPE: dict[type, str] = {
 
 
 def scalar_name(value: Any) -> str | None:
-    """The Java type of a value whose type is not declared; None if it is not one of the above. O(1)."""
+    """The Java type of a value whose type is not declared. None if the value is no scalar. O(1)."""
     if isinstance(value, Enum):
         return None
     for kind in type(value).__mro__:

@@ -1,4 +1,4 @@
-"""What protostuff makes of a declared type: how its values stand in the bytes, and the fields of a class by number."""
+"""How protostuff writes the values of a declared type, and the fields of a class by number."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
     "slots",
 ]
 
-#: The numbers that stand before a value whose type is not declared, where it is no scalar.
+#: The numbers that precede a value whose type is not declared, unless it is a scalar.
 ARRAY, ENUM, COLLECTION, MAP = 15, 24, 25, 26
 ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO = 33, 34, 35, 127
 
@@ -58,7 +58,7 @@ _CONCURRENT_ONES = (
     "CopyOnWriteArrayList ConcurrentLinkedQueue ConcurrentLinkedDeque LinkedBlockingQueue LinkedBlockingDeque "
     "PriorityBlockingQueue CopyOnWriteArraySet ConcurrentSkipListSet ConcurrentHashMap ConcurrentSkipListMap"
 )
-#: By the name that stands in the bytes: the collections that Java fills again.
+#: By the name in the bytes: the collections that Java can read back.
 FILLED: dict[str, str] = {
     **{name: _UTIL + name for name in f"{_LISTS} {_SETS} {_MAPS}".split()},
     **{name: _CONCURRENT + name for name in _CONCURRENT_ONES.split()},
@@ -80,7 +80,7 @@ _BEHIND: dict[str, str] = {
 }
 
 _ANYTHING = frozenset((*NAMES, ARRAY, ENUM, COLLECTION, MAP, ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO))
-#: By declared type: the numbers of the values that Java reads there.
+#: By declared type: the numbers of the types that Java reads there.
 _ALLOWED: dict[str, frozenset[int]] = {
     **dict.fromkeys(("java.lang.Object", "java.lang.Comparable", "java.io.Serializable"), _ANYTHING),
     "java.lang.Iterable": frozenset((COLLECTION, POJO)),
@@ -95,7 +95,7 @@ _Kind = Literal["scalar", "enum", "jdk", "class", "map", "array", "list", "any",
 
 
 def kind_of(name: str) -> _Kind:
-    """How a value that is declared as this Java type stands in the bytes. O(1).
+    """How a value of this declared Java type is written. O(1).
 
     A ``scalar`` and an ``enum`` are written as one field. A ``jdk``, a ``class``, a ``map`` and an ``array`` are
     written as a group. A ``list`` is one field or group for each element. ``any`` is a group with its type's number.
@@ -144,7 +144,7 @@ def is_map(name: str) -> bool:
 
 
 def family(name: str) -> type:
-    """Which of list, set and dict this class of a collection is."""
+    """Whether this collection class is a list, a set or a dict."""
     kind = COLLECTIONS[name]
     return dict if issubclass(kind, dict) else list if issubclass(kind, list) else set
 
@@ -168,12 +168,12 @@ def allowed_in(name: str) -> frozenset[int]:
 
 
 def element_type(declared: Signature) -> Signature:
-    """The type by which the elements of a declared list stand in the bytes."""
+    """The type by which the elements of a declared list are written."""
     return _plain(declared.arguments[0]) if len(declared.arguments) == 1 else OBJECT
 
 
 def entry_types(declared: Signature) -> tuple[Signature, Signature]:
-    """The types by which the keys and the values of a declared map stand in the bytes."""
+    """The types by which the keys and the values of a declared map are written."""
     if len(declared.arguments) != 2:
         return OBJECT, OBJECT
     key, value = map(_plain, declared.arguments)
@@ -193,8 +193,8 @@ def _plain(argument: Signature) -> Signature:
 class Slot:
     """A field of a class.
 
-    ``absent`` makes the attribute's value when nothing stands in the bytes. It is the value that ``__init__`` sets. If
-    that needs an argument (``required``), it is zero, an empty collection or None.
+    ``absent`` makes the attribute's value when the bytes have none. It is the default of ``__init__``. If ``__init__``
+    requires an argument (``required``), the value is zero, an empty collection or None.
     """
 
     name: str
@@ -209,8 +209,8 @@ class Slot:
 def slots(declaration: Declaration) -> dict[int, Slot]:
     """The fields of a class by number. O(fields).
 
-    Raises ArgumentError for annotations that stand for no Java type, and for a field that hides one of the
-    superclass, which protostuff does not write.
+    Raises ArgumentError for annotations that stand for no Java type. It also does so for a field that hides one of the
+    superclass: protostuff does not write such fields.
     """
     defaults = _defaults(declaration.python)
     names = [field.name for field in declaration.all_fields]
@@ -233,5 +233,5 @@ def _zero(name: str, is_list: bool) -> Callable[[], Any]:
 
 
 def _defaults(python: type) -> dict[str, Callable[[], Any]]:
-    """By attribute: what gives the value that ``__init__`` can do without."""
+    """By attribute: the function that makes its default value."""
     return {one.name: one.default for one in attributes_of(python) if one.default is not None}

@@ -1,7 +1,7 @@
 """Protostuff's bytes: protobuf's tags, numbers and texts, with every message as a group.
 
-A field is a tag, its number and one of five wire types, and what follows it. A message stands between the tags that
-start and end its group; the whole value is the content of one, without the tags.
+A field is a tag and the bytes that follow it. The tag is the field's number and one of five wire types. A message
+stands between the tags that start and end its group. The whole value is the content of one group, without these tags.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOAT = struct.Struct("<f")
 
 
 def varint(number: int) -> bytes:
-    """A number in groups of seven bits, lowest first; a negative one as 64 bits. O(1)."""
+    """A number in groups of seven bits, lowest first. A negative number is written as 64 bits. O(1)."""
     number &= _MASK
     out = bytearray()
     while number > 0x7F:
@@ -60,8 +60,8 @@ def utf8(text: str) -> bytes:
 class Reader:
     """Walks over the fields of a message and of the groups in it.
 
-    ``number`` and ``wire`` are those of the field whose value is next, ``start`` is where its tag stands. Reading past
-    the end raises IndexError or struct.error, everything else that is wrong Malformed.
+    ``number`` and ``wire`` belong to the field whose value is next. ``start`` is where its tag stands. Reading past the
+    end raises IndexError or struct.error. Anything else that is wrong raises Malformed.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -99,7 +99,7 @@ class Reader:
             yield number
 
     def enter(self) -> None:
-        """Start to read the group that the field is."""
+        """Start to read the field as a group."""
         self._expect(START)
         if len(self._open) == MAX_DEPTH:
             raise self.fault(TOO_DEEP)
@@ -164,7 +164,7 @@ class Reader:
             raise self.fault(f"a text's bytes are no UTF-8: {error.reason}") from error
 
     def fault(self, message: str) -> Malformed:
-        """That something is wrong with the field."""
+        """The fault to raise when something is wrong with the field."""
         return Malformed(message, self.start)
 
     def _expect(self, wire: int) -> None:

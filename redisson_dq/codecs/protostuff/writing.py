@@ -97,7 +97,7 @@ class _Writer:
             raise unwritable(error, *path).of_field(".".join((declaration.name, *path[-1:]))) from error
 
     def _value(self, number: int, value: Any, declared: Signature, *, in_map: bool = False) -> None:
-        """A field, or an element, that is declared as this."""
+        """Write a field or an element of the declared type."""
         name = declared.name
         if value is None:
             raise Unencodable(_LOST)
@@ -234,7 +234,9 @@ class _Writer:
 
 
 def _attribute(value: Any, field: Slot) -> Any:
-    """What is to be written for a field; None for nothing, where that comes back as the same."""
+    """The value to write for a field. None means that nothing is written, because the absent field is read as the same
+    value.
+    """
     try:
         found = getattr(value, field.attribute)
     except AttributeError as error:
@@ -253,7 +255,7 @@ def _attribute(value: Any, field: Slot) -> Any:
 
 
 def _check_collection(value: Any, declared: str) -> None:
-    """That Java reads back what the value is, where a collection is declared as this."""
+    """Check that Java reads back the same kind of value where this collection is declared."""
     name, expected = _collection_name(value), types.declared_collection(declared)
     if name is None:
         raise _wrong(value, expected)
@@ -285,7 +287,7 @@ def _class_name(value: Any) -> str:
 
 
 def _collection_name(value: Any) -> str | None:
-    """The Java class of a value that is a collection, or names its class itself."""
+    """The Java class of a value that is a collection, or that names its own class."""
     name = getattr(value, "java_name", None)
     if isinstance(name, str):
         return name
