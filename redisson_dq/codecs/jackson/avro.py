@@ -1,12 +1,12 @@
 """Avro: a schema read from its JSON, and the bytes of nodes by it, as jackson-dataformat-avro writes them.
 
-Nothing in the bytes says what they are: both sides must have the same schema. Logical types are what they stand on,
-as for Jackson, save a ``decimal``, which is a BigDecimal. A property that the node does not have is written as null,
-defaults are not used; one that the schema does not have is refused. A map's entries stand in the order of Java's
-HashMap.
+The bytes name no types: both sides must have the same schema. As in Jackson, a logical type is read as its underlying
+type, except that a ``decimal`` is a BigDecimal. A property that the node lacks is written as null. Defaults are not
+used. A property that the schema lacks is refused. A map's entries are in the order of Java's HashMap.
 
-No library does this. Jackson has its own choice of which type of a union a value takes. The libraries make dates of
-logical types, let a few bytes announce any number of nulls, and overflow the stack when records nest deep.
+No library can be used for this. Jackson has its own rule for which type of a union a value takes. The libraries turn
+logical types into dates. They let a few bytes announce any number of nulls, and overflow the stack on deeply nested
+records.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ _MAX_PRECISION = 1000
 
 
 class Avro:
-    """The format of one schema.
-
-    ``schema`` is its JSON text, or what ``json.loads`` makes of that. Raises ArgumentError when it is no Avro schema,
-    and for arrays whose elements take no bytes.
+    """The format of one schema. ``schema`` is its JSON text, or the result of ``json.loads`` for that text. Raises
+    ArgumentError when it is no Avro schema, and for arrays whose elements take no bytes.
     """
 
     def __init__(self, schema: str | Mapping[str, Any] | list[Any]) -> None:
@@ -62,7 +60,7 @@ class Avro:
 
 
 class _Parser:
-    """Makes types of a schema; knows the names given in it so far."""
+    """Makes types from a schema. It knows the names that the schema has defined so far."""
 
     def __init__(self) -> None:
         self._named: dict[str, Type] = {}

@@ -183,7 +183,7 @@ def _read_int(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def _read_count(data: bytes, pos: int) -> tuple[int, int]:
-    """A length or a number of elements, of which each takes a byte."""
+    """A length or a number of elements. Each element takes at least a byte."""
     count, start = _read_long(data, pos)
     if not 0 <= count <= len(data) - start:
         raise Malformed(f"{count} are announced, {len(data) - start} bytes are there", pos)
@@ -289,7 +289,7 @@ class Decimals(Type):
 
 
 class Array(Type):
-    """Elements of one type. The type's values must take bytes, or nothing would bound how many there are."""
+    """Elements of one type. The type's values must take bytes. Otherwise nothing would limit their number."""
 
     def __init__(self, items: Type) -> None:
         super().__init__("array")
@@ -364,7 +364,7 @@ class Map(Type):
 
 
 class Record(Type):
-    """Values of named fields. The fields are set later, since a record may stand in itself."""
+    """Values of named fields. The fields are set later, because a record may contain its own type."""
 
     def __init__(self) -> None:
         super().__init__("record")
@@ -406,7 +406,7 @@ class Record(Type):
         return any(of_field.takes_bytes() for of_field in self.fields.values())
 
 
-#: By type of node: the types of a union that take it, the first of them that is there.
+#: By type of node: the types that may take it. The first of them that the union has is used.
 _TAKEN_BY: dict[type, tuple[str, ...]] = {
     type(None): ("null",),
     bool: ("boolean",),
@@ -472,7 +472,7 @@ def _units(text: str) -> list[int]:
 
 
 def _hash_order(names: Iterable[str]) -> list[str]:
-    """Texts in the order of a java.util.HashMap that they were put into in this one. O(length of all)."""
+    """The texts in the order of a java.util.HashMap into which they were put in the given order. O(length of all)."""
     found = list(names)
     places = 16
     while len(found) > places * 3 // 4:

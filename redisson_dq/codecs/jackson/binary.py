@@ -1,8 +1,8 @@
-"""What the binary formats share: the walk over a node that is written, and the checks of what is read.
+"""The common part of the binary formats: the walk over a node to write, and the checks while reading.
 
-Every reader takes the whole bytes, a position and the depth, and gives a node and the next position. Reading past
-the end raises IndexError or struct.error, which :func:`read_whole` reports as bytes that end too early; anything
-else that is wrong raises Malformed.
+Every reader takes the whole bytes, a position and the depth, and gives a node and the next position. Reading past the
+end raises IndexError or struct.error. :func:`read_whole` reports these as bytes that end too early. Anything else that
+is wrong raises Malformed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "utf8",
 ]
 
-#: Jackson since 2.15 reads no longer number (of a BigDecimal its digits without the point).
+#: Since 2.15, Jackson reads no number with more digits. The point of a BigDecimal does not count.
 _MAX_NUMBER_BYTES = 1000
 
 _TOO_LONG = f"a number of more than {_MAX_NUMBER_BYTES} bytes, which Jackson does not read"
@@ -38,12 +38,12 @@ _MAX_DIGITS = 2408  # those of 1,000 bytes
 
 
 class Writer(ABC):
-    """Writes nodes in one walk; a format derives from it and says what its bytes are.
+    """Writes nodes in one walk. Each format has a subclass that defines its bytes.
 
     ``out`` holds the bytes in pieces.
     """
 
-    #: By type of node: the bytes of all that hold no others.
+    #: By type of node: the function that makes the bytes of a node without parts.
     scalars: ClassVar[Mapping[type, Callable[[Any], bytes]]]
 
     def __init__(self) -> None:
@@ -55,11 +55,11 @@ class Writer(ABC):
 
     @abstractmethod
     def array(self, count: int, *, typed: bool) -> tuple[bytes, bytes]:
-        """What stands before and after the elements. ``typed``: the array belongs to a name of a class."""
+        """The bytes before and after the elements. ``typed`` says that the array follows the name of a class."""
 
     @abstractmethod
     def object(self, count: int) -> tuple[bytes, bytes]:
-        """What stands before and after the pairs."""
+        """The bytes before and after the pairs."""
 
     def write(self, node: Any, *, typed: bool = False) -> None:
         """Write a node. Raises Unencodable. O(size)."""

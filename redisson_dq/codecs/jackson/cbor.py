@@ -1,12 +1,12 @@
 """CBOR as jackson-dataformat-cbor writes it.
 
-Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An array stands after its length. An array
-behind the name of a class has no length but an end, and so has every object. A text of more than 3,996 UTF-16 units is
-cut into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
+Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An array's length precedes it. Objects, and
+arrays after the name of a class, have an end mark instead of a length. A text of more than 3,996 UTF-16 units is cut
+into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
 
 Jackson's negative BigIntegers differ from the standard. Jackson writes and reads the bytes of ``-n`` where the standard
-has those of ``-1 - n``. That is one reason why no library does this. Others are the Float, which libraries turn into a
-Double, and names that occur twice. Other tags and whatever else Jackson does not write are refused, so no dates, sets
+has those of ``-1 - n``. That is one reason why no library can be used. Also, libraries turn a Float into a Double, and
+lose names that occur twice. Everything that Jackson does not write is refused, other tags included. So no dates, sets
 or references are made.
 """
 
@@ -47,7 +47,7 @@ def loads(data: bytes) -> Any:
     return binary.read_whole(_read, data)
 
 
-# The top three bits of a first byte; the other five are a number, or say how many bytes the number takes.
+# The top three bits of a first byte. The other five are a number, or tell how many bytes the number takes.
 _WHOLE, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _OBJECT, _TAG, _OTHER = range(0, 0x100, 0x20)
 _NO_LENGTH = 0x1F
 _END = 0xFF
@@ -84,7 +84,7 @@ def _big_integer(value: int) -> bytes:
 def _decimal(value: Decimal) -> bytes:
     unscaled, exponent = decimal_parts(value)
     number = _whole(unscaled)
-    if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # a long takes its full length here
+    if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # here a long takes all its bytes
         number = _ONE[number[0] & 0xE0 | 27] + number[1:].rjust(8, b"\0")
     return _ONE[_DECIMAL] + _header(_ARRAY, 2) + _whole(exponent) + number
 
@@ -178,7 +178,7 @@ def _read(data: bytes, pos: int, depth: int) -> tuple[Any, int]:
 
 
 def _read_header(data: bytes, pos: int) -> tuple[int, int]:
-    """The number of a first byte and those that belong to it, -1 for no length."""
+    """The number in a first byte and the bytes that belong to it. -1 means no length."""
     number = data[pos] & 0x1F
     if number < 24:
         return number, pos + 1

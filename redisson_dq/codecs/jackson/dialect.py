@@ -1,4 +1,4 @@
-"""How each of Redisson's codecs sets Jackson up: what the writer and the reader of nodes go by."""
+"""How each of Redisson's codecs configures Jackson. The writer and the reader of nodes follow this configuration."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ _UUID = "java.util.UUID"
 
 @attrs.frozen
 class Dialect:
-    """One such set-up.
+    """One configuration of Jackson.
 
-    ``scalars``: what becomes of values that hold no others. ``keys``: the same of a declared map's keys.
-    ``bare``: what becomes of the types whose values have no name as the whole value, though they have one inside.
-    ``long_is_final``: a Long in a field or array of Longs stands without its name, as other final classes do.
-    ``sorted_records``: records have their properties by name, as all classes have, not by declaration.
-    ``numbered_exceptions``: they have an ``@id``, by which the same one is told again.
+    ``scalars``: how values without parts become nodes, by type. ``keys``: the same for the keys of a declared map.
+    ``bare``: top-level encoding of types that carry a class name only when nested.
+    ``long_is_final``: a Long in a field or array of Longs has no class name, like values of other final classes.
+    ``sorted_records``: a record's properties are sorted by name, as in all other classes. Otherwise they are in the
+    order of their declaration.
+    ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
     ``nulls``: properties that are null are written.
-    ``typed``: values carry the names of their classes. ``typed_uuid``: a field or array of UUIDs carries it as
-    well, as Redisson 4 writes it; Redisson 3 writes and reads only the text there. ``generic``: an object of a
-    class that is not declared is read as a JavaObject. ``unwraps``: an array of Optionals has a name if one of what
-    they hold has.
+    ``typed``: values carry the names of their classes.
+    ``typed_uuid``: a UUID in a field or array of UUIDs carries its class name too. Redisson 4 writes it so. Redisson 3
+    writes and reads only the text there.
+    ``generic``: an object of a class that is not declared is read as a JavaObject.
+    ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
+    ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
     """
 
     scalars: Mapping[type, Scalar]
@@ -51,7 +54,7 @@ class Dialect:
     names_referred: bool = False
 
     def names(self, slot: Signature) -> bool:
-        """Whether a value that is declared as ``slot`` stands with the name of its class."""
+        """Whether a value that is declared as ``slot`` is written with the name of its class."""
         if slot is OBJECT:
             return self.typed
         if slot.name.startswith("["):
@@ -81,11 +84,11 @@ _BARE: dict[type, Callable[[Any], Any]] = {
     java.Character: str.__str__,
 }
 
-#: Of the classes that are written as what they hold, those that are final.
+#: The final ones of the classes whose values are written as their content.
 _FINAL_REFERENCES = REFERENCES.keys() - {"java.util.concurrent.atomic.AtomicReference"}
 
 JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE, names_referred=True)
-#: The binary formats have bytes and all floats, which need no name then.
+#: The binary formats have bytes and all floats. There, these need no class name.
 JACKSON_2_BINARY = attrs.evolve(
     JACKSON_2,
     bare={
@@ -115,7 +118,7 @@ _JAVA_TIME = {
 
 
 def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
-    """A dialect of Jackson 2 with this form of java.time's classes. Raises ArgumentError for another word."""
+    """A dialect of Jackson 2 with this form of java.time's classes. Raises ArgumentError for an unknown form."""
     if not isinstance(java_time, str) or java_time not in _JAVA_TIME:
         raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {java_time!r}")
     return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])

@@ -2,8 +2,8 @@
 
     'java.util.LinkedHashMap'::{sku:"A-1",id:'java.lang.Long'::5,price:1.5e0,weight:'java.math.BigDecimal'::2.50}
 
-A name stands bare if it is an identifier, else in ``'``. A Double (and a Float, as the Double it is) has an ``e``, a
-BigDecimal a point or a ``d``; bytes are base64 in ``{{ }}``. Only what Jackson writes is read: no spaces, comments,
+A name that is no identifier is quoted with ``'``. A Double has an ``e``, and a Float is written as a Double. A
+BigDecimal has a point or a ``d``. Bytes are base64 in ``{{ }}``. Only what Jackson writes is read: no spaces, comments,
 symbols, s-expressions, timestamps, long strings or binary Ion.
 """
 
@@ -53,7 +53,7 @@ def loads(data: bytes) -> Any:
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-#: Identifiers that are something else: values, and the symbols' numbers.
+#: Identifiers with another meaning: values, and numbers of symbols.
 _RESERVED = re.compile(r"null|true|false|nan|\$[0-9]+")
 _TO_ESCAPE = {'"': re.compile(r'["\\]|[^ -~]'), "'": re.compile(r"['\\]|[^ -~]")}
 _SHORT = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}

@@ -66,13 +66,13 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 def epoch_seconds(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
-    """Seconds since 1970 of a time in UTC. Raises ValueError for one that is none."""
+    """Seconds since 1970 of a time in UTC. Raises ValueError if it is no valid time."""
     time(hour, minute, second)
     return _days(year, month, day) * _DAY + hour * 3600 + minute * 60 + second
 
 
 def utc_of(seconds: int, nano: int) -> Any:
-    """The LocalDateTime in UTC of seconds since 1970. Raises ValueError for one beyond it."""
+    """The LocalDateTime in UTC of seconds since 1970. Raises ValueError if no LocalDateTime can hold it."""
     days, rest = divmod(seconds, _DAY)
     return time_numbers.local_date_time(
         time_numbers.local_date(*_civil(days)), time_numbers.local_time(rest // 3600, rest // 60 % 60, rest % 60, nano)
@@ -116,7 +116,7 @@ def date_text(value: Any) -> str:
 
 
 def time_text(value: Any) -> str:
-    """A LocalTime by ISO_LOCAL_TIME: with its seconds, and the digits of its fraction that are needed."""
+    """A LocalTime by ISO_LOCAL_TIME: with its seconds, and as many digits of its fraction as needed."""
     hour, minute, second, nano = time_numbers.time_parts(value)
     return f"{hour:02d}:{minute:02d}:{second:02d}{_fraction(nano)}"
 
@@ -147,7 +147,7 @@ def instant_text(value: Any) -> str:
 
 
 def millis_text(value: Any, zone: str) -> str:
-    """A java.util.Date as Jackson writes it, with milliseconds; ``zone`` is how it says UTC."""
+    """A java.util.Date as Jackson writes it, with milliseconds. ``zone`` is Jackson's text for UTC."""
     seconds, millis = divmod(time_numbers.millis_of(value), 1000)
     days, rest = divmod(seconds, _DAY)
     year, month, day = _julian_civil(days) if days < _GREGORIAN_DAY else _civil(days)

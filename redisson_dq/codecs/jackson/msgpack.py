@@ -1,8 +1,8 @@
 """MessagePack as jackson-dataformat-msgpack writes it.
 
 A whole number takes the smallest form that holds it, up to 64 bits. A BigDecimal becomes a whole number if it is one,
-else a Double of the same digits. Other BigDecimals and BigIntegers have no bytes, here and in Java. Jackson reads a
-Float as a Double, and here it stays a Float. Extension types, timestamps among them, and names that are no texts are
+else a Double of the same digits. Other BigDecimals and BigIntegers cannot be written, here and in Java. Jackson reads a
+Float as a Double. Here it stays a Float. Extension types, timestamps among them, and names that are no texts are
 refused. Redisson's codec writes neither.
 
 The ``msgpack`` library would lose the Floats, make objects of timestamps, and not say where the bytes are wrong.
@@ -129,7 +129,7 @@ class _Writer(binary.Writer):
 
 
 _TEXT, _BYTES, _ARRAY, _OBJECT = range(4)
-#: By the first byte: what has a length, and in how many bytes the length follows.
+#: By the first byte: what kind of value with a length follows, and how many bytes the length takes.
 _SIZED = {
     0xC4: (_BYTES, 1),
     0xC5: (_BYTES, 2),

@@ -1,4 +1,4 @@
-"""The tree between Java values and a format's bytes: what Jackson's generators are told and its parsers tell.
+"""The tree between Java values and a format's bytes: what Jackson's generators get, and what its parsers give.
 
 =====================  ========================================  ==============================================
 node                   written as                                read from
@@ -32,8 +32,8 @@ from redisson_dq.codecs.faults import MAX_DEPTH
 
 __all__ = ["CLASS", "MAX_NODE_DEPTH", "Number", "Object", "Typed", "WholeName"]
 
-#: Arrays and objects of a node may nest this deep. A collection takes an array for its class and one for its elements,
-#: and the innermost element one for its class.
+#: Arrays and objects of a node may nest this deep. A collection takes one array for its class and one for its elements.
+#: The innermost element takes one for its class.
 MAX_NODE_DEPTH = 2 * MAX_DEPTH + 1
 
 #: The property that names the class of an object.
@@ -41,7 +41,7 @@ CLASS = "@class"
 
 
 class Object(tuple[tuple[str, Any], ...]):
-    """An object: its pairs of name and node, in order. A tuple to all but ``type()``."""
+    """An object: its pairs of name and node, in order. It behaves as a tuple, except for ``type()``."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
-"""What the reader asks of a type that a field declares, asked once for each field instead of once for each value.
+"""What the reader must know of a field's declared type, found once for each field instead of once for each value.
 
-A plan has a function of the reader, a node and its depth. It knows the ordinary nodes of the type: a text where a
-String is declared, an object that names its class first. Of all others, and of whatever is wrong, it reads nothing, and
-the reader's ``read`` has them. So without plans the values and the errors are the same.
+A plan has a function of the reader, a node and its depth. The function reads the ordinary nodes of the type: a text
+where a String is declared, an object that names its class first. All other nodes, wrong ones included, are left to the
+reader's ``read``. So the values and the errors are the same without plans.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Plan:
 
 @attrs.frozen
 class ClassPlan:
-    """How the objects of a declared class are read whose type arguments are known.
+    """How the objects of a declared class with known type arguments are read.
 
-    ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` is what attributes get that must
-    have a value.
+    ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
+    need one, for when the node lacks them.
     """
 
     declaration: Declaration
@@ -61,7 +61,7 @@ class ClassPlan:
 
 
 class Plans:
-    """The plans of one codec. They hold as long as no class is declared, which may be another one of a known name."""
+    """The plans of one codec. They are valid until another class is declared. That class may have a known name."""
 
     def __init__(self, dialect: Dialect, slot: Signature) -> None:
         self.dialect = dialect
@@ -92,7 +92,7 @@ class Plans:
         return Plan(slot, _long if slot.name == _LONG else self._named(slot))
 
     def _named(self, slot: Signature) -> _ReadNode:
-        """Of a type whose values stand with the names of their classes."""
+        """The function for a type whose values are written with the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
 
@@ -130,7 +130,7 @@ class Plans:
 
 
 def nothing(_reader: Reader, _node: Any, _depth: int) -> Any:
-    """Of a type that has no ordinary nodes."""
+    """The function for a type without ordinary nodes."""
     return UNREAD
 
 
@@ -150,7 +150,7 @@ def _long(_reader: Reader, node: Any, _depth: int) -> Any:
     return UNREAD
 
 
-#: By Java type, of those whose values stand without a name.
+#: By Java type, for the types whose values are written without a name.
 _BARE: dict[str, _ReadNode] = {
     **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX)),
     "long": _whole(LONG_MIN, LONG_MAX),

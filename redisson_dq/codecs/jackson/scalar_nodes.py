@@ -1,7 +1,8 @@
-"""The nodes of values that hold no others: what Jackson writes for a number, a text, a date.
+"""The nodes of values without parts: what Jackson writes for a number, a text or a date.
 
-Jackson 2, which is JsonJacksonCodec's, knows no java.time; a mapper with JavaTimeModule does. Jackson 3 does, and
-writes some others differently. The tables of dates and times are by Java name, since Python's types are fewer.
+JsonJacksonCodec uses Jackson 2. Jackson 2 knows java.time only with the JavaTimeModule. Jackson 3 always knows it, and
+writes some other types differently. The tables of dates and times have Java names as keys, because Python has fewer
+types.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
     "trace_element",
 ]
 
-#: The Java name of a value, None where its bare node tells it, and the node.
+#: A value's Java name and its node. The name is None where the node alone shows it.
 Scalar = Callable[[Any], "tuple[str | None, Any]"]
 _Forms = Mapping[str, Callable[[Any], Any]]
 
@@ -106,7 +107,7 @@ def _lost(value: Any) -> tuple[str | None, Any]:
 
 
 def no_module(value: Any) -> tuple[str | None, Any]:
-    """Of the values that only a module of Jackson knows: raises Unencodable."""
+    """For values that Jackson knows only with a module. Raises Unencodable."""
     raise _no_module(value.java_name)
 
 
@@ -127,7 +128,7 @@ def _dates(form: Callable[[Any], Any]) -> _Forms:
 
 
 _DATE_NUMBERS = _dates(lambda value: java.Long(time_numbers.millis_of(value)))
-#: UTC is said otherwise in the two versions.
+#: The two versions write UTC differently.
 _DATE_TEXTS_2 = _dates(lambda value: iso.millis_text(value, "+00:00"))
 _DATE_TEXTS_3 = _dates(lambda value: iso.millis_text(value, "Z"))
 
@@ -154,12 +155,12 @@ def _offset_instant(value: Any) -> tuple[int, int]:
 
 
 def _clock(value: Any) -> list[Any]:
-    """Hour, minute, and what is not 0 of second and nanosecond."""
+    """Hour and minute, then second and nanosecond where these are not 0."""
     hour, minute, second, nano = time_numbers.time_parts(value)
     return [hour, minute, second, nano] if nano else [hour, minute, second] if second else [hour, minute]
 
 
-#: What is the same with and without texts.
+#: The types whose nodes are the same with and without texts.
 _TIME_COMMON: _Forms = {
     "java.time.MonthDay": iso.month_day_text,
     "java.time.Period": iso.period_text,
@@ -192,7 +193,7 @@ _TIME_NUMBERS: _Forms = {
     "java.time.Year": int,
     "java.time.YearMonth": lambda value: [value.year, value.month],
 }
-#: Classes whose values stand with the name of another.
+#: Classes whose values are written with the name of another class.
 _RENAMED = {"java.time.ZoneRegion": "java.time.ZoneId"}
 
 
@@ -289,7 +290,7 @@ _WITH_MODULES: dict[type, Scalar] = {
 }
 #: With JavaTimeModule, as it is by default, and Jdk8Module.
 TIME_NUMBERS = {**_WITH_MODULES, **_times({**_DATE_NUMBERS, **_TIME_NUMBERS})}
-#: The same where WRITE_DATES_AS_TIMESTAMPS is disabled; that leaves a Duration a number.
+#: The same with WRITE_DATES_AS_TIMESTAMPS disabled. A Duration is still a number.
 TIME_TEXTS = {
     **_WITH_MODULES,
     **_times(
@@ -301,7 +302,7 @@ TIME_TEXTS = {
         }
     ),
 }
-#: Of the JDK's enums that are declared the one whose toString() is not the name.
+#: The one declared enum of the JDK whose toString() is not its name.
 _chrono_unit = _named("java.time.temporal.ChronoUnit", chrono_unit_text)
 
 #: As Redisson sets Jackson 3 up.
@@ -315,9 +316,9 @@ JACKSON_3: dict[type, Scalar] = {
     **_times({**_DATE_TEXTS_3, **_TIME_TEXTS, "java.time.Year": int}),
 }
 
-#: Of the formats that have bytes, where a UUID stands without the name of its class.
+#: For the formats that have bytes. There, a UUID is written without the name of its class.
 UUID_BYTES: dict[type, Scalar] = {UUID: _named("java.util.UUID", lambda value: value.bytes)}
 
-#: By Python type: the keys of a map that is declared to have such keys.
+#: By Python type: the keys of a map whose declared keys have that type.
 KEYS_2 = _times({**_DATE_TEXTS_2, **_TIME_TEXTS})
 KEYS_3 = {java.ChronoUnit: _chrono_unit, **_times({**_DATE_TEXTS_3, **_TIME_TEXTS})}

@@ -1,7 +1,7 @@
-"""The values of nodes that hold no others: numbers, texts, dates, by the Java name of their class.
+"""The values of nodes without parts: numbers, texts, dates, by the Java name of their class.
 
-Whatever set-up of Jackson wrote them is read: dates as numbers and as texts, Locales of Jackson 2 and of Jackson 3. A
-function gives None for a node that is no such value.
+The forms of every Jackson configuration are read: dates as numbers and as texts, Locales of Jackson 2 and of Jackson 3.
+A function gives None for a node that is not a value of its class.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _LANGUAGE_TAG = re.compile(
 
 
 def _locale(node: Any) -> java.Locale | None:
-    """A Locale as Jackson 2 writes it, or as Jackson 3 does."""
+    """A Locale in the form of Jackson 2 or of Jackson 3."""
     if type(node) is not str:
         return None
     match = _LOCALE.fullmatch(node)
@@ -283,7 +283,7 @@ def _truth(make: Callable[[bool], Any]) -> Callable[[Any], Any]:
     return lambda node: make(node) if type(node) is bool else None
 
 
-#: By Java name: what makes a value of its node.
+#: By Java name: the function that makes a value from its node.
 SCALARS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("boolean", "java.lang.Boolean"), _truth(bool)),
     "byte": _whole(-128, 127, int),

@@ -1,10 +1,9 @@
 """Smile as jackson-dataformat-smile writes it: shared names, no shared texts, binary data in bytes of 7 bits.
 
-After the four bytes of the header every value begins with a byte that says what it is. No byte of a value is
-0xFC to 0xFF, so those can end texts: everything binary is cut into groups of 7 bits.
-
-A name that occurred before in the same bytes is written as its number. Names are counted from 0 and forgotten
-after 1,024; those whose number would end in 0xFE or 0xFF are written anew each time.
+After the four bytes of the header every value begins with a byte that says what it is. No byte of a value is 0xFC to
+0xFF, so these bytes can end texts. Therefore binary data is cut into groups of 7 bits. A name that occurred before in
+the same bytes is written as its number. Names are counted from 0, and forgotten after 1,024. Names whose number would
+end in 0xFE or 0xFF are written again each time.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _FLOAT, _DOUBLE, _DECIMAL = range(0x28, 0x2B)
 _ASCII, _UNICODE, _SMALL_INT = 0x40, 0x80, 0xC0
 _LONG_ASCII, _LONG_UNICODE, _BINARY = 0xE0, 0xE4, 0xE8
 _ARRAY, _ARRAY_END, _OBJECT, _OBJECT_END, _TEXT_END = range(0xF8, 0xFD)
-# Where a name stands, these mean something else.
+# In the place of a name, these bytes have another meaning.
 _EMPTY_NAME, _FAR_NAME, _LONG_NAME, _NEAR_NAME, _ASCII_NAME, _UNICODE_NAME = 0x20, 0x30, 0x34, 0x40, 0x80, 0xC0
 _NAMES = 1024
 
@@ -68,7 +67,7 @@ def _groups(number: int, count: int) -> bytes:
 
 
 def _vint(number: int) -> bytes:
-    """A number in as few bytes as it takes: 6 bits in the last, which is marked, 7 in each before it."""
+    """A number in as few bytes as possible. The last byte is marked and has 6 bits. Each byte before it has 7."""
     rest = number >> 6
     return _groups(rest, (rest.bit_length() + 6) // 7) + _ONE[0x80 | number & 0x3F]
 
@@ -183,7 +182,7 @@ _VALUES = {_EMPTY_TEXT: "", _NULL: None, _FALSE: False, _TRUE: True}
 
 
 class _Reader:
-    """Reads one value; remembers its names."""
+    """Reads one value, and remembers its names."""
 
     def __init__(self) -> None:
         self._names: list[str] = []

@@ -1,7 +1,7 @@
 """Where Redisson's Jackson writes the name of a value's class, and what properties a declared class has.
 
-The type that a field, an array or a collection declares decides. Redisson's default typing (NON_FINAL) names the class
-of every value whose declared type is not final.
+This depends on the type that a field, an array or a collection declares. Redisson's default typing (NON_FINAL) names
+the class of every value whose declared type is not final.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _FINAL = frozenset(
 
 
 def names_class(name: str, *, long_is_final: bool) -> bool:
-    """Whether default typing names the class of what is declared as this Java type, by Class.getName."""
+    """Whether default typing names the class of a value with this declared type. ``name`` is that of Class.getName."""
     if name.startswith("["):
-        name = component_of("[" + name.lstrip("["))  # that of the innermost arrays
+        name = component_of("[" + name.lstrip("["))  # the component of the innermost arrays
     if name in _FINAL:
         return False
     if name == "java.lang.Long":
@@ -59,12 +59,12 @@ def names_class(name: str, *, long_is_final: bool) -> bool:
     return declaration is None or not declaration.final
 
 
-#: By Java name: the classes that are written as what they hold, where they are declared.
+#: By Java name: the classes whose values are written as their content, where they are declared.
 REFERENCES: dict[str, Any] = {
     kind.java_name: kind
     for kind in (java.AtomicReference, java.Optional, java.OptionalInt, java.OptionalLong, java.OptionalDouble)
 }
-#: Those that hold one type only; they may stand with their names, as the others do not.
+#: The ones with a content of a fixed type. Only these may be written with their names.
 HELD = {
     java.OptionalInt.java_name: Signature("int"),
     java.OptionalLong.java_name: Signature("long"),
@@ -73,12 +73,12 @@ HELD = {
 
 
 def held_by(slot: Signature) -> Signature:
-    """The type of what is in one of REFERENCES that is declared as this."""
+    """The type of the content of one of REFERENCES, by its declared type."""
     return HELD.get(slot.name) or element_of(slot)
 
 
 def element_of(slot: Signature) -> Signature:
-    """The type of the elements of what is declared as this."""
+    """The type of a collection's elements, by its declared type."""
     return slot.arguments[0] if len(slot.arguments) == 1 else OBJECT
 
 
@@ -88,7 +88,7 @@ def component_slot(name: str, slot: Signature) -> Signature:
 
 
 def key_and_value_of(slot: Signature) -> tuple[Signature, Signature]:
-    """The types of the keys and the values of what is declared as this."""
+    """The types of a map's keys and values, by its declared type."""
     return (slot.arguments[0], slot.arguments[1]) if len(slot.arguments) == 2 else (OBJECT, OBJECT)
 
 
@@ -96,7 +96,7 @@ def key_and_value_of(slot: Signature) -> tuple[Signature, Signature]:
 class Property:
     """A field of a class whose type arguments are known.
 
-    ``missing`` is what the attribute gets if the bytes do not have it: nothing, if the Python class has a default.
+    ``missing`` is the attribute's value if the bytes have none. It is not used if the Python class has a default.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Property:
 
     @property
     def missing(self) -> Any:
-        """What Java's field has without a value."""
+        """The value of Java's field if nothing was assigned."""
         return ZEROS.get(self.type.name)
 
 
@@ -157,7 +157,7 @@ def _collect(
 
 
 def _required(python: type) -> frozenset[str]:
-    """The attributes that ``__init__`` cannot do without."""
+    """The attributes that ``__init__`` requires."""
     return frozenset(one.name for one in attributes_of(python) if one.init_name is not None and one.required)
 
 

@@ -2,7 +2,7 @@
 
 The elements of a primitive array stand one after the other: int and long as zigzag varints, the others in their fixed
 size, little endian. The elements of an array of a final class, and arrays in an array, stand without their class. Null
-stands as that class has it. The elements of any other array stand with their class.
+is written as that class writes it. The elements of any other array stand with their class.
 """
 
 from __future__ import annotations

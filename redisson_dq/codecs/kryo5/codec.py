@@ -1,4 +1,6 @@
-"""The codec itself: flat values at once, the rest through a reader or a writer, every fault as one error."""
+"""The codec itself. It handles flat values directly, and all others through a reader or a writer. Every fault becomes
+one error.
+"""
 
 from __future__ import annotations
 

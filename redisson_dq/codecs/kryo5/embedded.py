@@ -34,7 +34,7 @@ __all__ = [
 
 #: The classes of Python's own addresses.
 ADDRESSES: dict[type, str] = {IPv4Address: "java.net.Inet4Address", IPv6Address: "java.net.Inet6Address"}
-#: The classes that are not exceptions, and their streams: an empty sorted collection has that of its superclass.
+#: The classes that are not exceptions, and their streams. An empty sorted collection uses the stream of its superclass.
 STREAMS: dict[str, str] = {
     **{name: name.partition("$Empty")[0] for name in views.NAMES},
     EnumMap.java_name: EnumMap.java_name,
@@ -45,12 +45,12 @@ STREAMS: dict[str, str] = {
 THROWABLE = "java.lang.Throwable"
 #: The binary name of a class, an array's among them.
 _NAME = re.compile(r"\[*[^\W\d][\w$]*(\.[^\W\d][\w$]*)*;?")
-#: What a stream's later objects begin with.
+#: The possible first bytes of a stream's later objects.
 _LATER = frozenset((OBJECT, REFERENCE))
 
 
 def stream_reader(name: str, stream: str) -> Any:
-    """The reader of a class's objects, which stand in that stream."""
+    """The reader of a class whose objects are in that stream."""
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         if reader.streams is None:
@@ -68,7 +68,7 @@ def stream_reader(name: str, stream: str) -> Any:
 
 
 def exception_reader(name: str) -> Any:
-    """The reader of a class that nobody declared, which is an exception if such a stream follows."""
+    """The reader of a class that is not declared. The class is an exception if the stream of exceptions follows."""
     read_exception = stream_reader(name, THROWABLE)
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
@@ -81,7 +81,7 @@ def exception_reader(name: str) -> Any:
 
 
 def may_be_exception(data: bytes, pos: int, reader: Reader) -> bool:
-    """Whether a value from there on can be an exception. The class's name does not tell, only the stream does."""
+    """Whether the value at this position can be an exception. Only the stream shows that, not the class's name."""
     if reader.last_header is None:
         reader.last_header = data.rfind(HEADER)
     return pos <= reader.last_header or _has_exceptions(reader)
@@ -92,7 +92,7 @@ def _has_exceptions(reader: Reader) -> bool:
 
 
 def unreadable(name: str, offset: int) -> Malformed:
-    """The fault of a class that nobody declared. What is no name at all comes of bytes that are read out of step."""
+    """The fault for a class that is not declared. If the text is no valid name, the bytes before it were misread."""
     if _NAME.fullmatch(name) is None:
         return Malformed(f"{shorten(repr(name), 120)} where the name of a Java class should be", offset)
     if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":

@@ -1,9 +1,9 @@
-"""What Kryo makes of the type arguments in a class's declaration.
+"""How Kryo uses the type arguments in a class's declaration.
 
 A field of type ``List<String>`` tells the list that its elements are Strings. As String is a final class, they stand
 without their class. Kryo passes the arguments on from a field to its collection, map or object, and from a collection
 to its elements. It does not pass them through anything else. When an object of a generic class is read or written with
-arguments, its type variables get their classes. They keep them for all that the object holds.
+arguments, its type variables get their classes. They keep these classes for everything inside the object.
 """
 
 from __future__ import annotations
@@ -37,32 +37,32 @@ __all__ = [
 Variable = tuple[str, str]
 #: The classes of the type variables, by Java name.
 Variables = dict[Variable, str]
-#: What a reader and a writer have until an object of a generic class gives them others.
+#: The variables of a reader or a writer outside of objects of generic classes.
 NO_VARIABLES: Variables = {}
 
 
 @attrs.frozen
 class Argument:
-    """A declared type: a Java class, or a variable and the class that it erases to; and its own arguments."""
+    """A declared type with its own arguments. It is a Java class, or a variable with its erasure."""
 
     name: str
     variable: Variable | None = None
     arguments: tuple[Argument, ...] = ()
-    array: bool = False  # of the variable; Kryo takes T[] for T save where it is a field
+    array: bool = False  # an array of the variable; Kryo takes T[] for T, except in a field
     lower: bool = False  # of ``? super Order``
-    found: bool = False  # what Kryo finds for a variable in the superclasses, and may be another one's
+    found: bool = False  # found by Kryo in the superclasses; it may belong to another variable
 
     @property
     def is_open(self) -> bool:
-        """Whether a value that its place holds may be none of this class, which Java cannot write then."""
+        """Whether a value in this place may be of another class. Java cannot write such a value."""
         return self.variable is not None or self.lower or self.found
 
     def resolve(self, state: Reader | Writer) -> str | None:
-        """The class, None for a variable that has none here."""
+        """The class. None for a variable without a class here."""
         return self.name if self.variable is None else state.variables.get(self.variable)
 
     def final(self, state: Reader | Writer) -> ClassSerializer | None:
-        """The class, if it is a final one."""
+        """The class, if it is final."""
         name = self.name if self.variable is None else state.variables.get(self.variable)
         found = None if name is None else state.final(name)
         if found is None or not self.array:
@@ -71,7 +71,7 @@ class Argument:
 
 
 Arguments = tuple[Argument, ...]
-#: That of ``List<String>``: there is one object only, so that a reader and a writer know it at a glance.
+#: The argument of ``List<String>``. There is only one such object, so a reader and a writer recognize it quickly.
 STRING = Argument("java.lang.String")
 
 
@@ -83,7 +83,7 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
         return Argument(name, component.variable, array=component.variable is not None)
     lower = signature.wildcard == "super"
     if signature.variable is None:
-        # Of a wildcard Kryo takes the bound, the lower one too, without its arguments.
+        # For a wildcard Kryo takes the bound, without its arguments. It does so for a lower bound too.
         parts = () if signature.wildcard else signature.arguments
         arguments = tuple(argument_of(part, declaring, of) for part in parts)
         if signature.name == STRING.name and not lower:

@@ -1,8 +1,8 @@
 """Dates and times: how Kryo's TimeSerializers and DateSerializer lay them out.
 
-Where Kryo "optimizes for positive numbers", a varint stands without zigzag, so a negative one takes all its bytes.
-The ``read_*`` and ``*_bytes`` functions are as those of the scalars. Numbers that no Java object holds raise
-ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` makes it a Malformed.
+Where Kryo "optimizes for positive numbers", a varint has no zigzag. A negative number then takes all the bytes of a
+varint. The ``read_*`` and ``*_bytes`` functions have the form of those of the scalars. Numbers that no Java object
+holds raise ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` makes it a Malformed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def _date_bytes(value: date | FarTime) -> bytes:
 
 
 def _read_time(data: bytes, pos: int) -> tuple[time, int]:
-    """A time ends with the first of hour, minute and second after which only zeros follow: with its complement."""
+    """Kryo leaves out trailing zeros of hour, minute, second and nanosecond. The last part before them is written as
+    its complement.
+    """
     parts = [0, 0, 0]
     for index in range(3):
         part, pos = read_byte(data, pos)
@@ -117,7 +119,9 @@ def _read_offset_date_time(data: bytes, pos: int) -> tuple[Any, int]:
 
 
 def _read_zoned_date_time(data: bytes, pos: int) -> tuple[Any, int]:
-    """Kryo leaves out the offset, so of an hour that a zone has twice Java takes the first, as here."""
+    """Kryo does not write the offset. If a zone has the same hour twice, Java takes the first, and so does this
+    function.
+    """
     local, pos = _read_local(data, pos)
     zone, pos = _read_text(data, pos)
     return time_numbers.zoned_date_time(local, _offset_in(zone, local), zone), pos
@@ -136,7 +140,7 @@ def _offset_in(zone: str, local: datetime | FarTime) -> int:
         raise ValueError(f"the time zone {zone[:80]!r} is not known on this machine")
     if isinstance(local, FarTime):
         year, *rest = local.parts[:6]
-        local = datetime(2000 + year % 400, *rest)  # a year of the same kind within Python's
+        local = datetime(2000 + year % 400, *rest)  # a year in Python's range, leap or not like this one
     offset = info.utcoffset(local)
     return round(offset.total_seconds()) if offset is not None else 0
 
@@ -229,7 +233,7 @@ def _millis_bytes(value: datetime | FarTime) -> bytes:
 
 
 def _timestamp_bytes(value: datetime | FarTime) -> bytes:
-    """Kryo writes a Timestamp's milliseconds only; what else it holds would be lost."""
+    """Kryo writes only a Timestamp's milliseconds. Anything finer would be lost, so it is refused."""
     seconds, nano = time_numbers.instant_parts(value)
     millis, rest = divmod(nano, 1_000_000)
     if rest:
@@ -252,7 +256,8 @@ def _calendar_bytes(value: times.GregorianCalendar) -> bytes:
     return string_bytes(value.zone) + _millis_bytes(value.time) + weeks + long_bytes(value.gregorian_change)
 
 
-#: By Java name: how a value is read and its bytes. Those that are not final in Java, then those that are.
+#: By Java name: the reader and the writer of a value. First the classes that are not final in Java, then the final
+#: ones.
 DATES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.util.Date": (_date_reader(times.JavaDate), _millis_bytes),
     "java.sql.Date": (_date_reader(times.SqlDate), _millis_bytes),

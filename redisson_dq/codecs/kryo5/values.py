@@ -1,4 +1,4 @@
-"""Small values of the JDK: identifiers, texts, boxes, bit sets, how Kryo's DefaultSerializers lay them out."""
+"""Small values of the JDK in the layout of Kryo's DefaultSerializers: identifiers, texts, boxes, bit sets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _text(data: bytes, pos: int) -> tuple[str, int]:
 
 
 def text_reader(kind: type[str], *, null: bool) -> _Read:
-    """The reader of a class that stands as one string."""
+    """The reader of a class whose values are written as one string."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         text, end = read_string(data, pos) if null else _text(data, pos)
@@ -142,7 +142,7 @@ def _bit_set_bytes(value: values.BitSet) -> bytes:
     return varint(len(words)) + struct.pack(f"<{len(words)}q", *words)
 
 
-#: By Java name: how a value without parts is read and its bytes. A null is marked before these.
+#: By Java name: the reader and the writer of a value without parts. A mark for null precedes these bytes.
 MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.util.UUID": (_read_uuid, _uuid_bytes),
     "java.net.URI": (text_reader(values.Uri, null=False), string_bytes),
@@ -163,13 +163,13 @@ MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "sun.util.calendar.ZoneInfo": (text_reader(values.TimeZone, null=False), string_bytes),
     "java.nio.charset.Charset": (text_reader(values.Charset, null=False), string_bytes),
 }
-#: Those that read null themselves.
+#: The classes whose readers read null themselves.
 TEXTS: dict[str, type[str]] = {
     "java.util.Currency": values.Currency,
     "java.lang.StringBuilder": values.StringBuilder,
     "java.lang.StringBuffer": values.StringBuffer,
 }
-#: Of all these, Java's final classes: a field of such a type does not name the class again.
+#: The final classes among these. A field of such a type does not name the class again.
 FINAL = frozenset(
     (
         *("java.util.UUID", "java.net.URI", "java.net.URL", "java.util.Locale", "java.util.regex.Pattern"),
@@ -186,13 +186,13 @@ CHARSET_PACKAGE = "sun.nio.cs."
 
 
 def charset_class(value: values.Charset) -> str:
-    """The Java class of a charset, or the abstract one, which Java reads as well."""
+    """The Java class of a charset, or the abstract class Charset. Java can read both."""
     own = _CHARSETS.get(value)
     return CHARSET_PACKAGE + own if own else value.java_name
 
 
 def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, Writer], None]]:
-    """The reader and the writer of an object around one value, which stands with its class."""
+    """The reader and the writer of an object around one value. The value is written with its class."""
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         reader.enter(pos)
@@ -231,7 +231,7 @@ def write_class_object(value: values.JavaClass, writer: Writer) -> None:
 
 
 def read_enum_set(data: bytes, pos: int, reader: Reader) -> tuple[EnumSet[Any], int]:
-    """An EnumSet: the class of its elements, their number, and each as the enum itself stands."""
+    """An EnumSet: the class of its elements, their number, and each element as the enum itself is written."""
     start = pos
     serializer, pos = reader.read_class(data, pos)
     if serializer is None or serializer.enum is None:
@@ -255,7 +255,7 @@ def write_enum_set(value: EnumSet[Any], writer: Writer) -> None:
     members = [member for member in value.element if member in value]
     if len(members) != len(value):
         raise Unencodable(f"an EnumSet of {value.element.__qualname__} with elements of other types")
-    # The class of the first element; of an empty set, of the first that it could have.
+    # The class of the first element. For an empty set, the class of the enum's first constant.
     constants = members or list(value.element)
     if not constants:
         raise Unencodable(f"an EnumSet of {value.element.__qualname__}, which has no constants")

@@ -1,8 +1,8 @@
 """Kryo's variable-length numbers and its strings, both directions.
 
-Every reader takes the whole value's bytes and a position and gives the value and the next position. Reading
-past the end raises IndexError, which the codec reports as bytes that end too early; anything else that is
-wrong raises :class:`Malformed`.
+Every reader takes the whole value's bytes and a position and gives the value and the next position. Reading past the
+end raises IndexError. The codec reports it as bytes that end too early. Anything else that is wrong raises
+:class:`Malformed`.
 
 ================  ===========================================================================================
 varint            7 bits a byte, lowest first, top bit set on all but the last; at most 5 bytes, for a long
@@ -55,7 +55,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def varint(number: int) -> bytes:
-    """A varint of 0 <= number < 2**64. A longer one than 32 bits is Kryo's varlong. O(1)."""
+    """A varint of 0 <= number < 2**64. A varint of more than 32 bits is Kryo's varlong. O(1)."""
     if number < 0x80:
         return _ONE[number]
     if number < 0x4000:
@@ -155,7 +155,7 @@ def _surrogates(match: re.Match[str]) -> str:
 
 
 def read_string(data: bytes, pos: int, reader: Reader | None = None) -> tuple[str | None, int]:
-    """A string in any of its forms; faster with a reader, which knows where ASCII ends. O(length)."""
+    """A string in any of its forms. It is faster with a reader: a reader knows where ASCII strings end. O(length)."""
     first = data[pos]
     if first < 0x80:
         if reader is not None:

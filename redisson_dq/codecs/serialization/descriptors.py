@@ -23,7 +23,7 @@ _PUBLIC, _FINAL_ABSTRACT = 0x0001, 0x0410
 _NOT_PUBLIC = frozenset(("[Ljava.util.concurrent.ConcurrentHashMap$Segment;",))
 
 
-#: One for all descriptors, which are made one inside the other.
+#: One lock for all descriptors, because making one makes others.
 _lock = threading.RLock()
 _Made = TypeVar("_Made")
 _Key = TypeVar("_Key")

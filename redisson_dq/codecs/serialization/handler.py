@@ -1,4 +1,4 @@
-"""What a handler of the registry is, and how the handlers take a class's data apart and put it together."""
+"""What a handler of the registry is, and how handlers read and build a class's data."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _REQUIRED: Any = object()
 class Handler:
     """One Java class: how its objects are read, and how a Python value is written as one.
 
-    ``write`` fills an Instance whose class is ``name``. ``python`` is the exact type that becomes this class by
-    itself. ``identity`` says that an object is written once and referred to after that.
+    ``write`` fills an Instance whose class is ``name``. ``python`` is the exact type that becomes this class by itself.
+    ``identity`` says that an object is written once. Later occurrences refer to it.
     """
 
     name: str
@@ -75,7 +75,7 @@ def array_field(node: Instance, name: str, array_class: str) -> Any:
 
 
 class Data:
-    """What the writeObject of one of an object's classes wrote, in order, as readObject reads it."""
+    """The data that writeObject of one of an object's classes wrote. It is read in order, as by readObject."""
 
     __slots__ = ("_block", "_contents", "_next", "_node", "_pos")
 
@@ -126,7 +126,7 @@ class Data:
         return found
 
     def contents(self, count: int) -> list[Content]:
-        """So many objects, which are all that is left. O(count)."""
+        """So many objects. They must be all that is left. O(count)."""
         if self._pos < len(self._block) or count != len(self._contents) - self._next:
             raise self._wrong()
         found = self._contents[self._next :]
@@ -152,7 +152,7 @@ class Data:
 
 
 def put(node: Instance, values: dict[str, Content], annotation: Iterable[Content] = ()) -> None:
-    """Give an object its fields, and what its topmost class with a writeObject writes.
+    """Give an object its fields, and the data of its topmost class with a writeObject.
 
     Fields that are not named are zero or null.
     """

@@ -30,7 +30,7 @@ __all__ = ["HANDLERS"]
 def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> Handler:
     """The handler of a map that writes the length of its table, its load factor and its threshold.
 
-    ``usual`` is the registry of a map into which so many entries were put one by one.
+    ``usual`` makes the table of a map into which so many entries were put one by one.
     """
 
     def read(node: Instance, decoder: Decoder) -> Any:
@@ -82,7 +82,7 @@ def _identity_map_contents(node: Instance) -> list[Content]:
 
 
 def _identity_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
-    """Keys that are equal texts are objects of their own in Java, which refuses one that is there already."""
+    """Writes equal texts among the keys as different objects. Java refuses a key that is in the map already."""
     contents = size_and_pairs(value, encoder)
     seen: set[str] = set()
     for index in range(1, len(contents), 2):

@@ -45,7 +45,7 @@ _HANDLERS: tuple[Handler, ...] = (
     *throwables.HANDLERS,
 )
 
-#: By the name that stands in the stream.
+#: By the class's name in the stream.
 BY_NAME: dict[str, Handler] = {handler.name: handler for handler in reversed(_HANDLERS)}
 
 _BY_PYTHON: dict[type, Handler] = {handler.python: handler for handler in _HANDLERS if handler.python is not None}
@@ -59,7 +59,7 @@ _NAMED = (
     *(java.Elements, java.Entries, java.FarTime, java.InetAddress),
     *(java.ListView, java.SetView, java.MapView, java.ElementsView, java.EntriesView),
 )
-#: By such a name, where another one stands in the stream.
+#: By that name, for classes that have another name in the stream.
 _BY_JAVA_NAME: dict[str, Handler] = {
     **BY_NAME,
     **dict.fromkeys(times.NAMES, times.FAR_TIME),
@@ -69,7 +69,7 @@ _BY_JAVA_NAME: dict[str, Handler] = {
     **{name: BY_NAME[in_stream] for name, in_stream in views.RANDOM_ACCESS.items()},
 }
 
-#: What ``valueOf`` of the class gives as the same object each time.
+#: The values for which ``valueOf`` of the class returns the same object each time.
 _CACHED = {
     "java.lang.Boolean": (0, 1),
     "java.lang.Byte": (-128, 127),
@@ -112,7 +112,7 @@ def _int_handler(value: int) -> Handler:
 
 
 def constant_key(value: Any, handler: Handler) -> Any:
-    """What stands for a value of which Java has one object only; None for all others."""
+    """A key for a value that is a single object in Java. None for all other values."""
     bounds = _CACHED.get(handler.name)
     if bounds is not None:
         return (handler.name, int(value)) if bounds[0] <= value <= bounds[1] else None

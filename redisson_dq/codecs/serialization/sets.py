@@ -31,7 +31,7 @@ def _hash_set_handler(name: str, kind: Any) -> Handler:
         capacity, load_factor, size = data.unpack(">ifi")
         table: Table | None = Table((), capacity, load_factor)
         if (capacity, load_factor) == (hash_map_capacity(max(size, 0)), LOAD_FACTOR):
-            table = None  # as a set of Python's is written
+            table = None  # written like a set of Python
         return decoder.set(node, name, kind, data.contents(size), table)
 
     return Handler(name, read, kind, _write_hash_set, identity=True)

@@ -1,4 +1,4 @@
-"""What a stream of Java's Object Serialization Stream Protocol, version 5, consists of.
+"""The parts of a stream of Java's Object Serialization Stream Protocol, version 5.
 
 The grammar is the one in chapter 6 of Java's Object Serialization Specification. The reader and the writer next to this
 module go through it rule by rule. Both use the neutral structures of this module, which know nothing of what a class
@@ -15,9 +15,9 @@ EnumConstant        TC_ENUM
 ClassObject         TC_CLASS
 ==================  =====================================================================================
 
-Each of these but null and block data gets a *handle*, a number that counts up from 0x7E0000. It gets it at the place
-where the grammar says ``newHandle``. A content that occurs again stands there as TC_REFERENCE and its handle. The
-structures compare by identity, as Java's objects do: the same content twice is one object twice.
+Each content except null and block data gets a *handle*, a number that counts up from 0x7E0000. It gets the handle where
+the grammar says ``newHandle``. A content that occurs again is written as TC_REFERENCE and its handle. The structures
+compare by identity, as Java's objects do: the same content twice is one object twice.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ SC_EXTERNALIZABLE: Final = 0x04
 SC_BLOCK_DATA: Final = 0x08
 SC_ENUM: Final = 0x10
 
-#: By the type code of a primitive: how the struct module calls it. A char is the number of its UTF-16 unit.
+#: By the type code of a primitive: its format in the struct module. A char is the number of its UTF-16 unit.
 STRUCT_CODES: Final = {"B": "b", "C": "H", "D": "d", "F": "f", "I": "i", "J": "q", "S": "h", "Z": "?"}
 
 #: See the registry in the module's docstring.
@@ -125,7 +125,7 @@ class ClassDesc:
     _component: str | None = attrs.field(default=None, init=False)
 
     def same_as(self, other: ClassDesc) -> bool:
-        """Whether both say the same of a class; their superclasses do not count."""
+        """Whether both describe a class in the same way. Their superclasses are not compared."""
         return (self.name, self.uid, self.flags, self.fields) == (other.name, other.uid, other.flags, other.fields)
 
     @property
@@ -170,7 +170,7 @@ class ClassDesc:
 
 @attrs.define(eq=False, repr=False)
 class Section:
-    """What an object has of one of its classes: its fields by name, and what its writeObject wrote."""
+    """An object's data of one of its classes: the fields by name, and the data that writeObject wrote."""
 
     values: dict[str, Content] = attrs.field(factory=dict)
     annotation: list[Content] = attrs.field(factory=list)
@@ -208,7 +208,7 @@ class EnumConstant:
 
 @attrs.define(eq=False, repr=False)
 class OwnText:
-    """A text that is written as an object of its own, though an equal one was written before."""
+    """A text that is written as a separate object, even if an equal text was written before."""
 
     text: str
 

@@ -67,7 +67,7 @@ def _desc_of(described: ThrowableClass, known: dict[ThrowableClass, ClassDesc]) 
 
 
 def _described(desc: ClassDesc, known: dict[ClassDesc, ThrowableClass | None]) -> ThrowableClass | None:
-    """What there is to know of a class. None for one of the JDK's, and for one that writes data by itself."""
+    """The description of a class. None for a class of the JDK, and for a class that writes data by itself."""
     if desc not in known:
         known[desc] = _describe(desc, known)
     return known[desc]

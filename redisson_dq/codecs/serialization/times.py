@@ -1,4 +1,4 @@
-"""java.time: one class for all, ``java.time.Ser``, which writes a byte for the class and its numbers."""
+"""java.time: ``java.time.Ser`` writes every value, as a byte for the class and the value's numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _date(value: Any) -> bytes:
 
 
 def _read_time(data: Data) -> time:
-    """Trailing zeros are left out, and the last part that is there is inverted."""
+    """Reads a time. Trailing zeros are left out, and the last part that is written is inverted."""
     parts = []
     for _ in range(3):
         (part,) = data.unpack(">b")
@@ -108,7 +108,7 @@ def _ints(*values: int) -> bytes:
 
 _ZONE_REGION, _ZONE_OFFSET = 7, 8
 
-#: By the byte that stands for the class: its name, how it is read, and the bytes of a value.
+#: By the byte for the class: its name, its reader, and its writer.
 _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
     1: (
         java.Duration.java_name,

@@ -1,7 +1,7 @@
 """Modified UTF-8, the form of every text in a stream: DataOutput.writeUTF.
 
-Each UTF-16 unit stands alone, in one to three bytes, so a character beyond U+FFFF takes two times three; U+0000
-takes two, C0 80.
+Each UTF-16 unit is written by itself, in one to three bytes. So a character beyond U+FFFF takes six bytes. U+0000 takes
+two bytes, C0 80.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def decode_utf(raw: bytes, offset: int) -> str:
     """The text of these bytes, which begin at ``offset`` of the stream. Raises Malformed. O(length)."""
     if raw.isascii():
         return raw.decode("ascii")
-    # Four bytes are one character of UTF-8, but none here.
+    # UTF-8 has characters of four bytes. Modified UTF-8 has none.
     bad = _FOUR_BYTES.search(raw)
     if bad is not None:
         raise Malformed("a byte that begins no UTF-16 unit", offset + bad.start())

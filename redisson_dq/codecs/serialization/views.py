@@ -1,4 +1,4 @@
-"""What Collections.unmodifiable..., synchronized... and checked... put around a collection."""
+"""The wrappers that Collections.unmodifiable..., synchronized... and checked... put around a collection."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ __all__ = ["NAMES", "RANDOM_ACCESS", "HANDLERS"]
 
 _HELPERS = "java.util.Collections$"
 _KINDS = ("Collection", "List", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap", "NavigableMap")
-#: In the stream a wrapper of a list with random access stands as one of any list; readResolve tells them apart.
+#: In the stream, a wrapper of a list with random access has the class for any list. Java's readResolve restores its own
+#: class.
 _LIST, _RANDOM_ACCESS = "List", "RandomAccessList"
-#: The fields that hold the class of what a checked wrapper lets in.
+#: The fields with the class that a checked wrapper accepts.
 _TYPES = ("keyType", "valueType", "type")
 _MUTEX = "mutex"
 
