@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 else:
     from redisson_dq._lazy import lazily
 
-    # Who uses asyncio, or declares classes, does not wait for what threads use.
+    # A program that uses only asyncio, or only declares classes, does not import the synchronous part.
     __getattr__, __dir__ = lazily(
         __name__,
         {

@@ -1,4 +1,4 @@
-"""The clock that timers and engines go by. Setting the machine's time does not move it."""
+"""The clock that timers and engines use. Setting the machine's time does not change it."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["now_us"]
 
 
 def now_us() -> int:
-    """Its time in microseconds, counted from an arbitrary moment."""
+    """The clock's time in microseconds, counted from an arbitrary moment."""
     return time.monotonic_ns() // 1000

@@ -52,7 +52,7 @@ logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
-#: What a call on an event gives.
+#: The result of a call on an event.
 AsyncSettled = Awaitable[SettleOutcome]
 Settled = SettleOutcome
 
@@ -72,7 +72,7 @@ class Layer:
         return inspect.isasyncgenfunction(self.function) or is_async(self.function)
 
     def arguments(self, event: Any, given: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """What it is called with."""
+        """The arguments that the function is called with."""
         named = {name: given[name] for name in self.shape.needs}
         if self.name:
             return (), {**named, "event": event} if self.shape.takes_event else named
@@ -101,15 +101,15 @@ class Running:
     """A handling that runs in a thread."""
 
     def cancel(self) -> None:
-        """Nothing cancels a thread; its event tells it."""
+        """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
 
 
 class HandlerPool:
-    """Threads for handlers: one for each that runs. One that does not return costs its thread, and holds up nobody."""
+    """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # What the starter of the worker has set is seen by each handling, and what a handling sets by itself alone.
+        # Each handling sees the context variables of the worker's starter. What it sets itself, only it sees.
         self._context = contextvars.copy_context()
         self._works: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._mutex = threading.Lock()
@@ -117,7 +117,7 @@ class HandlerPool:
         self._threads = 0
 
     def start(self, work: Callable[[], object]) -> Running:
-        """Runs it in a thread, which it may keep as long as it likes."""
+        """Runs ``work`` in a thread. It may take as long as it likes."""
         with self._mutex:
             self._works.put(work)
             if self._idle:
@@ -141,7 +141,7 @@ class HandlerPool:
             try:
                 self._context.copy().run(work)
             except BaseException:
-                # A defect: what a handler raises is dealt with before.
+                # Only a defect gets here. Errors of handlers are dealt with before.
                 logger.exception("worker: a handling ended unexpectedly")
             work = None
             with self._mutex:
@@ -149,7 +149,7 @@ class HandlerPool:
 
 
 class Side:
-    """From where a handler calls. All threads are alike."""
+    """The thread that a handler calls from. All threads are alike."""
 
     def call(self, function: Callable[[], T]) -> T:
         return function()
@@ -160,7 +160,7 @@ class Side:
 
 
 class AsyncSide:
-    """From where a handler calls: as a task of the loop, or in a thread, which waits until the loop has done it."""
+    """Where a handler calls from: a task of the loop, or a thread. A thread waits until the loop has done the call."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -169,13 +169,13 @@ class AsyncSide:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            # The handler is no coroutine function, so it gets what a coroutine would have awaited.
+            # The handler is no coroutine function, so it gets the result itself.
             return cast("Awaitable[T]", asyncio.run_coroutine_threadsafe(function(), self._loop).result())
         return function()
 
     def soon(self, function: Callable[[], object]) -> None:
         """Calls what is for the loop alone."""
-        # A loop that is closed has nobody who waits.
+        # On a closed loop, nobody waits for the call.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
 
@@ -187,7 +187,7 @@ class AsyncRunning:
         self._task = task
 
     def cancel(self) -> None:
-        """Ends it where it awaits."""
+        """Cancels the task at its next await."""
         if self._task is not asyncio.current_task():
             self._task.cancel()
 
@@ -201,14 +201,16 @@ class AsyncHandlerPool:
         self._name = name
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
-        """Runs it as a task of its own."""
+        """Runs ``work`` as a task of its own."""
         task = asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)
 
     async def in_thread(self, function: Callable[[], Any]) -> Any:
-        """What a function gives that would block the loop. The caller's cancellation does not end it."""
+        """Calls a function that would block the loop, and returns its result. The caller's cancellation does not end
+        the function.
+        """
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[Any] = loop.create_future()
         context = contextvars.copy_context()
@@ -218,7 +220,7 @@ class AsyncHandlerPool:
                 result, error = context.run(function), None
             except BaseException as failure:
                 result, error = None, failure
-            # A loop that is closed already waits for nothing.
+            # A closed loop waits for nothing.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_fill, outcome, result, error)
 
@@ -226,7 +228,7 @@ class AsyncHandlerPool:
         return await outcome
 
     async def aclose(self, timeout: float) -> None:
-        """Waits for the tasks that were cancelled; ends each thread when its handler has returned."""
+        """Waits for the cancelled tasks. Ends each thread when its handler has returned."""
         self._threads.close(timeout)
         others = self._tasks - {asyncio.current_task()}
         if others:
@@ -272,14 +274,13 @@ def perform(
 
 
 def is_cancelled() -> bool:
-    """Nothing cancels a thread."""
+    """Always False: a thread cannot be cancelled."""
     return False
 
 
 def async_is_cancelled() -> bool:
-    """Whether somebody cancels this task. If not, a CancelledError is the handler's own, as of a task that it awaits.
-
-    Before Python 3.11 nobody can tell.
+    """Whether somebody cancels this task. If not, a CancelledError comes from the handler, or from a task that it
+    awaits. Before Python 3.11 there is no way to know.
     """
     task = asyncio.current_task()
     return task is None or sys.version_info < (3, 11) or task.cancelling() > 0
@@ -294,8 +295,8 @@ async def async_perform(
     layers: Sequence[Layer],
     given: Mapping[str, Any],
 ) -> Any:
-    """Awaits a handler inside its layers. One that is no coroutine runs in a thread, with the layers after the last
-    that is a coroutine.
+    """Awaits a handler inside its layers. A handler that is no coroutine function runs in a thread. So do the layers
+    after the last one that is a coroutine function.
     """
     awaits = is_async(function)
     outer = len(layers)
@@ -314,7 +315,9 @@ async def async_perform(
 
 
 def _run(result: Any) -> Any:
-    """What a handler gave. Raises ArgumentError for what has still to be run: its value would be acked unhandled."""
+    """The handler's result. Raises ArgumentError for a result that still has to be run: its value would be acked
+    unhandled.
+    """
     if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
         if inspect.iscoroutine(result):
             result.close()
@@ -332,11 +335,11 @@ def check_callable(function: Callable[..., Any], what: str) -> None:
 
 
 def async_check_callable(function: Callable[..., Any], what: str) -> None:
-    """An event loop runs both kinds."""
+    """Accepts every function: an event loop can run both kinds."""
 
 
 def check_no_yield(function: Callable[..., Any], what: str) -> None:
-    """Raises ArgumentError for a function with ``yield``, whose call runs nothing of it."""
+    """Raises ArgumentError for a function with ``yield``. Calling it would run none of its code."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ArgumentError(f"{what} has a yield, so nothing of it would run; return instead")
 

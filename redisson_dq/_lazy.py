@@ -1,4 +1,4 @@
-"""Imports parts of a package when somebody asks for them, so that a program waits for what it uses alone."""
+"""Imports parts of a package on first use, so that a program loads only what it uses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["lazily"]
 
 
 def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and the ``__dir__`` of a package whose names come from these modules below it.
+    """The ``__getattr__`` and the ``__dir__`` of a package whose names come from its modules.
 
-    A module that is named with no names is a name itself.
+    ``homes`` maps each module to its names. A module without names is itself one of the package's names.
     """
     home_of = {name: module for module, names in homes.items() for name in names}
     modules = {module for module, names in homes.items() if not names}
@@ -24,7 +24,7 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
-        # From now on it is an attribute like any other.
+        # From now on the name is an ordinary attribute.
         setattr(sys.modules[package], name, found)
         return found
 

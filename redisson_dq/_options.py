@@ -15,16 +15,17 @@ from redisson_dq.wire.keys import NameMapper
 
 __all__ = ["Options", "Undecodable", "Wakeups", "Written", "check_durable"]
 
-#: The format of what is written, by its enum or its name.
+#: The format of new entries: the enum, or its name.
 Written = Union[Envelope, Literal["current", "legacy"]]
 
-#: What calls do with taken bytes that the codec cannot read.
+#: What a call does with popped bytes that the codec cannot read.
 Undecodable = Literal["raise", "skip"]
 
-#: What tells a client that an entry was added.
+#: How a client learns that an entry was added.
 Wakeups = Literal["channel", "keyspace"]
 
-# What one script call may move: its work is proportional to it, and Lua cannot unpack many thousand values.
+# The most items that one script call may move. The script's work grows with it, and Lua cannot unpack many thousand
+# values.
 _LARGEST_TRANSFER = 5000
 _LONGEST_PROBE_INTERVAL = 86_400.0
 _LONGEST_MEMORY = 30 * 86_400.0
@@ -62,7 +63,9 @@ def _envelope(value: Envelope | str) -> Envelope:
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """What ``connect`` and ``Client`` were told. Raises ArgumentError for what cannot be used, naming the option."""
+    """The options given to ``connect`` and ``Client``. Raises ArgumentError for an unusable value. The message names
+    the option.
+    """
 
     codec: Codec = attrs.field(
         converter=_codec,
@@ -109,6 +112,6 @@ class Options:
 
 
 def check_durable(durable: Durability | None) -> None:
-    """Raises ArgumentError for what says nothing of durability."""
+    """Raises ArgumentError unless the value is a Durability or None."""
     if durable is not None and not isinstance(durable, Durability):
         raise ArgumentError(f"durable= is a redisson_dq.Durability, such as Durability(replicas=1), not {durable!r}")

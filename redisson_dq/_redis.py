@@ -1,8 +1,8 @@
 """What the library needs of redis-py beyond commands: pools of our own, made from the user's settings.
 
-The user's client is read, never used. Its pool may decode replies, retry commands, or end blocking reads after
-``socket_timeout``. A retried offer whose reply was lost would be in twice. So every connection is made from a copy of
-its settings with these three changed.
+The library reads the settings of the user's client, and never sends through it. The user's pool may decode replies,
+retry commands, or end blocking reads after ``socket_timeout``. If an offer's reply is lost, a retry would add the item
+twice. So every connection is made from a copy of the settings with these three changed.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ __all__ = [
     "without_password",
 ]
 
-# Seconds until a machine that does not answer counts as gone, unless the user set another number.
+# A machine that does not answer for so many seconds counts as gone. The user may set another number.
 _TIMEOUT = 10.0
 
 # The pool's own limit raises an error. Connections lets callers wait instead.
 _UNLIMITED = 2**31
 
-# When a connection that is silent for half a minute is checked, and given up 15 s later.
+# A connection that is silent for half a minute is checked. It is given up 15 s later.
 _KEEPALIVE = {
     getattr(socket, name): value
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
     if hasattr(socket, name)
 }
 
-# What the pools of a Sentinel raise when there is no node to connect to.
+# The errors of a Sentinel's pools when there is no node to connect to.
 _NOT_FOUND = (
     redis.sentinel.MasterNotFoundError,
     redis.sentinel.SlaveNotFoundError,
@@ -117,13 +117,13 @@ def _settings(settings: Any, retry: Any) -> dict[str, Any]:
 
 
 class _Tidy:
-    """A connection that begins anew where its last user left it in the midst of something.
+    """A connection that reconnects if its last use was interrupted.
 
-    A signal handler may raise while redis-py connects, sends or reads, and again while that is cleared up. The reply
-    that comes yet would then be taken for that of the next command.
+    A signal handler may raise while redis-py connects, sends or reads, and again during the cleanup. The next command
+    would then read the late reply of the interrupted one.
     """
 
-    #: Whether every reply was read. What is interrupted leaves it False.
+    #: Whether every reply was read. An interrupted use leaves it False.
     is_clean = True
 
     def connect(self: Any) -> None:
@@ -140,7 +140,7 @@ def _tidy(connection_class: type[Any]) -> type[Any]:
 
 
 def mark_clean(connection: Any) -> None:
-    """Says that the reply to everything that was sent has been read. With asyncio nobody asks."""
+    """Notes that every reply has been read. With asyncio, nothing uses this note."""
     connection.is_clean = True
 
 
@@ -196,7 +196,7 @@ def hang_up(connection: Any) -> None:
 
 
 async def async_hang_up(connection: Any) -> None:
-    """Ends a read that another task is blocked in, and leaves everything else to that task."""
+    """Ends a blocking read of another task. That task does everything else."""
     if connection._writer is not None:
         connection._writer.transport.abort()
 
@@ -221,8 +221,8 @@ def send(connection: Any, packed: list[bytes]) -> None:
 async def async_send(connection: Any, packed: list[bytes]) -> None:
     """Sends commands, and connects first if need be. Raises redis-py's errors.
 
-    redis-py's own way makes a task of each command. The end of the loop cancels all tasks, and would tear away what a
-    background task sends in order to put values back.
+    redis-py itself makes a task of each command. The end of the loop cancels all tasks. It would also cancel a command
+    by which a background task puts values back.
     """
     if not connection.is_connected:
         await connection.connect()
@@ -242,14 +242,14 @@ async def async_send(connection: Any, packed: list[bytes]) -> None:
 
 
 def read(connection: Any, within: float | None) -> Any:
-    """The next reply. Raises redis-py's errors, TimeoutError after ``within`` seconds or the connection's own time."""
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
     if within is None:
         return connection.read_response(disable_decoding=True)
     return connection.read_response(disable_decoding=True, timeout=min(within, connection.socket_timeout))
 
 
 async def async_read(connection: Any, within: float | None) -> Any:
-    """The next reply. Raises redis-py's errors, TimeoutError after ``within`` seconds or the connection's own time."""
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
     if within is None:
         return await connection.read_response(disable_decoding=True)
     try:
@@ -260,7 +260,7 @@ async def async_read(connection: Any, within: float | None) -> Any:
 
 
 def send_aside(connection: Any, packed: bytes) -> bool:
-    """Sends a command while another thread reads. False where that is not safe; an error is left to the reader."""
+    """Sends a command while another thread reads. False where that is not safe. The reader meets any error."""
     sock = connection._sock
     if sock is None or isinstance(sock, ssl.SSLSocket):
         return False
@@ -278,7 +278,7 @@ async def async_send_aside(connection: Any, packed: bytes) -> bool:
 
 
 def without_password(url: object) -> object:
-    """A URL as it may stand in an error message."""
+    """A URL without its password, for error messages."""
     if not isinstance(url, str):
         return url
     # A text that is no URL may hold a password as well. So everything before the last @ is left out.
@@ -290,7 +290,7 @@ def cluster_ready(cluster: redis.RedisCluster) -> None:
 
 
 async def async_cluster_ready(cluster: redis.asyncio.RedisCluster) -> None:
-    """Asks for the nodes, if that has not been done yet."""
+    """Asks for the cluster's nodes, if that has not been done yet."""
     await cluster.initialize()
 
 
@@ -300,8 +300,8 @@ def connection_factory(pool: Any) -> Any:
     return pool.connection_class(**settings)
 
 
-#: What an error reply begins with, or its class, when the condition behind it passes. Such conditions are a failover, a
-#: migrating slot, a start, a long script, a lack of memory or replicas. A call that waits waits through them.
+#: Error replies, by first word or class, whose condition passes. Such conditions are a failover, a migrating slot, a
+#: start, a long script, a lack of memory or replicas. A blocking call goes on waiting meanwhile.
 _PASSING_WORDS = ("BUSY ", "LOADING", "MISCONF", "NOREPLICAS", "UNBLOCKED")
 _PASSING_ERRORS = (
     redis.exceptions.AskError,  # MOVED too
@@ -317,7 +317,7 @@ _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISC
 
 
 def is_passing(error: redis.exceptions.ResponseError) -> bool:
-    """Whether the condition behind an error reply passes without anybody's help."""
+    """Whether the condition behind an error reply ends by itself."""
     text = str(error)
     if isinstance(error, _PASSING_ERRORS) or text.startswith(_PASSING_WORDS):
         return True
@@ -333,13 +333,13 @@ def passes(error: RedissonDQError) -> bool:
 
 
 def is_out_of_memory(error: redis.exceptions.ResponseError) -> bool:
-    """Whether Redis refused a write, as it has reached its maxmemory."""
-    # Redis 6.2 puts the reply to a script's command behind a text of its own.
+    """Whether Redis refused a write because it has reached its maxmemory."""
+    # Redis 6.2 puts a text of its own before the reply to a script's command.
     return isinstance(error, redis.exceptions.OutOfMemoryError) or "-OOM command not allowed" in str(error)
 
 
 def is_denied(error: redis.exceptions.ResponseError) -> bool:
-    """Whether Redis refused a command, as the user lacks a right. The words are those of 6.2, 7.0 and later."""
+    """Whether Redis refused a command because the user lacks a right. The words differ between 6.2, 7.0 and later."""
     in_a_script = ("The user executing the script can't", "ACL failure in script")
     return isinstance(error, redis.exceptions.NoPermissionError) or any(text in str(error) for text in in_a_script)
 

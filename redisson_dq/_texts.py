@@ -6,7 +6,7 @@ __all__ = ["described"]
 
 
 def described(value: object) -> str:
-    """The class and the text of an exception, or of what stands for one. A user's class may fail to give a text."""
+    """The class and the text of an exception or another object. A user's class may fail to give a text."""
     name = type(value).__name__
     try:
         return f"{name}: {value}"

@@ -32,7 +32,7 @@ def _seconds(value: object, what: str) -> float:
 
 
 def _up_to_ms(seconds: float) -> int:
-    # Rounded up, so nothing is due early; what stands below a nanosecond is float noise (0.1 + 0.2).
+    # Rounded up, so nothing is due early. Anything below a nanosecond is float noise (0.1 + 0.2).
     return math.ceil(seconds * 1000 - 1e-6)
 
 
@@ -46,7 +46,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
     Raises ArgumentError unless exactly one of ``delay`` (finite, not negative) and ``at`` (with a time zone) is
     given. An ``at`` that has passed means due at once.
     """
-    # The common case first: it is part of every offer's cost.
+    # The common case comes first: every offer pays for it.
     if at is None and type(delay) in (int, float) and 0 <= delay <= _MAX_MS / 1000:  # type: ignore[operator]
         return str(_up_to_us(delay))  # type: ignore[arg-type]
     if (delay is None) == (at is None):
@@ -90,7 +90,7 @@ def _aware(moment: object, queue: str, what: str) -> datetime:
 
 
 def from_ms(epoch_ms: int) -> datetime:
-    """The datetime in UTC, or the last one there is."""
+    """The datetime in UTC. A time out of range gives the latest datetime."""
     try:
         return _EPOCH + timedelta(milliseconds=epoch_ms)
     except OverflowError:
@@ -98,7 +98,7 @@ def from_ms(epoch_ms: int) -> datetime:
 
 
 def from_optional_ms(epoch_ms: int | None) -> datetime | None:
-    """The datetime of epoch ms that may be unknown."""
+    """The datetime of epoch ms. None if they are unknown."""
     return None if epoch_ms is None else from_ms(epoch_ms)
 
 
@@ -111,7 +111,7 @@ def timeout_seconds(timeout: Delay, queue: str) -> float:
 
 
 def seconds_of(span: object, what: str) -> float:
-    """A span of time in seconds. Raises ArgumentError for a negative or non-finite one; ``what`` begins its message."""
+    """A span of time in seconds. Raises ArgumentError for a negative or non-finite one. ``what`` begins the message."""
     seconds = _seconds(span, what)
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
         raise ArgumentError(f"{what} is finite, not negative and below 142,000 years, not {span!r}")

@@ -1,4 +1,4 @@
-"""How far a change has to have got before a call returns."""
+"""What must confirm a change before a call returns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["Confirmed", "Durability", "strongest"]
 
-# Shorter than what a connection waits for a reply.
+# Shorter than the time that a connection waits for a reply.
 _LONGEST = 5.0
 
 
 @attrs.frozen(kw_only=True)
 class Confirmed:
-    """How far a change has got: how many replicas have it, and whether the server itself has written it to its disk.
+    """What has confirmed a change: how many replicas, and whether the server itself has written it to its disk.
 
-    ``fsynced`` is None where that was not asked for. With ``fsync=True`` the replicas have it on their disks as well.
+    ``fsynced`` is None if that was not asked for. With ``fsync=True``, ``replicas`` counts those that have the change
+    on their disks.
     """
 
     replicas: int
@@ -28,10 +29,11 @@ class Confirmed:
 
 @attrs.frozen
 class Durability:
-    """What a call waits for after its change: so many replicas, and the server's append-only file (``fsync=True``).
+    """What a call waits for after its change: a number of replicas, and the server's append-only file (``fsync=True``).
 
-    It waits for ``timeout`` seconds, at most 5, and raises DurabilityError when fewer have confirmed by then. What was
-    confirmed is told to ``on_confirmed``, a plain function, which must not block.
+    The call waits for ``timeout`` seconds, at most 5. It raises DurabilityError if the confirmations are not complete
+    by then. In both cases ``on_confirmed`` is called with what was confirmed. It is a plain function, and must not
+    block.
     """
 
     replicas: int = 0
@@ -55,25 +57,25 @@ class Durability:
 
     @property
     def words(self) -> tuple[Any, ...]:
-        """The command that waits on the connection that made the change."""
+        """The command that waits for the confirmation. It is sent on the connection that made the change."""
         timeout_ms = round(self.timeout * 1000)
         if self.fsync:
             return "WAITAOF", 1, self.replicas, timeout_ms
         return "WAIT", self.replicas, timeout_ms
 
     def confirmed(self, reply: Any) -> Confirmed:
-        """Reads that command's reply."""
+        """Reads the reply to that command."""
         if self.fsync:
             return Confirmed(replicas=reply[1], fsynced=bool(reply[0]))
         return Confirmed(replicas=reply, fsynced=None)
 
     def is_met_by(self, confirmed: Confirmed) -> bool:
-        """Whether that is as much as was asked for."""
+        """Whether ``confirmed`` is as much as was asked for."""
         return confirmed.replicas >= self.replicas and (confirmed.fsynced is True or not self.fsync)
 
 
 def strongest(asked: Iterable[Durability | None]) -> Durability | None:
-    """What is enough for each of them; None where none asks for anything."""
+    """The weakest durability that satisfies each of them. None if none of them asks for anything."""
     each = [one for one in asked if one is not None]
     if not each:
         return None

@@ -48,7 +48,7 @@ class ClosedError(RedissonDQError, RuntimeError):
 class RedisConnectionError(RedissonDQError, ConnectionError):
     """Redis cannot be reached, or the connection broke before the reply came.
 
-    ``maybe_done`` is true when the command had been sent: Redis may have carried it out.
+    ``maybe_done`` is true if the command was sent. Redis may have carried it out.
     """
 
     def __init__(self, message: str, *, maybe_done: bool = False) -> None:
@@ -59,8 +59,8 @@ class RedisConnectionError(RedissonDQError, ConnectionError):
 class RedisReplyError(RedissonDQError):
     """Redis answered with an error that has no class of its own here (NOAUTH, NOPERM, READONLY, ...).
 
-    ``maybe_done`` is true when a script was refused a command after it may have written something, which only a server
-    before Redis 7 does. Of any other error nothing was done.
+    ``maybe_done`` is true if a script may have written something before one of its commands was refused. Only a server
+    before Redis 7 does that. With any other error, nothing was done.
     """
 
     def __init__(self, message: str, *, maybe_done: bool = False) -> None:
@@ -69,14 +69,14 @@ class RedisReplyError(RedissonDQError):
 
 
 class ServerFullError(RedisReplyError):
-    """Redis has reached its ``maxmemory`` and refuses what needs more memory. Nothing was done.
+    """Redis has reached its ``maxmemory`` and refuses calls that need more memory. Nothing was done.
 
-    What frees memory goes on: items fall due and are delivered, taken, cancelled and removed.
+    Calls that free memory go on: items fall due and are delivered, taken, cancelled and removed.
     """
 
 
 class WrongTypeError(RedisReplyError):
-    """A key of the queue holds another type than the wire asks for.
+    """A key of the queue holds another Redis type than it must.
 
     ``key`` names it, ``expected`` and ``found`` are Redis type names (``list``, ``zset``, ``string`` ...).
     """
@@ -104,9 +104,9 @@ class QueueFullError(RedissonDQError):
 
 
 class DuplicateItemError(RedissonDQError):
-    """An offer was refused, as an item with the same id (or the same payload) already stands. Nothing was added.
+    """An offer was refused because an item with the same id (or the same payload) exists already. Nothing was added.
 
-    ``id`` is that item's id, ``due`` its due time, ``state`` what became of it: ``waiting``, ``delivered`` or
+    ``id`` is the existing item's id, ``due`` its due time. ``state`` is its state: ``waiting``, ``delivered`` or
     ``expired``.
     """
 
@@ -118,10 +118,12 @@ class DuplicateItemError(RedissonDQError):
 
 
 class DurabilityError(RedissonDQError):
-    """The change was made, and fewer have confirmed it in time than ``durable=`` asked for. It is not undone.
+    """The change was made, but fewer replicas or disks than ``durable=`` requires have confirmed it in time. It is not
+    undone.
 
-    ``maybe_done`` is always true. ``replicas`` is how many replicas have confirmed it, ``fsynced`` whether the server
-    has written it to its disk (None where that was not asked for). Both are None when the server cannot tell.
+    ``maybe_done`` is always true. ``replicas`` is how many replicas have confirmed the change. ``fsynced`` says whether
+    the server has written it to its disk. It is None if that was not asked for. Both are None when the server cannot
+    tell.
     """
 
     def __init__(self, message: str, *, replicas: int | None, fsynced: bool | None) -> None:
@@ -132,11 +134,11 @@ class DurabilityError(RedissonDQError):
 
 
 class LeaseLostError(RedissonDQError):
-    """A lease that a transaction depends on had ended, so nothing of the transaction was done."""
+    """A lease that the transaction depends on had ended. Nothing of the transaction was done."""
 
 
 class EnvelopeError(RedissonDQError):
-    """Bytes of the delayed queue are in neither of Redisson's two envelope formats.
+    """An entry of the delayed queue is in neither of Redisson's two envelope formats.
 
     ``member`` keeps the bytes.
     """
@@ -155,7 +157,7 @@ class CodecError(RedissonDQError):
 
 
 class EncodeError(CodecError, TypeError):
-    """The codec has no bytes for this value. ``path`` says where inside it: ``$``, ``$[2]``, ``$['sku']``."""
+    """The codec cannot encode this value. ``path`` says where inside it: ``$``, ``$[2]``, ``$['sku']``."""
 
     def __init__(self, message: str, *, codec: str, path: str = "$") -> None:
         super().__init__(message, codec=codec)
@@ -163,11 +165,10 @@ class EncodeError(CodecError, TypeError):
 
 
 class DecodeError(CodecError, ValueError):
-    """These bytes are no value of the codec.
-
-    ``data`` keeps the bytes and ``offset`` is where reading stopped. When the bytes came from a queue, ``kept_in``
-    names the Redis key they are in, so nothing is lost. It is None when they came from elsewhere, or when Redis did not
-    take them back. Then ``data`` and ``undecodable`` hold the only copy, and ``__cause__`` the reason.
+    """The codec cannot decode these bytes. ``data`` keeps the bytes. ``offset`` is where reading stopped. If the bytes
+    came from a queue, ``kept_in`` names the Redis key that they are in, so nothing is lost. It is None if they came
+    from elsewhere, or if Redis did not take them back. In the latter case ``data`` and ``undecodable`` hold the only
+    copy, and ``__cause__`` has the reason.
     """
 
     def __init__(self, message: str, *, codec: str, data: bytes, offset: int = 0) -> None:
@@ -175,7 +176,8 @@ class DecodeError(CodecError, ValueError):
         self.data = data
         self.offset = offset
         self.kept_in: str | None = None
-        #: Of the same reply (``poll(limit)``, ``read_all``): the values that could be read, the bytes that could not.
+        #: For calls that read many values (``poll(limit)``, ``read_all``): the decoded values, and the bytes that could
+        #: not be decoded.
         self.decoded: list[Any] = []
         self.undecodable: list[bytes] = [data]
 
@@ -185,7 +187,9 @@ class DecodeError(CodecError, ValueError):
 
 
 class ServerSettingError(RedissonDQError):
-    """The server is not set up for an option that was asked for. The message says which setting to change."""
+    """The server's configuration does not support an option that was asked for. The message says which setting to
+    change.
+    """
 
 
 class ServerNotFoundError(RedissonDQError):

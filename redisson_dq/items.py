@@ -1,4 +1,4 @@
-"""What the calls on single items and on what waits give back: plain values, no I/O."""
+"""The results of calls on single items and on waiting items: plain values, no I/O."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ __all__ = [
     "item_id",
 ]
 
-# A lean entry's id has nine bytes, that of a lease ten.
+# A lean entry's id has nine bytes. A lease's id has ten.
 _MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2}){0,2})")
 
 
 class Outcome(enum.Enum):
-    """What came of a call on one item. True when the call did what it was asked for."""
+    """The outcome of a call on one item. It is true if the call did what it was asked for."""
 
     CANCELLED = "cancelled"
-    """It waited, and it will never be delivered. Of any number of callers exactly one is told so."""
+    """The item waited, and will never be delivered. If several callers cancel it, exactly one gets this outcome."""
     RESCHEDULED = "rescheduled"
-    """It waits, due at the new time."""
+    """The item waits, with the new due time."""
     DELIVERED = "delivered"
-    """It does not wait any more: its time came and it was moved to the ready list, or it was polled before. Without an
-    id of yours this is told by its due time, also of one that ``clear()`` or Java took out."""
+    """The item does not wait any more. Its time came and it was moved to the ready list, or it was polled before. For
+    an item without an id of yours, this outcome follows from its due time alone. Such an item may also have been
+    removed by ``clear()`` or by Java.
+    """
     EXPIRED = "expired"
-    """It was too late to be delivered (``expires=``)."""
+    """The item was too late to be delivered (``expires=``)."""
     UNKNOWN = "unknown"
-    """It does not wait, and nobody can tell that it was delivered.
-
-    It was cancelled or removed, never offered here, or its outcome is no longer remembered.
+    """The item does not wait, and nothing shows that it was delivered. It was cancelled or removed, or never offered
+    here, or its outcome is no longer remembered.
     """
 
     def __bool__(self) -> bool:
@@ -50,41 +51,42 @@ class Outcome(enum.Enum):
 
 
 class SettleOutcome(enum.Enum):
-    """What came of a call on a delivery. True when the call did what it was asked for."""
+    """The outcome of a call on a delivery. It is true if the call did what it was asked for."""
 
     ACKED = "acked"
     """The value is done and gone."""
     RETURNED = "returned"
     """The value is ready again."""
     DELAYED = "delayed"
-    """The value waits, and will be ready again after the delay."""
+    """The value waits. It will be ready again after the delay."""
     EXTENDED = "extended"
     """The lease has a new deadline."""
     DEAD_LETTERED = "dead"
     """The value is in the dead-letter list."""
     LOST = "lost"
-    """The lease had ended before, and nothing was changed. The value may have been received by somebody else."""
+    """The lease had ended before. Nothing was changed. Another consumer may have received the value."""
 
     def __bool__(self) -> bool:
         return self is not SettleOutcome.LOST
 
 
 class OfferOutcome(enum.Enum):
-    """What an offer did."""
+    """The outcome of an offer."""
 
     OFFERED = "offered"
-    """The value is in."""
+    """The value was added."""
     REPLACED = "replaced"
-    """The value is in, and the one that waited under the same id is out."""
+    """The value was added. The value that waited under the same id was removed."""
     KEPT = "kept"
-    """Nothing was added: the item that has the id (or the payload) already stands."""
+    """Nothing was added. The item that already had the id (or the payload) was kept."""
 
 
 @attrs.frozen(kw_only=True)
 class Overdue:
-    """What is due and has not been moved: a sign that no process moves the queue, or that one is behind.
+    """The items that are due and have not been moved. They are a sign that no process moves the queue, or that the
+    mover is behind.
 
-    ``count`` is the number of items, ``late_by`` how long the first of them has been due.
+    ``count`` is the number of items. ``late_by`` is how long the first of them has been due.
     """
 
     count: int
@@ -93,10 +95,10 @@ class Overdue:
 
 @attrs.define(kw_only=True)
 class TransferCounts:
-    """What the transfers of one client came to, since it was made.
+    """Counts of one client's transfers, since the client was made.
 
-    ``sent`` is how many Redis has answered. ``early`` is how many of them ran before the due time that they were sent
-    for. Such a transfer moves nothing, and costs one more.
+    ``sent`` is how many transfers Redis has answered. ``early`` is how many of them ran before the due time that they
+    were sent for. An early transfer moves nothing, and another one has to follow.
     """
 
     sent: int = 0
@@ -105,10 +107,10 @@ class TransferCounts:
 
 @attrs.frozen(kw_only=True)
 class Redriven:
-    """What a redrive did: how many values were moved, and how many dead letters are left.
+    """The result of a redrive: how many values were moved, and how many dead letters are left.
 
-    ``clients`` is how many clients, this one among them, move the due items of the queue that the values are in now.
-    With 0 nobody of ours or Redisson's may be listening. None: Redis does not tell.
+    ``clients`` is how many clients, including this one, move due items of the queue that now has the values. With 0,
+    possibly no client of this library or Redisson is listening. None means that Redis does not tell.
     """
 
     count: int
@@ -118,9 +120,8 @@ class Redriven:
 
 @attrs.frozen(kw_only=True)
 class ExpiredItem:
-    """One value that was too late to be delivered. ``data`` are its bytes.
-
-    Of an element that something else put into the list ``due`` is None and ``data`` all of it.
+    """One value that was too late to be delivered. ``data`` are its bytes. If other software put the element into the
+    list, ``due`` is None and ``data`` is the whole element.
     """
 
     due: datetime | None
@@ -137,9 +138,9 @@ class ExpiredItem:
 
 @attrs.frozen(kw_only=True)
 class RecurringOffer:
-    """One recurring offer: its id, and when the occurrence that waits now is due.
+    """One recurring offer: its id, and the due time of the occurrence that waits now.
 
-    ``every`` or ``cron`` and ``timezone`` are as it was declared; ``data`` are the bytes of its value.
+    ``every``, or ``cron`` and ``timezone``, are as they were declared. ``data`` are the bytes of its value.
     """
 
     id: str
@@ -151,11 +152,13 @@ class RecurringOffer:
 
 
 def item_id(due_ms: int, entry: bytes) -> str:
-    """The id of an item that the caller gave none: due time and entry id, enough to find it without a table."""
+    """The id of an item for which the caller gave no id. It consists of the due time and the entry id. These find the
+    item without a table.
+    """
     return f"{due_ms}-{entry.hex()}"
 
 
 def entry_id(given: str) -> tuple[int, bytes] | None:
-    """The due time in ms and the entry id inside such an id, or None when it is none."""
+    """The due time in ms and the entry id of an id that ``item_id`` made. None for any other text."""
     made = _MADE.fullmatch(given)
     return None if made is None else (int(made[1]), bytes.fromhex(made[2]))
