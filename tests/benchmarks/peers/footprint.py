@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 import attrs
 
 from tests.benchmarks.peers.peer import INSIDE
-from tests.benchmarks.peers.processes import Worker
+from tests.benchmarks.peers.processes import Worker, environment
 from tests.benchmarks.peers.stage import START, Stage
 
 __all__ = ["Footprint", "measure"]
@@ -39,11 +38,10 @@ def measure(stage: Stage) -> Footprint:
 
 
 def _seconds(stage: Stage, command: Sequence[str]) -> float:
-    told = {"BENCHMARK_URL": stage.url, "PYTHONPATH": stage.peer.python_path()}
     # The least: whatever else the machine does makes it longer.
     found = []
     for _ in range(stage.settings.imports):
         began = time.perf_counter()
-        subprocess.run(command, check=True, cwd=INSIDE, env={**os.environ, **told})
+        subprocess.run(command, check=True, cwd=INSIDE, env=environment(stage.peer, stage.url))
         found.append(time.perf_counter() - began)
     return min(found)

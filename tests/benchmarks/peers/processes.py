@@ -21,9 +21,17 @@ from typing import Any
 from tests.benchmarks.peers.figures import Job, Mark, parse_ends, parse_marks
 from tests.benchmarks.peers.peer import INSIDE, ROOT, Peer, Programs
 
-__all__ = ["Background", "PeerFailed", "Producer", "Worker"]
+__all__ = ["Background", "PeerFailed", "Producer", "Worker", "environment"]
 
 _ANSWER = 180.0
+
+
+def environment(peer: Peer, url: str) -> dict[str, str]:
+    """What every program of a peer is started with."""
+    made = {**os.environ, "BENCHMARK_URL": url, "PYTHONPATH": peer.python_path()}
+    # What pip has installed has its bytecode. So has this checkout, from its first import on.
+    made.pop("PYTHONDONTWRITEBYTECODE", None)
+    return made
 
 
 class PeerFailed(Exception):
@@ -38,10 +46,8 @@ class _Processes:
         self.marks_file = folder / "marks"
         self._log = folder / f"{label}.log"
         self._environment = {
-            **os.environ,
-            "BENCHMARK_URL": url,
+            **environment(peer, url),
             "BENCHMARK_MARKS": str(self.marks_file),
-            "PYTHONPATH": peer.python_path(),
             "PYTHONUNBUFFERED": "1",
         }
         self._running: list[subprocess.Popen[str]] = []
