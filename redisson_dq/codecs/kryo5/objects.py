@@ -136,11 +136,11 @@ def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
                 return Step(attribute, lambda data, pos, reader: reader.read_nullable(final, data, pos, arguments))
             return Step(attribute, _final_reader(final), shortcut=declared.name)
         if types.is_open(declared.name):
-            check, fits = _open_check(declared.name)
+            check, fits = _open_check(declared)
             mostly = spelled_mostly(declared, types)
             return Step(attribute, is_open=True, arguments=arguments, check=check, fits=fits, mostly=mostly)
 
-    check, fits = _open_check(declared.name) if declared.variable is None else (None, set())
+    check, fits = _open_check(declared)
 
     def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
         now = declared.final(reader)
@@ -160,13 +160,15 @@ def spelled_mostly(declared: Argument, types: Types) -> bytes:
     return b"" if types.references or types.allowed or not name else ascii_name(name)
 
 
-def _open_check(name: str) -> tuple[Callable[[Any, int], None] | None, set[type]]:
+def _open_check(declared: Argument) -> tuple[Callable[[Any, int], None] | None, set[type]]:
     """What makes sure that a value may be in a field of a class that is not final; and the types of which all may.
 
     Its value's class stands in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
     declaration.
     """
-    if name == "java.lang.Object":
+    name = declared.name
+    # Kryo may take another type for that of a variable, and Java puts in whatever is there.
+    if name == "java.lang.Object" or declared.variable is not None or declared.found:
         return None, set()
     fits = {type(None)}
 

@@ -24,7 +24,7 @@ Y = TypeVar("Y")
 Z = TypeVar("Z")
 
 
-@java_class("com.acme.result.Results", final=True)
+@java_class("com.acme.result.Results", final=True, implements=[])
 @attrs.define
 class Results:
     pass
@@ -36,6 +36,7 @@ class Results:
     implements=[
         "com.acme.result.Results$Same<Z>",
         "com.acme.result.Results$Either<Z, Z>",
+        "java.io.Serializable",
     ],
 )
 @attrs.frozen
@@ -44,19 +45,27 @@ class Both(Generic[Z]):
     other: Z | None
 
 
-@java_class("com.acme.result.Results$Result", serial_version_uid=3075787752488723087)
+@java_class(
+    "com.acme.result.Results$Result",
+    serial_version_uid=3075787752488723087,
+    implements=[],
+)
 @attrs.define
 class Result(Generic[T]):
     pass
 
 
-@java_class("com.acme.result.Results$Bounded", serial_version_uid=-8527101301159606912)
+@java_class(
+    "com.acme.result.Results$Bounded",
+    serial_version_uid=-8527101301159606912,
+    implements=[],
+)
 @attrs.define
 class Bounded(Result[T_Comparable], Generic[T_Comparable]):
     least: T_Comparable | None = None
 
 
-@java_class("com.acme.result.Results$Ok", serial_version_uid=139219030205962831)
+@java_class("com.acme.result.Results$Ok", serial_version_uid=139219030205962831, implements=[])
 @attrs.define
 class Ok(Result[T], Generic[T]):
     value: T | None = None
@@ -64,26 +73,42 @@ class Ok(Result[T], Generic[T]):
     array: java.Array[T] | None = None
 
 
-@java_class("com.acme.result.Results$Cached", serial_version_uid=5708739914093097914)
+@java_class(
+    "com.acme.result.Results$Cached",
+    serial_version_uid=5708739914093097914,
+    implements=[],
+)
 @attrs.define
 class Cached(Ok[V], Generic[V]):
     before: V | None = None
 
 
-@java_class("com.acme.result.Results$Failed", serial_version_uid=4614563565444653386)
+@java_class(
+    "com.acme.result.Results$Failed",
+    serial_version_uid=4614563565444653386,
+    implements=[],
+)
 @attrs.define
 class Failed(Result[T], Generic[T, E]):
     error: E | None = None
     last: T | None = None
 
 
-@java_class("com.acme.result.Results$Fixed", serial_version_uid=2788509978339306808)
+@java_class(
+    "com.acme.result.Results$Fixed",
+    serial_version_uid=2788509978339306808,
+    implements=[],
+)
 @attrs.define
 class Fixed(Ok[Annotated["Geo", java.JavaType("com.acme.result.Results$Geo")]]):
     home: Geo | None = None
 
 
-@java_class("com.acme.result.Results$Geo", record=True)
+@java_class(
+    "com.acme.result.Results$Geo",
+    record=True,
+    implements=["java.io.Serializable", "java.lang.Comparable"],
+)
 @attrs.frozen
 class Geo:
     lat: float
@@ -100,14 +125,22 @@ class Given(Generic[T]):
     given: T | None = None
 
 
-@java_class("com.acme.result.Results$Pair", serial_version_uid=-3518608612933100586)
+@java_class(
+    "com.acme.result.Results$Pair",
+    serial_version_uid=-3518608612933100586,
+    implements=[],
+)
 @attrs.define
 class Pair(Generic[A, B]):
     first: A | None = None
     second: B | None = None
 
 
-@java_class("com.acme.result.Results$Half", serial_version_uid=-7328564802774059700)
+@java_class(
+    "com.acme.result.Results$Half",
+    serial_version_uid=-7328564802774059700,
+    implements=[],
+)
 @attrs.define
 class Half(Pair[X, str], Generic[X]):
     half: X | None = None
@@ -117,6 +150,7 @@ class Half(Pair[X, str], Generic[X]):
     "com.acme.result.Results$Holder",
     rename={"list_": "list"},
     serial_version_uid=-7997419303507574247,
+    implements=[],
 )
 @attrs.define
 class Holder:
@@ -189,20 +223,24 @@ class Holder:
 @java_class(
     "com.acme.result.Results$Left",
     record=True,
-    implements=["com.acme.result.Results$Either<L, R>"],
+    implements=["com.acme.result.Results$Either<L, R>", "java.io.Serializable"],
 )
 @attrs.frozen
 class Left(Generic[L, R]):
     value: L | None
 
 
-@java_class("com.acme.result.Results$Level")
+@java_class("com.acme.result.Results$Level", implements=[])
 class Level(Enum):
     LOW = "LOW"
     HIGH = "HIGH"
 
 
-@java_class("com.acme.result.Results$Listed", serial_version_uid=-8889382954237190249)
+@java_class(
+    "com.acme.result.Results$Listed",
+    serial_version_uid=-8889382954237190249,
+    implements=[],
+)
 @attrs.define
 class Listed(Result[list[T]], Generic[T]):
     first: T | None = None
@@ -212,32 +250,45 @@ class Listed(Result[list[T]], Generic[T]):
     "com.acme.result.Results$Straight",
     rename={"list_": "list"},
     serial_version_uid=-3674365463842229363,
+    implements=[],
 )
 @attrs.define
 class Straight(Pair[A, B], Generic[A, B]):
     list_: list[B] | None = None
 
 
-@java_class("com.acme.result.Results$Mapped", serial_version_uid=-799127271214153481)
+@java_class(
+    "com.acme.result.Results$Mapped",
+    serial_version_uid=-799127271214153481,
+    implements=[],
+)
 @attrs.define
 class Mapped(Straight[K, V], Generic[K, V]):
     map: dict[K, V] | None = None
 
 
-@java_class("com.acme.result.Results$Note", serial_version_uid=7009697202124996864)
+@java_class(
+    "com.acme.result.Results$Note",
+    serial_version_uid=7009697202124996864,
+    implements=[],
+)
 @attrs.define
 class Note:
     text: str | None = None
 
 
-@java_class("com.acme.result.Results$Of", serial_version_uid=9133872986674863173)
+@java_class("com.acme.result.Results$Of", serial_version_uid=9133872986674863173, implements=[])
 @attrs.define
 class Of(Generic[T]):
     result: Result[T] | None = None
     eithers: list[Annotated[Any, java.JavaType("com.acme.result.Results$Either<T, T>")]] | None = None
 
 
-@java_class("com.acme.result.Results$OfGeo", serial_version_uid=-1291396941230297632)
+@java_class(
+    "com.acme.result.Results$OfGeo",
+    serial_version_uid=-1291396941230297632,
+    implements=[],
+)
 @attrs.define
 class OfGeo:
     geo: Of[Geo] | None = None
@@ -255,7 +306,11 @@ class Plain(Generic[T]):
     plain: T | None = None
 
 
-@java_class("com.acme.result.Results$Raw", serial_version_uid=-6155568616176083434)
+@java_class(
+    "com.acme.result.Results$Raw",
+    serial_version_uid=-6155568616176083434,
+    implements=[],
+)
 @attrs.define
 class Raw(Ok, Generic[T]):  # type: ignore[type-arg]
     plain: T | None = None
@@ -264,7 +319,7 @@ class Raw(Ok, Generic[T]):  # type: ignore[type-arg]
 @java_class(
     "com.acme.result.Results$Right",
     record=True,
-    implements=["com.acme.result.Results$Either<L, R>"],
+    implements=["com.acme.result.Results$Either<L, R>", "java.io.Serializable"],
 )
 @attrs.frozen
 class Right(Generic[R, L]):
@@ -278,20 +333,33 @@ class Step(Enum):
     STAY = "STAY"
 
 
-@java_class("com.acme.result.Results$Swapped", serial_version_uid=-244434586663975883)
+@java_class(
+    "com.acme.result.Results$Swapped",
+    serial_version_uid=-244434586663975883,
+    implements=[],
+)
 @attrs.define
 class Swapped(Pair[Y, X], Generic[X, Y]):
     x: X | None = None
     y: Y | None = None
 
 
-@java_class("com.acme.result.Results$Tag", final=True, serial_version_uid=-661615638526779026)
+@java_class(
+    "com.acme.result.Results$Tag",
+    final=True,
+    serial_version_uid=-661615638526779026,
+    implements=[],
+)
 @attrs.define
 class Tag:
     text: str | None = None
 
 
-@java_class("com.acme.result.Results$Twice", serial_version_uid=-67581404546056973)
+@java_class(
+    "com.acme.result.Results$Twice",
+    serial_version_uid=-67581404546056973,
+    implements=[],
+)
 @attrs.define
 class Twice(Pair[T, T], Generic[T]):
     both: T | None = None
