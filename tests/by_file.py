@@ -1,4 +1,4 @@
-"""Whole files for each process of a run, also when a process ends in the middle of one."""
+"""Gives each process of a test run whole files, also when a process ends in the middle of a file."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ class ByFile(LoadFileScheduling):  # type: ignore[misc]
 
     def _reschedule(self, node: WorkerController) -> None:
         if node not in self.registered_collections:
-            return  # it has yet to find its tests, and is asked again then
+            return  # it has not collected its tests yet, and is asked again then
         while not node.shutting_down and (not self.workqueue or self._pending_of(self.assigned_work[node]) <= 2):
             super()._reschedule(node)

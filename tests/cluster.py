@@ -17,7 +17,7 @@ __all__ = ["Cluster"]
 
 
 class Cluster:
-    """Masters that share the slots, each a server of its own, and with ``replicas`` one more behind each of them."""
+    """Masters that share the slots, each a server of its own. With ``replicas``, each master has one replica."""
 
     def __init__(self, stack: ExitStack, masters: int, *, replicas: bool = False, node_timeout_ms: int = 2000) -> None:
         config = {

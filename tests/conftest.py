@@ -21,8 +21,8 @@ from tests.by_file import ByFile
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.peer import VERSIONS, JavaPeer
 
-# For the searches that have no numbers of their own: pytest --hypothesis-profile=nightly.
-# None depends on how long something takes: the machine may be busy.
+# For the searches that have no numbers of their own: pytest --hypothesis-profile=nightly. No search depends on how long
+# something takes: the machine may be busy.
 _UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("nightly", max_examples=3000, **_UNTIMED)
 # A machine of states that fails would be shortened for five minutes. The ordinary run shows the failure at once, with
@@ -31,10 +31,10 @@ _AT_ONCE = [phase for phase in hypothesis.Phase if phase not in (hypothesis.Phas
 hypothesis.settings.register_profile("ordinary", phases=_AT_ONCE, print_blob=True, **_UNTIMED)
 hypothesis.settings.load_profile("ordinary")
 
-# A process that a test forked and left behind would keep the run waiting: it has the pipes of the one it came from.
+# A forked process that a test left behind would keep the run waiting: it holds its parent's pipes.
 os.register_at_fork(after_in_child=lambda: signal.alarm(240))
 
-# Hypothesis and the JVM are slow at times on a busy machine; an event that has not come by then never will.
+# Hypothesis and the JVM are slow at times on a busy machine. An event that has not come by then never comes.
 PATIENCE = 30.0
 
 
@@ -61,7 +61,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return [*lines, f"java: {java}", f"redisson: {', '.join(VERSIONS)}; redis-py {redis.__version__}"]
 
 
-# Long and waiting first, short and computing last, so that no process of the run is left alone with a long file.
+# Long files that mostly wait come first, and short ones that compute come last. So no process ends alone with a long
+# file.
 _FOLDERS = ("faults", "interop", "integration")
 
 
@@ -70,7 +71,7 @@ _FOLDERS = ("faults", "interop", "integration")
 _PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
 
 
-# Before those with a mark are chosen.
+# This runs before pytest selects tests by their marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
@@ -186,16 +187,16 @@ def peers() -> Iterator[Callable[[str], JavaPeer]]:
 
 
 def by_night(value: Any) -> Any:
-    """A parameter's value that differs from the others too little for every run: tests/nightly.sh runs it."""
+    """Marks a parameter's value that differs too little from the others for every run. tests/nightly.sh runs it."""
     return pytest.param(value, marks=pytest.mark.nightly)
 
 
-#: Where both flavours take long: one by day.
+#: For tests that take long in both flavours: one flavour by day.
 ONE_FLAVOUR_BY_DAY = pytest.mark.parametrize("flavour", ["sync", by_night("asyncio")], indirect=True)
 
 
 def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Any:
-    """Waits for an event; gives what the condition gave, and fails when it never came."""
+    """Waits for an event and returns the condition's result. Fails if the event does not come in time."""
     deadline = time.monotonic() + within
     while True:
         result = condition()

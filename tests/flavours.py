@@ -71,7 +71,7 @@ class Flavour:
         self._receivers_of[name]._runtime.receivers.end(name)
 
     def close(self) -> None:
-        """Closes the redis-py clients, which a Client leaves to whoever made them."""
+        """Closes the redis-py clients. A Client does not close them, because it did not make them."""
         for own in self._own:
             own.close()
 
@@ -138,7 +138,7 @@ class AsyncioFlavour(Flavour):
                 await own.aclose()
             await self.loop.shutdown_default_executor()
             others = {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
-            # What goes on to its end after its caller was cancelled may be on the way to it.
+            # A call that goes on after its caller was cancelled may not have ended yet.
             return (await asyncio.wait(others, timeout=_LAST_STEPS))[1] if others else others
 
         left = asyncio.run_coroutine_threadsafe(end(), self.loop).result()
@@ -155,7 +155,7 @@ class AsyncioFlavour(Flavour):
         return Bridged(result, self) if type(result).__module__.startswith("redisson_dq._async") else result
 
     def iterate(self, steps: AsyncGenerator[Any, Any]) -> Iterator[Any]:
-        """What ``async for`` would meet, one step of the loop at a time."""
+        """The values that ``async for`` would give, one step of the loop at a time."""
         try:
             while True:
                 yield self.run(_called(anext, steps))

@@ -1,4 +1,4 @@
-"""Shows that the tests notice what they are there for: breaks one line at a time, and wants a test to fail for it.
+"""Shows that the tests notice defects: breaks one line at a time, and requires that a test fails for it.
 
     python -m tests.mutations              all of them
     python -m tests.mutations --only head  those whose name has this in it
@@ -168,7 +168,7 @@ def main() -> None:
     for mutation in chosen:
         with tempfile.TemporaryDirectory() as place:
             done = run_tests(broken_tree(Path(place), mutation), [mutation.test])
-        # 1: tests failed. 124: a test waited for what never came. Anything else says nothing about the test.
+        # 1: tests failed. 124: a test waited for an event that never came. Any other code says nothing about the test.
         is_noticed = done.returncode in (1, 124)
         unnoticed += not is_noticed
         print(f"{'noticed' if is_noticed else 'NOT NOTICED'}: {mutation.name} ({mutation.test})", flush=True)

@@ -49,7 +49,7 @@ VERSIONS = ("4.3.1", "3.50.0", "3.20.0")
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-#: What FST needs to be opened to it, or it does not even start.
+#: The packages that must be opened to FST. Without them it does not start.
 _OPENED = (
     *(f"java.base/java.{package}" for package in ("lang", "math", "net", "text", "util", "util.concurrent")),
     "java.sql/java.sql",
@@ -187,7 +187,7 @@ class JavaPeer:
     def submit(self, op: str, **arguments: Any) -> Future[Any]:
         """Sends a request; the future gets the raw JSON result. Requests run side by side in the peer."""
         future: Future[Any] = Future()
-        # What was sent cannot be cancelled; a cancelled future would refuse its answer.
+        # A request that was sent cannot be cancelled. A cancelled future would refuse its answer.
         future.set_running_or_notify_cancel()
         number = next(self._ids)
         line = json.dumps({"id": number, "op": op, **arguments}, allow_nan=False)
@@ -263,7 +263,7 @@ class JavaPeer:
 
     def _hang_up(self) -> None:
         assert self._process.stdin is not None
-        # A dead peer leaves what could not be written to it.
+        # With a dead peer, unwritten data stays in the pipe's buffer.
         with suppress(OSError):
             self._process.stdin.close()
 
@@ -361,7 +361,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(node: Any) -> Any:
-    """The Python value of typed JSON. Which Java collection it was is not kept; look at the JSON for that."""
+    """The Python value of typed JSON. The kind of a Java collection is lost: look at the JSON for it."""
     if isinstance(node, list):
         return [from_json(item) for item in node]
     if not isinstance(node, dict):
@@ -383,7 +383,7 @@ def from_json(node: Any) -> Any:
 
 
 def _marked(name: str, value: Any) -> Any:
-    """As the library's own class of that name, where it has one."""
+    """The value as the library's own class of that name, if there is one."""
     try:
         kind = getattr(importlib.import_module("redisson_dq.java"), name, None)
     except ImportError:

@@ -1,4 +1,4 @@
-"""How long it takes to deliver very many items that fall due together, to one process that takes many at once.
+"""How long it takes to deliver very many items that fall due together. One process takes many of them at once.
 
 ``entries.py`` says how the items get there. Time runs from the first due time to the arrival of the last item.
 """

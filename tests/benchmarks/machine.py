@@ -1,4 +1,4 @@
-"""Where a run took place: without it no figure means anything."""
+"""The machine that a run took place on. Without it, no figure means anything."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How late items are right after the process that moves them was killed, with others on the same queue.
+"""How late items are right after their mover was killed, with other processes on the same queue.
 
-So many processes move and one, which is never killed and moves nothing, takes. Who moves is seen with MONITOR: the
-process whose script call is the next one. Each process has a name that CLIENT LIST tells.
+Several processes move items. One other process takes them: it moves nothing, and is never killed. MONITOR shows the
+mover: the process that makes the next script call. Each process has a name that CLIENT LIST shows.
 """
 
 from __future__ import annotations

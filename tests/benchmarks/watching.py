@@ -1,4 +1,4 @@
-"""What the server tells of a measurement: commands, the longest script call, memory, CPU time."""
+"""The server's figures for a measurement: commands, the longest script call, memory, CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cancels a task at the so manieth of its awaits, and no other moment."""
+"""Cancels a task at its n-th await, and at no other moment."""
 
 from __future__ import annotations
 

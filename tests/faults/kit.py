@@ -1,4 +1,4 @@
-"""The faults. Each is a function that does it once and returns when what it broke is whole again."""
+"""The faults. Each function causes its fault once. It returns when everything works again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that are cancelled and not waited for, while their client is closed: nothing of theirs is lost."""
+"""Tasks are cancelled and not awaited while their client is closed. Their values are not lost."""
 
 from __future__ import annotations
 

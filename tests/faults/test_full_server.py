@@ -1,4 +1,4 @@
-"""A server without memory: what frees some goes on, and what needs some is refused."""
+"""A server without memory: calls that free memory go on, and calls that need memory are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that stands still keeps nobody beyond the time that they gave."""
+"""A server that stands still delays no caller beyond the caller's timeout."""
 
 from __future__ import annotations
 

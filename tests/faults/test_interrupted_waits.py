@@ -1,4 +1,4 @@
-"""Exceptions out of signal handlers, at every point of a waiting call at which Python runs one: the client works on."""
+"""Signal handlers raise at every point of a waiting call where Python can run one. The client still works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection that breaks while what cannot be decoded is put aside takes nothing else along."""
+"""A connection breaks while a value that cannot be decoded is set aside. No other value is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes by itself is waited for: a call that waits raises only what somebody has to mend."""
+"""A blocking call waits until a passing condition ends. It raises only for conditions that somebody must repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that go back for a caller who is gone, while the connection breaks on which they go: each is there once."""
+"""Values of a caller who is gone are put back, and the connection breaks meanwhile. Each value is there once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user who lacks a right: what is refused was not done, or the error says that it may have been."""
+"""A user who lacks a right: a refused call did nothing, or its error says that it may have done something."""
 
 from __future__ import annotations
 

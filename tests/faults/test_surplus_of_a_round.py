@@ -1,4 +1,4 @@
-"""Values that were popped for a caller who is gone, and that Redis does not take back: the next caller gets them."""
+"""Values were popped for a caller who is gone, and Redis does not take them back. The next caller gets them."""
 
 from __future__ import annotations
 

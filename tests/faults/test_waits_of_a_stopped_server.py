@@ -1,4 +1,4 @@
-"""A server that stands still (SIGSTOP): timeouts and cancellations are the caller's, and nothing is lost."""
+"""A server that stands still (SIGSTOP): timeouts and cancellations still work, and nothing is lost."""
 
 from __future__ import annotations
 

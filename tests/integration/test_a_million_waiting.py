@@ -1,4 +1,4 @@
-"""How long each call holds Redis up where very much waits, by the server's own slow log."""
+"""How long each call blocks Redis when very many items wait, by the server's own slow log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes that nobody can read are kept aside, and the queue goes on."""
+"""Bytes that cannot be decoded are set aside, and the queue goes on."""
 
 from __future__ import annotations
 

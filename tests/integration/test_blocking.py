@@ -1,4 +1,4 @@
-"""Blocking calls: never sent twice, ended promptly by whatever ends them, and no item lost on the way."""
+"""Blocking calls are never sent twice, end promptly, and lose no item."""
 
 from __future__ import annotations
 

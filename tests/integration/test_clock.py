@@ -1,4 +1,4 @@
-"""Clocks of clients play no part: due times, "now" and timers follow the server's clock."""
+"""The clocks of clients do not matter: due times, "now" and timers follow the server's clock."""
 
 from __future__ import annotations
 

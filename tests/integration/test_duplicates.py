@@ -1,4 +1,4 @@
-"""Items with an id of the caller's, or known by their payload: what is a duplicate, and until when."""
+"""Items with a caller's id, or identified by their payload: which offers are duplicates, and until when."""
 
 from __future__ import annotations
 

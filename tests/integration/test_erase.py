@@ -1,4 +1,4 @@
-"""Taking entries out of the middle of the envelope list: every way leaves what taking them out one by one would."""
+"""Entries are removed from the middle of the envelope list. Every way gives what removing them one by one gives."""
 
 from __future__ import annotations
 

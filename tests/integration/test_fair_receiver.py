@@ -1,4 +1,6 @@
-"""Several lists taken from in turns: none starves, nothing is lost, and no more connections than lists."""
+"""Several lists are taken from in turns. None starves, nothing is lost, and there is at most one connection for each
+list.
+"""
 
 from __future__ import annotations
 

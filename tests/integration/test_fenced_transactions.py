@@ -1,4 +1,4 @@
-"""Effects that happen together with the end of a lease, and not at all where it has ended before."""
+"""Effects that happen together with the end of a lease. They do not happen if the lease has ended before."""
 
 from __future__ import annotations
 

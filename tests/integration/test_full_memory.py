@@ -1,4 +1,4 @@
-"""Redis has reached its maxmemory: offers are refused, and whatever frees memory goes on."""
+"""Redis has reached its maxmemory. Offers are refused, and calls that free memory go on."""
 
 from __future__ import annotations
 

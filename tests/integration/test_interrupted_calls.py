@@ -1,4 +1,4 @@
-"""A call that a signal handler ends by raising, as Ctrl+C does, leaves no reply for the next one."""
+"""A signal handler raises during a call, as Ctrl+C does. The next call does not read the interrupted call's reply."""
 
 from __future__ import annotations
 

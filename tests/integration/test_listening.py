@@ -1,4 +1,4 @@
-"""Consumers that values are handed to as they come, and iteration over values as they come."""
+"""Consumers that get values as they arrive, and iteration over values as they arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The delayed side of a queue in partitions: where items go, and what the calls over all of them give."""
+"""The delayed side of a partitioned queue: where items go, and the results of calls over all partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ready side of a queue in partitions: taken from all of them, in turns, by one connection for each."""
+"""The ready side of a partitioned queue: values are taken from all partitions in turns, by one connection for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of single items beside Java's keys: when there is anything, for how long, and that it goes."""
+"""The records of single items beside Java's keys: when they exist, for how long, and that they are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a wait outlives: conditions that pass, lost replies, a connection that is cut while bytes are put away."""
+"""A wait goes on after conditions that pass, lost replies, and a connection that is cut while bytes are set aside."""
 
 from __future__ import annotations
 

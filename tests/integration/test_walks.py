@@ -1,4 +1,6 @@
-"""Calls that look at all that waits, where much waits: several short scripts, between which others change the queue."""
+"""Calls that look at everything that waits, when much waits. They use several short scripts, and others change the
+queue in between.
+"""
 
 from __future__ import annotations
 

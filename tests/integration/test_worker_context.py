@@ -1,4 +1,4 @@
-"""What is around a handling: middleware, dependencies, context variables, a logger that knows the value."""
+"""The surroundings of a handler's run: middleware, dependencies, context variables, a logger that knows the value."""
 
 from __future__ import annotations
 

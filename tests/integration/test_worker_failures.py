@@ -1,4 +1,4 @@
-"""What becomes of a value whose handler fails: it comes again, or it is given up. And of each value of a batch."""
+"""A value whose handler fails comes again, or is given up. So does each value of a batch."""
 
 from __future__ import annotations
 

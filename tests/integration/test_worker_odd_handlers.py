@@ -1,4 +1,4 @@
-"""Handlers that end in ways nobody plans for: no value is acked unhandled, and none is stuck in the worker's hands."""
+"""Handlers that end in unplanned ways: no value is acked unhandled, and none stays stuck in the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redis away, refusing, or cut off: a worker goes on untouched, and tells of it when it begins and when it ends."""
+"""Redis is down, refuses, or is cut off. A worker goes on, and reports when the outage begins and ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/deploy.md and docs/migrating.md: their programs run, and their files are what the command takes."""
+"""docs/deploy.md and docs/migrating.md: their programs run, and the command accepts their files."""
 
 from __future__ import annotations
 

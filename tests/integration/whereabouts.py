@@ -1,4 +1,4 @@
-"""Where the values of one queue are, all at one moment."""
+"""Tells where each value of one queue is, all at one moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Java's class has changed and the declaration has not: what each codec reads then, as docs/codecs.md says."""
+"""A Java class has changed, but its declaration has not. Each codec then reads what docs/codecs.md says."""
 
 from __future__ import annotations
 

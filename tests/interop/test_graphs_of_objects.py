@@ -1,4 +1,4 @@
-"""Random graphs that Java writes: Python writes what it read to the same bytes, with all that is shared in them."""
+"""Java writes random graphs of objects. Python reads them, and writes the same bytes, shared objects included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lean offers in a fleet with Redisson: it delivers them, and sees them in no call that looks at its list."""
+"""Lean offers in a fleet with Redisson. Redisson delivers them. Its calls that read the list of envelopes do not see
+them.
+"""
 
 from __future__ import annotations
 

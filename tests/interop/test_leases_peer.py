@@ -1,4 +1,6 @@
-"""Leases in a fleet with Redisson: it returns what a dead Python process held, and its consumers see the raw values."""
+"""Leases in a fleet with Redisson. Redisson returns the values that a dead Python process held. Its consumers get the
+raw values.
+"""
 
 from __future__ import annotations
 

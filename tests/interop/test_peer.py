@@ -1,4 +1,4 @@
-"""The Java peer itself: what other tests take for granted about it."""
+"""The Java peer itself: the properties that other tests rely on."""
 
 from __future__ import annotations
 

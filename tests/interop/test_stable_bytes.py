@@ -1,4 +1,4 @@
-"""What Java has written, Python reads and writes to the same bytes: a lookup by value finds it."""
+"""Python writes a value that it read from Java to the same bytes. So a lookup by value finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that ask who somebody is: certificates of a run's own, and users with few rights."""
+"""Servers that authenticate their clients: certificates made for each run, and users with few rights."""
 
 from __future__ import annotations
 

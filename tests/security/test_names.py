@@ -1,4 +1,4 @@
-"""A queue's name leads to its own keys alone, whatever characters it has."""
+"""A queue uses only its own keys, whatever characters its name has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A password that a client was given is in nothing that anybody reads: no log, no repr, no error, no traceback."""
+"""A client's password appears in no log, no repr, no error and no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages tell the truth: their code runs, their links lead somewhere, they name what there is."""
+"""The pages are true: their code runs, their links work, and the names in them exist."""
 
 from __future__ import annotations
 

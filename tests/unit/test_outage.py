@@ -1,4 +1,6 @@
-"""An outage as several parts of a client see it: told once when it begins, and once when nobody fails any more."""
+"""An outage that several parts of a client see. It is reported once when it begins, and once when no part fails any
+more.
+"""
 
 from __future__ import annotations
 

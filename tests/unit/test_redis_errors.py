@@ -1,4 +1,4 @@
-"""What redis-py's errors become, and which of them a waiting call waits through. No server."""
+"""How redis-py's errors are translated, and which of them a blocking call waits through. There is no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call sends and how it reads the reply, as far as no server is needed: nothing here connects."""
+"""What a call sends, and how it reads the reply. Nothing here connects to a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The values that tell of items: ids that carry what finds an item, and elements of lists that anybody may write to."""
+"""The values that describe items: ids that contain what finds an item, and elements of lists that other software may
+write to.
+"""
 
 from __future__ import annotations
 

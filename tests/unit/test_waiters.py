@@ -1,4 +1,6 @@
-"""Who is served when, and what becomes of what a caller was given. No server, no threads, no time that has to pass."""
+"""Which waiter is served when, and what happens to the values that a caller was given. There is no server, no thread
+and no waiting.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many jobs a second a worker handles that do nothing, and are all ready before it starts."""
+"""How many jobs a second a worker handles. The jobs do nothing, and all are ready before it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts, numbers and dates of which Java had more objects, or fewer, than Python writes: they keep their bytes."""
+"""Java had one object for some equal texts, numbers or dates, or several, unlike Python. Their bytes stay the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Round trips of generated values; broken bytes give a value or one DecodeError."""
+"""Round trips of generated values. Broken bytes give a value, or one DecodeError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SerializationCodec and bytes made to do harm: they cost what their length pays for, and run nothing."""
+"""SerializationCodec and bytes made to do harm. Their cost is in proportion to their length, and they run no code."""
 
 from __future__ import annotations
 
