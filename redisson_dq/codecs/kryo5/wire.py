@@ -43,8 +43,8 @@ __all__ = [
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
 _find_top_bit = re.compile(rb"[\x80-\xff]").search
-#: To translate bytes with: a 1 for each with its top bit set and a 0 for every other, which shows where ASCII strings
-#: end; and each without that bit.
+#: Tables for bytes.translate. The first gives 1 for a byte whose top bit is set, else 0. It shows where ASCII strings
+#: end. The second removes the top bit.
 TOP_BITS = bytes(n >> 7 for n in range(256))
 WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
