@@ -11,7 +11,7 @@ from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.worker.event import Event, current
-from redisson_dq._async.worker.fetching import Line
+from redisson_dq._async.worker.fetching import Intake
 from redisson_dq._async.worker.settling import Ack, Back, Dead, How, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
 from redisson_dq._handler_concurrency import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform
@@ -64,11 +64,11 @@ class Handling:
     worker) decides alone.
     """
 
-    def __init__(self, setting: Setting, line: Line, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
+    def __init__(self, setting: Setting, intake: Intake, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
         self._setting = setting
-        self.line = line
+        self.intake = intake
         self.handler = handler
-        self.events = [Event(delivery, line.name) for delivery in deliveries]
+        self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._mutex = AsyncMutex()
         self._decided = False
         self._free = False
@@ -95,7 +95,7 @@ class Handling:
         self._cancel()
         for event in self.events:
             logger.error(
-                "queue %r: %s has not handled %s within %s", self.line.name, self.handler.name, event.id, timeout
+                "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, event.id, timeout
             )
             self._tell(happenings.TimedOut, event, timeout=timeout)
         error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
@@ -206,7 +206,7 @@ class Handling:
                 if error is not None:
                     logger.error(
                         "queue %r: %s failed after the end of the lease",
-                        self.line.name,
+                        self.intake.name,
                         self.handler.name,
                         exc_info=error,
                     )
@@ -227,7 +227,7 @@ class Handling:
             told = {"delay": timedelta(seconds=chosen.delay), "error": error}
             logger.warning(
                 "queue %r: %s failed, and %s comes again in %.1f s: %s",
-                self.line.name,
+                self.intake.name,
                 self.handler.name,
                 event.id,
                 chosen.delay,
@@ -235,7 +235,7 @@ class Handling:
             )
             self._settle(event, how, happenings.Retried, told)
             return
-        logger.error("queue %r: %s is given up: %s: %s", self.line.name, event.id, chosen.why, reason, exc_info=error)
+        logger.error("queue %r: %s is given up: %s: %s", self.intake.name, event.id, chosen.why, reason, exc_info=error)
         if not await self._persisted(event, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
@@ -255,7 +255,7 @@ class Handling:
         try:
             return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
         except Exception:
-            logger.exception("queue %r: the backoff of %s failed", self.line.name, self.handler.name)
+            logger.exception("queue %r: the backoff of %s failed", self.intake.name, self.handler.name)
             return Again(60.0)
 
     async def _persisted(self, event: Event, error: BaseException) -> bool:
@@ -270,7 +270,7 @@ class Handling:
                 raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
-                self.line.name,
+                self.intake.name,
                 self.handler.name,
                 event.id,
             )
@@ -300,7 +300,7 @@ class Handling:
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         self._setting.tell(
             kind(
-                queue=self.line.name,
+                queue=self.intake.name,
                 id=event.id,
                 attempt=event.attempt,
                 handler=self.handler.name,

@@ -18,7 +18,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.worker.event import Event
-from redisson_dq._sync.worker.fetching import Fetcher, Line
+from redisson_dq._sync.worker.fetching import Fetcher, Intake
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.settling import Back, Dead, Settler
 from redisson_dq._sync.worker.watching import Watch
@@ -62,7 +62,7 @@ class Crew:
         self._settings = settings
         self._tell = tell
         self._mutex = Mutex()
-        self._lines: dict[str, Line] = {}
+        self._intakes: dict[str, Intake] = {}
         #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
         self._fetchers: dict[str, Fetcher] = {}
         self._ending: list[BackgroundTask] = []
@@ -95,40 +95,40 @@ class Crew:
             by_queue.setdefault(handler.queue, []).append(handler)
         with self._mutex:
             for name, chosen in by_queue.items():
-                if name not in self._lines:
-                    self._lines[name] = self._opened(name)
-                self._lines[name].handlers = chosen
-            closed = [self._lines.pop(name) for name in list(self._lines) if name not in by_queue]
-            wanted = {"": list(self._lines.values())} if self._total is not None else {}
+                if name not in self._intakes:
+                    self._intakes[name] = self._opened(name)
+                self._intakes[name].handlers = chosen
+            closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
+            wanted = {"": list(self._intakes.values())} if self._total is not None else {}
             if self._total is None:
-                wanted = {name: [line] for name, line in self._lines.items()}
+                wanted = {name: [intake] for name, intake in self._intakes.items()}
             gone = [self._fetchers.pop(name) for name in list(self._fetchers) if name not in wanted]
-            for name, lines in wanted.items():
+            for name, intakes in wanted.items():
                 fetcher = self._fetchers.get(name)
                 if fetcher is None:
                     fetcher = self._fetchers[name] = self._fetcher()
-                    fetcher.set_lines(lines)
+                    fetcher.set_intakes(intakes)
                     fetcher.start()
                 else:
-                    fetcher.set_lines(lines)
+                    fetcher.set_intakes(intakes)
         for fetcher in gone:
             fetcher.end()
         if closed:
             self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
-    def _opened(self, name: str) -> Line:
+    def _opened(self, name: str) -> Intake:
         found = self._settings(name)
         options: dict[str, Any] = {"transfer": found.transfer, "dead_letter": found.dead_letter}
         # The worker counts by itself, so that on_failed is called before a value becomes a dead letter.
         options["delivery_limit"] = None
         if found.bounded:
             queue: BlockingQueue[Any] = self._client.bounded_blocking_queue(name, found.codec, **options)
-            return Line(name, [queue], found.visibility_timeout or 30, self._owner)
+            return Intake(name, [queue], found.visibility_timeout or 30, self._owner)
         if found.partitions is None:
             parts = [self._client.blocking_queue(name, found.codec, **options)]
-            return Line(name, parts, found.visibility_timeout or 30, self._owner)
+            return Intake(name, parts, found.visibility_timeout or 30, self._owner)
         split = self._client.blocking_queue(name, found.codec, partitions=found.partitions, **options)
-        return Line(name, list(split.partitions), found.visibility_timeout or 30, self._owner)
+        return Intake(name, list(split.partitions), found.visibility_timeout or 30, self._owner)
 
     def _fetcher(self) -> Fetcher:
         return Fetcher(
@@ -140,21 +140,21 @@ class Crew:
             on_lost=self._lost,
         )
 
-    def _close(self, fetchers: Sequence[Fetcher], lines: Sequence[Line]) -> None:
+    def _close(self, fetchers: Sequence[Fetcher], intakes: Sequence[Intake]) -> None:
         for fetcher in fetchers:
             fetcher.has_ended()
-        for line in lines:
-            self._return_gathered(line)
-            for part in line.parts:
+        for intake in intakes:
+            self._return_gathered(intake)
+            for part in intake.parts:
                 part.destroy()
 
     # -- slots -------------------------------------------------------------------------------------------------------
 
-    def _room(self, line: Line) -> int:
+    def _room(self, intake: Intake) -> int:
         with self._mutex:
             if self._total is None:
-                return line.room(1 << 30)
-            return line.room(self._total - len(self._handlings) - len(self._gathering))
+                return intake.room(1 << 30)
+            return intake.room(self._total - len(self._handlings) - len(self._gathering))
 
     def _ended(self, handling: Handling) -> None:
         with self._mutex:
@@ -163,15 +163,15 @@ class Crew:
             for event in handling.events:
                 self._of_delivery.pop(id(event.delivery), None)
             fetchers = list(self._fetchers.values()) if self._total is not None else []
-            own = self._fetchers.get(handling.line.name)
+            own = self._fetchers.get(handling.intake.name)
         for fetcher in fetchers or ([own] if own else []):
-            fetcher.freed(handling.line)
+            fetcher.freed(handling.intake)
         self._changed.on()
 
     def _begin(
-        self, line: Line, handler: Handler, deliveries: list[Delivery[Any]], error: BaseException | None
+        self, intake: Intake, handler: Handler, deliveries: list[Delivery[Any]], error: BaseException | None
     ) -> None:
-        handling = Handling(self._setting, line, handler, deliveries)
+        handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
             stops = self._stops
             handler.running += 1
@@ -187,51 +187,51 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _take(self, came: tuple[Line, list[Delivery[Any]]]) -> None:
+    def _take(self, came: tuple[Intake, list[Delivery[Any]]]) -> None:
         """Gives each value to its handler, or to the dead letters."""
-        line, deliveries = came
+        intake, deliveries = came
         for delivery in deliveries:
             if self._stops:
                 self._settler.put(delivery, Back(0, counted=False), _nothing)
                 continue
-            self._route(line, delivery)
+            self._route(intake, delivery)
 
-    def _route(self, line: Line, delivery: Delivery[Any]) -> None:
+    def _route(self, intake: Intake, delivery: Delivery[Any]) -> None:
         error: BaseException | None = None
         try:
-            handler = choose(line.handlers, delivery.value)
+            handler = choose(intake.handlers, delivery.value)
         except Unroutable as failure:
             handler, error = failure.handler, failure
-        self._tell_received(line, delivery, handler)
+        self._tell_received(intake, delivery, handler)
         if handler is None:
             kind = type(delivery.value)
             reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-            logger.error("queue %r: %s goes to the dead letters: %s", line.name, delivery.id, reason)
-            self._bury(line, delivery, reason)
+            logger.error("queue %r: %s goes to the dead letters: %s", intake.name, delivery.id, reason)
+            self._bury(intake, delivery, reason)
             return
         if handler.admission is not None and error is None:
             error = handler.admission.fault_of(delivery.value, delivery.data)
         if handler.crash_limit is not None and delivery.crashes >= handler.crash_limit:
             error = Crashed(f"its receivers died, or stood still, {delivery.crashes} times")
         if handler.batch is None or error is not None:
-            self._begin(line, handler, [delivery], error)
+            self._begin(intake, handler, [delivery], error)
         else:
-            self._gather(line, handler, delivery)
+            self._gather(intake, handler, delivery)
 
-    def _tell_received(self, line: Line, delivery: Delivery[Any], handler: Handler | None) -> None:
-        event = Event(delivery, line.name)
-        known = self._known(line, delivery, handler, event)
+    def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
+        event = Event(delivery, intake.name)
+        known = self._known(intake, delivery, handler, event)
         lateness = None if delivery.due is None else delivery.received - delivery.due
         self._tell(happenings.Received(**known, lateness=lateness))
         if delivery.crashes:
             self._tell(happenings.Recovered(**known, crashes=delivery.crashes))
 
-    def _known(self, line: Line, delivery: Delivery[Any], handler: Handler | None, event: Event) -> dict[str, Any]:
+    def _known(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None, event: Event) -> dict[str, Any]:
         name = "" if handler is None else handler.name
-        return {"queue": line.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
+        return {"queue": intake.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
 
-    def _bury(self, line: Line, delivery: Delivery[Any], reason: str) -> None:
-        known = self._known(line, delivery, None, Event(delivery, line.name))
+    def _bury(self, intake: Intake, delivery: Delivery[Any], reason: str) -> None:
+        known = self._known(intake, delivery, None, Event(delivery, intake.name))
 
         def then(outcome: SettleOutcome) -> None:
             if outcome:
@@ -241,26 +241,26 @@ class Crew:
 
         self._settler.put(delivery, Dead(reason), then)
 
-    def _unreadable(self, line: Line, error: DecodeError) -> None:
-        logger.error("queue %r: %d values cannot be read: %s", line.name, len(error.undecodable), error)
+    def _unreadable(self, intake: Intake, error: DecodeError) -> None:
+        logger.error("queue %r: %d values cannot be read: %s", intake.name, len(error.undecodable), error)
         if error.kept_in is None:
             return
         for data in error.undecodable:
             self._tell(
-                happenings.DeadLettered(queue=line.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
+                happenings.DeadLettered(queue=intake.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
             )
 
-    def _duplicate(self, line: Line, data: bytes) -> None:
-        self._tell(happenings.Dropped(queue=line.name, data=data))
+    def _duplicate(self, intake: Intake, data: bytes) -> None:
+        self._tell(happenings.Dropped(queue=intake.name, data=data))
 
     # -- batches -----------------------------------------------------------------------------------------------------
 
-    def _gather(self, line: Line, handler: Handler, delivery: Delivery[Any]) -> None:
+    def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any]) -> None:
         with self._mutex:
-            gathered = line.gathered.get(handler, [])
+            gathered = intake.gathered.get(handler, [])
             has_slot = bool(gathered) or handler.running < handler.concurrency
             if has_slot:
-                line.gathered[handler] = gathered
+                intake.gathered[handler] = gathered
                 gathered.append(delivery)
             if len(gathered) == 1:
                 self._gathering[handler] = time.monotonic() + handler.within
@@ -270,27 +270,27 @@ class Crew:
             # It was asked for when it was to fill a batch whose time was over meanwhile.
             self._settler.put(delivery, Back(0, counted=False), _nothing)
         elif full:
-            self._begin_batch(line, handler)
+            self._begin_batch(intake, handler)
         else:
             self._watch.added(moment)
 
-    def _begin_batch(self, line: Line, handler: Handler) -> None:
+    def _begin_batch(self, intake: Intake, handler: Handler) -> None:
         with self._mutex:
-            gathered = line.gathered.pop(handler, [])
+            gathered = intake.gathered.pop(handler, [])
             self._gathering.pop(handler, None)
         kept = [delivery for delivery in gathered if not delivery.lost]
         for delivery in gathered:
             if delivery.lost:
-                self._tell(happenings.Lost(**self._known(line, delivery, handler, Event(delivery, line.name))))
+                self._tell(happenings.Lost(**self._known(intake, delivery, handler, Event(delivery, intake.name))))
         if kept:
-            self._begin(line, handler, kept, None)
+            self._begin(intake, handler, kept, None)
 
-    def _return_gathered(self, line: Line) -> None:
+    def _return_gathered(self, intake: Intake) -> None:
         with self._mutex:
-            gathered = [delivery for some in line.gathered.values() for delivery in some]
-            for handler in line.gathered:
+            gathered = [delivery for some in intake.gathered.values() for delivery in some]
+            for handler in intake.gathered:
                 self._gathering.pop(handler, None)
-            line.gathered.clear()
+            intake.gathered.clear()
         for delivery in gathered:
             self._settler.put(delivery, Back(0, counted=False), _nothing)
 
@@ -305,16 +305,16 @@ class Crew:
         with self._mutex:
             late = [each for each in self._handlings if each.deadline is not None and each.deadline <= now]
             full = [
-                (line, handler)
-                for line in self._lines.values()
-                for handler in line.gathered
+                (intake, handler)
+                for intake in self._intakes.values()
+                for handler in intake.gathered
                 if self._gathering.get(handler, now + 1) <= now
             ]
         for handling in late:
             handling.deadline = None
             handling.expire()
-        for line, handler in full:
-            self._begin_batch(line, handler)
+        for intake, handler in full:
+            self._begin_batch(intake, handler)
             for fetcher in list(self._fetchers.values()):
                 fetcher.recount()
 
@@ -363,13 +363,13 @@ class Crew:
         with self._mutex:
             self._stops = True
             fetchers = list(self._fetchers.values())
-            lines = list(self._lines.values())
+            intakes = list(self._intakes.values())
         for fetcher in fetchers:
             fetcher.end()
         for fetcher in fetchers:
             fetcher.has_ended()
-        for line in lines:
-            self._return_gathered(line)
+        for intake in intakes:
+            self._return_gathered(intake)
         while not hurries():
             changed.off()
             with self._mutex:
@@ -389,8 +389,8 @@ class Crew:
         self._pool.close(_LAST_STEPS)
         for closing in self._ending:
             closing.join(_LAST_STEPS)
-        for line in lines:
-            for part in line.parts:
+        for intake in intakes:
+            for part in intake.parts:
                 part.destroy()
         self._client._runtime.connections.outage.listeners.remove(self._outage)
 

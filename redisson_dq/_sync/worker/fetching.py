@@ -30,7 +30,7 @@ from redisson_dq.working.limits import BadKey, digest_of
 from redisson_dq.working.order import Order
 from redisson_dq.working.routing import Unroutable, choose
 
-__all__ = ["Fetcher", "Line"]
+__all__ = ["Fetcher", "Intake"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -38,7 +38,7 @@ logger = logging.getLogger("redisson_dq")
 _PAUSE = 1.0
 
 
-class Line:
+class Intake:
     """One queue as the worker has it: where its values come from, and who takes them."""
 
     def __init__(
@@ -114,15 +114,15 @@ class Fetcher:
     def __init__(
         self,
         *,
-        room: Callable[[Line], int],
+        room: Callable[[Intake], int],
         order: Order,
-        take: Callback[tuple[Line, list[Delivery[Any]]]],
-        unreadable: Callable[[Line, DecodeError], object],
-        duplicate: Callable[[Line, bytes], object],
+        take: Callback[tuple[Intake, list[Delivery[Any]]]],
+        unreadable: Callable[[Intake, DecodeError], object],
+        duplicate: Callable[[Intake, bytes], object],
         on_lost: Callback[Delivery[Any]],
     ) -> None:
         """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
-        self._lines: list[Line] = []
+        self._intakes: list[Intake] = []
         self._room = room
         self._order = order
         self._take = take
@@ -151,20 +151,20 @@ class Fetcher:
     def start(self) -> None:
         self._worker = BackgroundTask(self._run, "redisson_dq-fetching")
 
-    def set_lines(self, lines: Iterable[Line]) -> None:
+    def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
-        self._lines = list(lines)
+        self._intakes = list(intakes)
         self._wake()
 
     def recount(self) -> None:
         """Is told that there may be less room than the wait was begun for."""
         self._wake()
 
-    def freed(self, line: Line) -> None:
+    def freed(self, intake: Intake) -> None:
         """Is told that there is room again for values of a queue."""
-        self._stale = self._stale or len(self._lines) > 1
+        self._stale = self._stale or len(self._intakes) > 1
         self._changed.on()
-        if self._wait is not None and line.name not in self._waits_for:
+        if self._wait is not None and intake.name not in self._waits_for:
             self._wake()
 
     def end(self) -> None:
@@ -195,17 +195,17 @@ class Fetcher:
             # Whatever changes from here on is seen before the wait begins, or ends it.
             self._stale = False
             self._changed.off()
-            lines = [line for line in self._lines if self._room(line) > 0]
+            intakes = [intake for intake in self._intakes if self._room(intake) > 0]
             try:
                 if self._ends:
                     break
-                if not lines:
+                if not intakes:
                     self._changed.wait(None)
-                elif len(lines) == 1:
-                    self._wait_for(lines, min(self._room(lines[0]), MOST_AT_ONCE))
-                elif not self._look(lines):
+                elif len(intakes) == 1:
+                    self._wait_for(intakes, min(self._room(intakes[0]), MOST_AT_ONCE))
+                elif not self._look(intakes):
                     # One value: the next look goes by the queues' order again.
-                    self._wait_for(lines, 1)
+                    self._wait_for(intakes, 1)
             except ClosedError:
                 # Woken; or the client was closed by somebody else.
                 if not self._stale:
@@ -213,50 +213,50 @@ class Fetcher:
                     self._changed.wait(_PAUSE)
             except RedissonDQError as error:
                 if not self._is_refused:
-                    logger.error("worker: cannot receive from %s: %s", [line.name for line in lines], error)
+                    logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
                 self._is_refused = True
                 self._changed.wait(_PAUSE)
             except Exception:
                 # A defect. What it had received comes again at its deadline.
-                logger.exception("worker: receiving from %s failed", [line.name for line in lines])
+                logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
                 self._is_refused = True
                 self._changed.wait(_PAUSE)
             else:
                 self._is_refused = False
 
-    def _look(self, lines: list[Line]) -> bool:
+    def _look(self, intakes: list[Intake]) -> bool:
         """Takes what is ready of the first queue in order that has something."""
-        by_name = {line.name: line for line in lines}
+        by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
         for name in self._order.sorted(list(by_name)):
-            line = by_name[name]
-            room = min(self._room(line), MOST_AT_ONCE)
+            intake = by_name[name]
+            room = min(self._room(intake), MOST_AT_ONCE)
             if self._ends or room < 1:
                 return True
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
-            for part, source in line.sources().values():
+            for part, source in intake.sources().values():
                 if len(found) < room and isinstance(source, PeekSource):
                     seen = part._runtime.connections.run(source.peek(_page(room - len(found))))
-                    found += self._admit(line, part, source, seen, room - len(found))
+                    found += self._admit(intake, part, source, seen, room - len(found))
                 elif len(found) < room:
                     lifelines.append(Lifeline())
                     found += part._lease(source, room - len(found), 0.0, lifelines[-1])
-            if self._hand_over([line], found, lifelines):
+            if self._hand_over([intake], found, lifelines):
                 self._order.took(name, len(found), idle)
                 return True
             idle.append(name)
         return False
 
-    def _wait_for(self, lines: Sequence[Line], wanted: int) -> None:
+    def _wait_for(self, intakes: Sequence[Intake], wanted: int) -> None:
         """Waits until one of the queues has something."""
-        sources = [source for line in lines for _, source in line.sources().values()]
+        sources = [source for intake in intakes for _, source in intake.sources().values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
-        receivers = lines[0].parts[0]._runtime.receivers
+        receivers = intakes[0].parts[0]._runtime.receivers
         receiver, lifeline = receivers.of(waitable), Lifeline()
         self._receivers[receiver] = receivers
         # The place first: who wakes either finds it, or is seen here.
-        self._waits_for = frozenset(line.name for line in lines)
+        self._waits_for = frozenset(intake.name for intake in intakes)
         self._waits_since = time.monotonic()
         self._wait = receiver, lifeline
         try:
@@ -267,51 +267,51 @@ class Fetcher:
         finally:
             self._wait = None
         found = [each for each in taken if isinstance(each, Leased)]
-        for line in lines:
-            for key, (part, source) in line.sources().items():
+        for intake in intakes:
+            for key, (part, source) in intake.sources().items():
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen and isinstance(source, PeekSource):
-                    found += self._admit(line, part, source, seen, wanted)
-        count = self._hand_over(lines, found, [lifeline])
-        if len(lines) > 1 and count:
+                    found += self._admit(intake, part, source, seen, wanted)
+        count = self._hand_over(intakes, found, [lifeline])
+        if len(intakes) > 1 and count:
             key = found[0].key
-            self._order.took(next(line.name for line in lines if key in line.sources()), count)
+            self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
 
     def _admit(
-        self, line: Line, part: BlockingQueue[Any], source: PeekSource, seen: Sequence[bytes], wanted: int
+        self, intake: Intake, part: BlockingQueue[Any], source: PeekSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
         """Leases those of the values that were seen whose turn it is, at most so many."""
         if not seen or self._ends:
             return []
-        request = source.admit(wanted, *line.admission_of(seen, part))
+        request = source.admit(wanted, *intake.admission_of(seen, part))
         admitted = part._run_again(request, source.visible_ms / 1000, None)
         for data in admitted.dropped:
-            self._duplicate(line, data)
+            self._duplicate(intake, data)
         return admitted.leased
 
-    def _hand_over(self, lines: Sequence[Line], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:
+    def _hand_over(self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:
         """Gives the deliveries to the worker. Tells how many values came."""
-        came: list[tuple[Line, list[Delivery[Any]], DecodeError | None]] = []
+        came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
-            for line in lines:
-                for key, (part, source) in line.sources().items():
+            for intake in intakes:
+                for key, (part, source) in intake.sources().items():
                     mine = [each for each in leased if each.key == key]
                     if mine:
-                        came.append((line, *part._sorted(source, mine)))
+                        came.append((intake, *part._sorted(source, mine)))
         except BaseException:
             for lifeline in lifelines:
                 lifeline.let_go()
             raise
         for lifeline in lifelines:
             lifeline.keep()
-        for line, deliveries, error in came:
+        for intake, deliveries, error in came:
             for delivery in deliveries:
                 delivery._on_lost = self._on_lost
             if deliveries:
-                line.parts[0]._runtime.renewal.keep(deliveries)
+                intake.parts[0]._runtime.renewal.keep(deliveries)
             if error is not None:
-                self._unreadable(line, error)
-            call(self._take, (line, deliveries))
+                self._unreadable(intake, error)
+            call(self._take, (intake, deliveries))
         # Handlers begin before the next wait does.
         give_way()
         return len(leased)

@@ -16,7 +16,7 @@ from redisson_dq._concurrency import Cancelled, Mutex
 from redisson_dq._handler_concurrency import HandlerPool, Layer, Running, is_cancelled, perform
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event, current
-from redisson_dq._sync.worker.fetching import Line
+from redisson_dq._sync.worker.fetching import Intake
 from redisson_dq._sync.worker.settling import Ack, Back, Dead, How, Settler
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
@@ -67,11 +67,11 @@ class Handling:
     worker) decides alone.
     """
 
-    def __init__(self, setting: Setting, line: Line, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
+    def __init__(self, setting: Setting, intake: Intake, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
         self._setting = setting
-        self.line = line
+        self.intake = intake
         self.handler = handler
-        self.events = [Event(delivery, line.name) for delivery in deliveries]
+        self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._mutex = Mutex()
         self._decided = False
         self._free = False
@@ -98,7 +98,7 @@ class Handling:
         self._cancel()
         for event in self.events:
             logger.error(
-                "queue %r: %s has not handled %s within %s", self.line.name, self.handler.name, event.id, timeout
+                "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, event.id, timeout
             )
             self._tell(happenings.TimedOut, event, timeout=timeout)
         error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
@@ -209,7 +209,7 @@ class Handling:
                 if error is not None:
                     logger.error(
                         "queue %r: %s failed after the end of the lease",
-                        self.line.name,
+                        self.intake.name,
                         self.handler.name,
                         exc_info=error,
                     )
@@ -230,7 +230,7 @@ class Handling:
             told = {"delay": timedelta(seconds=chosen.delay), "error": error}
             logger.warning(
                 "queue %r: %s failed, and %s comes again in %.1f s: %s",
-                self.line.name,
+                self.intake.name,
                 self.handler.name,
                 event.id,
                 chosen.delay,
@@ -238,7 +238,7 @@ class Handling:
             )
             self._settle(event, how, happenings.Retried, told)
             return
-        logger.error("queue %r: %s is given up: %s: %s", self.line.name, event.id, chosen.why, reason, exc_info=error)
+        logger.error("queue %r: %s is given up: %s: %s", self.intake.name, event.id, chosen.why, reason, exc_info=error)
         if not self._persisted(event, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
@@ -258,7 +258,7 @@ class Handling:
         try:
             return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
         except Exception:
-            logger.exception("queue %r: the backoff of %s failed", self.line.name, self.handler.name)
+            logger.exception("queue %r: the backoff of %s failed", self.intake.name, self.handler.name)
             return Again(60.0)
 
     def _persisted(self, event: Event, error: BaseException) -> bool:
@@ -273,7 +273,7 @@ class Handling:
                 raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
-                self.line.name,
+                self.intake.name,
                 self.handler.name,
                 event.id,
             )
@@ -303,7 +303,7 @@ class Handling:
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         self._setting.tell(
             kind(
-                queue=self.line.name,
+                queue=self.intake.name,
                 id=event.id,
                 attempt=event.attempt,
                 handler=self.handler.name,
