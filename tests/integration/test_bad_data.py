@@ -35,9 +35,8 @@ def test_a_malformed_member_is_set_aside(
     eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
     delayed.offer("before", delay=0)
     assert queue.take() == "before"
-    admin.zadd(KEYS.timeout, {member: 5})
-    admin.rpush(KEYS.envelopes, member)
-    admin.publish(KEYS.channel, "5")
+    # In one step, as a transfer may come at any moment.
+    admin.pipeline().zadd(KEYS.timeout, {member: 5}).rpush(KEYS.envelopes, member).publish(KEYS.channel, "5").execute()
     delayed.offer("behind", delay=0.02)
     assert queue.take() == "behind"
     assert admin.zcard(KEYS.timeout) == 0

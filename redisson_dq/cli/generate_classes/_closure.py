@@ -43,6 +43,8 @@ _WRITERS = {
     ("writeReplace", "()Ljava/lang/Object;"),
 }
 
+_READ_RESOLVE = ("readResolve", "()Ljava/lang/Object;")
+
 
 def java_name_of(python: type) -> str | None:
     """The one Java class that a class of redisson_dq.java stands for, if there is one."""
@@ -108,6 +110,8 @@ class JavaClass:
     has_outer: bool
     #: The method with which the class writes itself in Java's serialization, if it has one.
     writer: str | None
+    #: Whether it is an enum with a toString() of its own.
+    has_text: bool
     #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
     lacks: str = ""
 
@@ -258,7 +262,11 @@ class Closure:
                 waiting += [
                     _replaced(parent, given) for parent in _direct_interfaces(above, None if is_raw else above_head)
                 ]
-            return tuple(found.values()), any(self._find(name) is None and kind_of(name) is None for name in found)
+            # What Java makes of a serialized object with a readResolve() may be of any class.
+            more = any((method.name, method.descriptor) == _READ_RESOLVE for method in java.methods)
+            return tuple(found.values()), more or any(
+                self._find(name) is None and kind_of(name) is None for name in found
+            )
         except BadClass as error:
             raise ArgumentError(f"{java.name} cannot be read: {error}") from error
 
@@ -336,6 +344,7 @@ def _java_class(
             serial_version_uid=serial_version_uid(java) if serializable else None,
             has_outer=any(field.flags & flags.SYNTHETIC for field in instance),
             writer=writers[0] if writers and serializable else None,
+            has_text=java.is_enum and any(method.name == "toString" for method in java.methods),
             lacks=_lacking(java, supertypes),
         )
     except BadClass as error:

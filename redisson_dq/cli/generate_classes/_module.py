@@ -263,6 +263,8 @@ def _remarks(java: JavaClass) -> Iterator[str]:
         yield "    # An inner class: its reference to the enclosing object is left out."
     if java.lacks:
         yield f"    # Kryo5Codec: Java cannot read it, because it has no constructor {java.lacks}."
+    if java.has_text:
+        yield "    # JsonJackson3Codec: Java writes and reads what its toString() says instead of the names."
     if java.writer is not None:
         yield f"    # SerializationCodec may refuse it: Java lets its {java.writer}() decide what is written."
 

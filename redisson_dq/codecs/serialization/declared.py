@@ -25,6 +25,7 @@ from redisson_dq.codecs.serialization.stream import (
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
 from redisson_dq.java.declare import Declaration, Field, declaration_for
+from redisson_dq.java.hierarchy import said_supertypes
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
 from redisson_dq.java.places import field_places, noted_arguments, value_is_assignable, with_declared_parts
 from redisson_dq.java.signatures import Signature
@@ -70,6 +71,11 @@ def descriptor(declaration: Declaration) -> ClassDesc:
     """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
     if declaration.kind == "enum":
         return ClassDesc(declaration.name, 0, SC_SERIALIZABLE | SC_ENUM, (), jdk_descriptor("java.lang.Enum"))
+    said = said_supertypes(declaration)
+    if "java.io.Externalizable" in said:
+        raise Unencodable(f"{declaration.name} is Externalizable: only its writeExternal() knows what Java reads")
+    if declaration.says_all and "java.io.Serializable" not in said:
+        raise Unencodable(f"{declaration.name} is not Serializable in Java")
     parent = declaration.superclass
     if parent is not None and not parent.extends and parent.serial_version_uid is None and not parent.all_fields:
         parent = None  # not Serializable, or of no account
