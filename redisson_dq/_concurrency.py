@@ -246,6 +246,12 @@ class Home:
         """Nothing to check."""
 
 
+def _wake(woken: asyncio.Future[None]) -> None:
+    """Ends the wait for a future that may have ended already."""
+    if not woken.done():
+        woken.set_result(None)
+
+
 class AsyncInbox(Generic[T]):
     """A queue of events with one reader. ``put`` may be called from any thread."""
 
@@ -274,8 +280,8 @@ class AsyncInbox(Generic[T]):
 
     def _put(self, event: T) -> None:
         self._events.append(event)
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
+        if self._reader is not None:
+            _wake(self._reader)
 
     async def get(self) -> T:
         while True:
@@ -362,11 +368,6 @@ class AsyncSlot(Generic[T]):
         return self._filled
 
 
-def _wake(woken: asyncio.Future[None]) -> None:
-    if not woken.done():
-        woken.set_result(None)
-
-
 class Slot(Generic[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
@@ -405,8 +406,7 @@ class AsyncSwitch:
     def on(self) -> None:
         self._is_on = True
         for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+            _wake(future)
 
     def off(self) -> None:
         self._is_on = False

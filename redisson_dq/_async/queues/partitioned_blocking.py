@@ -176,9 +176,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
             lifelines: list[Lifeline] = []
             try:
                 taken = await self._leased(sources, wanted, 0 if seconds == 0 else left, lifelines)
-                deliveries, error = await self._read(sources, taken)
-                if error is not None:
-                    raise error
+                deliveries = await self._opened(sources, taken)
                 if taken and not deliveries:
                     _keep(lifelines)
                     continue
@@ -212,25 +210,6 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 source = sources[partition.keys.ready]
                 leased += await partition._lease(source, wanted - len(leased), 0, lifelines[-1])
         return leased
-
-    async def _read(
-        self, sources: dict[str, LeaseSource], leased: list[Leased]
-    ) -> tuple[list[Delivery[T]], DecodeError | None]:
-        """The deliveries, and one error for all that cannot be read and are not skipped, with the others."""
-        deliveries: list[Delivery[T]] = []
-        failed: DecodeError | None = None
-        for key, group in itertools.groupby(leased, key=lambda each: each.key):
-            try:
-                deliveries += await self._of_key[key]._opened(sources[key], list(group))
-            except DecodeError as error:
-                deliveries += error.decoded
-                if failed is None:
-                    failed = error
-                else:
-                    failed.undecodable += error.undecodable
-        if failed is not None:
-            failed.decoded = list(deliveries)
-        return deliveries, failed
 
     async def ack_all(
         self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
@@ -345,8 +324,17 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         """Like :meth:`_decoded`, of values that nobody else holds."""
         return await self._sorted_out(taken, lambda partition, some: partition._popped(some))
 
-    async def _sorted_out(self, taken: list[Taken], read: Callable[[BlockingQueue[T], list[Taken]], Any]) -> list[T]:
-        values: list[T] = []
+    async def _opened(self, sources: dict[str, LeaseSource], leased: list[Leased]) -> list[Delivery[T]]:
+        """Like :meth:`_decoded`, the deliveries of values that are leased."""
+        return await self._sorted_out(
+            leased, lambda partition, some: partition._opened(sources[partition.keys.ready], some)
+        )
+
+    async def _sorted_out(
+        self, taken: Sequence[Taken], read: Callable[[BlockingQueue[T], list[Any]], Any]
+    ) -> list[Any]:
+        """What each partition reads of its values. Raises one error for all that none can read, with the others."""
+        values: list[Any] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(taken, key=lambda each: each.key):
             try:

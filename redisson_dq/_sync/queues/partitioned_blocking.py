@@ -179,9 +179,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
             lifelines: list[Lifeline] = []
             try:
                 taken = self._leased(sources, wanted, 0 if seconds == 0 else left, lifelines)
-                deliveries, error = self._read(sources, taken)
-                if error is not None:
-                    raise error
+                deliveries = self._opened(sources, taken)
                 if taken and not deliveries:
                     _keep(lifelines)
                     continue
@@ -215,25 +213,6 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 source = sources[partition.keys.ready]
                 leased += partition._lease(source, wanted - len(leased), 0, lifelines[-1])
         return leased
-
-    def _read(
-        self, sources: dict[str, LeaseSource], leased: list[Leased]
-    ) -> tuple[list[Delivery[T]], DecodeError | None]:
-        """The deliveries, and one error for all that cannot be read and are not skipped, with the others."""
-        deliveries: list[Delivery[T]] = []
-        failed: DecodeError | None = None
-        for key, group in itertools.groupby(leased, key=lambda each: each.key):
-            try:
-                deliveries += self._of_key[key]._opened(sources[key], list(group))
-            except DecodeError as error:
-                deliveries += error.decoded
-                if failed is None:
-                    failed = error
-                else:
-                    failed.undecodable += error.undecodable
-        if failed is not None:
-            failed.decoded = list(deliveries)
-        return deliveries, failed
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
         """Like :meth:`BlockingQueue.ack_all`, of any partitions.
@@ -346,8 +325,13 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         """Like :meth:`_decoded`, of values that nobody else holds."""
         return self._sorted_out(taken, lambda partition, some: partition._popped(some))
 
-    def _sorted_out(self, taken: list[Taken], read: Callable[[BlockingQueue[T], list[Taken]], Any]) -> list[T]:
-        values: list[T] = []
+    def _opened(self, sources: dict[str, LeaseSource], leased: list[Leased]) -> list[Delivery[T]]:
+        """Like :meth:`_decoded`, the deliveries of values that are leased."""
+        return self._sorted_out(leased, lambda partition, some: partition._opened(sources[partition.keys.ready], some))
+
+    def _sorted_out(self, taken: Sequence[Taken], read: Callable[[BlockingQueue[T], list[Any]], Any]) -> list[Any]:
+        """What each partition reads of its values. Raises one error for all that none can read, with the others."""
+        values: list[Any] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(taken, key=lambda each: each.key):
             try:

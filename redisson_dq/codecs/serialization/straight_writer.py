@@ -335,7 +335,7 @@ def _of_class(declaration: Declaration) -> _Put:
         "        raise Unusual",
         "    if not w.begin(desc, value):",
         "        return",
-        "    out, handles, below = w.out, w.handles, depth + 1",
+        "    out, below = w.out, depth + 1",
     ]
     if len(desc.lineage) > _MOST_DEPTH:
         lines.insert(1, "    raise Unusual")
