@@ -22,7 +22,9 @@ def test_a_lease_is_renewed_until_it_is_ended(admin: Any, queue: Any) -> None:
     renewed = queue.receive(visibility_timeout=0.3, renew=True)
     plain = queue.receive(visibility_timeout=0.3)
     again = queue.receive(timeout=PATIENCE)
-    assert (again.value, again.crashes, plain.lost) == ("b", 1, True)
+    assert (again.value, again.crashes) == ("b", 1)
+    # The end of the lease by this client's clock, which may be a moment behind the server's.
+    eventually(lambda: plain.lost)
     time.sleep(1)
     assert not renewed.lost
     assert whereabouts(admin).ready == Counter()
