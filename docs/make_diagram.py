@@ -17,16 +17,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.scheduling.engine import TRANSITIONS, Do, Event, State  # noqa: E402 - from this tree, installed or not
+from redisson_dq.scheduling.engine import TRANSITIONS, Do, State, Trigger  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scripts import script  # noqa: E402
 
 
-def outcomes(state: State) -> dict[tuple[State, tuple[Do, ...]], list[Event]]:
-    """What can come of the events of a state: (next state, what to do) -> the events that lead to it."""
-    found: dict[tuple[State, tuple[Do, ...]], list[Event]] = {}
-    for event in Event:
-        if (state, event) in TRANSITIONS:
-            found.setdefault(TRANSITIONS[state, event], []).append(event)
+def outcomes(state: State) -> dict[tuple[State, tuple[Do, ...]], list[Trigger]]:
+    """What can come of the triggers of a state: (next state, what to do) -> the triggers that lead to it."""
+    found: dict[tuple[State, tuple[Do, ...]], list[Trigger]] = {}
+    for trigger in Trigger:
+        if (state, trigger) in TRANSITIONS:
+            found.setdefault(TRANSITIONS[state, trigger], []).append(trigger)
     return found
 
 
@@ -34,12 +34,12 @@ def engine() -> str:
     """The diagram, the states and the whole table."""
     diagram = ["stateDiagram-v2", f"    [*] --> {State.DETACHED.name}"]
     states = ["| state | meaning |", "|---|---|"]
-    table = ["| state | event | next state | action |", "|---|---|---|---|"]
+    table = ["| state | trigger | next state | action |", "|---|---|---|---|"]
     for state in State:
         states.append(f"| `{state.name}` | {state.value} |")
-        for (target, to_do), events in outcomes(state).items():
+        for (target, to_do), triggers in outcomes(state).items():
             actions = ", ".join(do.value for do in to_do)
-            named = ["anything"] if len(events) == len(Event) else [event.value for event in events]
+            named = ["anything"] if len(triggers) == len(Trigger) else [trigger.value for trigger in triggers]
             row = (f"`{state.name}`", "; ".join(named), f"`{target.name}`", actions or "none")
             table.append(f"| {' | '.join(row)} |")
             if target is not state or to_do:

@@ -31,7 +31,7 @@ __all__ = [
     "AsyncMutex",
     "AsyncSemaphore",
     "AsyncSendLock",
-    "AsyncSlot",
+    "AsyncPromise",
     "AsyncSwitch",
     "AsyncWork",
     "async_call",
@@ -41,7 +41,7 @@ __all__ = [
     "async_sleep",
     "async_sleep_until",
 ]
-__all__ += ["BackgroundTask", "Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Slot"]
+__all__ += ["BackgroundTask", "Callback", "Cancelled", "Home", "Inbox", "Mutex", "Semaphore", "SendLock", "Promise"]
 __all__ += ["Switch", "Work"]
 __all__ += ["call", "finish", "finish_or_undo", "give_way", "sleep", "sleep_until"]
 
@@ -298,7 +298,7 @@ class AsyncInbox(Generic[T]):
             await asyncio.wait((self._reader,), timeout=timeout)
         return self._events.popleft() if self._events else None
 
-    def take(self) -> T | None:
+    def poll(self) -> T | None:
         """The next event, or None when there is none."""
         return self._events.popleft() if self._events else None
 
@@ -325,12 +325,12 @@ class Inbox(Generic[T]):
         except queue.Empty:
             return None
 
-    def take(self) -> T | None:
+    def poll(self) -> T | None:
         """The next event, or None when there is none."""
         return self.next(0)
 
 
-class AsyncSlot(Generic[T]):
+class AsyncPromise(Generic[T]):
     """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
 
     def __init__(self) -> None:
@@ -368,11 +368,11 @@ class AsyncSlot(Generic[T]):
         return self._filled
 
 
-class Slot(Generic[T]):
+class Promise(Generic[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
     def __init__(self) -> None:
-        # A bare lock, as a signal handler may fill the slot that its own thread is about to wait for.
+        # A bare lock, as a signal handler may fill the promise that its own thread is about to wait for.
         self._gate = threading.Lock()
         self._gate.acquire()
         self._filled = False

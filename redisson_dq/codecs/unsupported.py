@@ -59,51 +59,51 @@ def _no_counterpart(name: str) -> str:
 # By their bytes
 
 
-class _Look(NamedTuple):
+class _Fingerprint(NamedTuple):
     name: str
     #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly so many bytes follow the match.
     pattern: re.Pattern[bytes]
 
 
-def _look(name: str, *patterns: bytes) -> _Look:
-    return _Look(name, re.compile(b"|".join(patterns), re.DOTALL))
+def _fingerprint(name: str, *patterns: bytes) -> _Fingerprint:
+    return _Fingerprint(name, re.compile(b"|".join(patterns), re.DOTALL))
 
 
 _NAME = rb"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*"  # of a class in a package
 
-_LOOKS = (
-    _look("SerializationCodec", rb"\xac\xed\x00\x05"),
-    _look("SmileJacksonCodec", rb":\)\n"),
-    _look("ZStdCodec", rb".{4}\x28\xb5\x2f\xfd"),
-    _look(
+_FINGERPRINTS = (
+    _fingerprint("SerializationCodec", rb"\xac\xed\x00\x05"),
+    _fingerprint("SmileJacksonCodec", rb":\)\n"),
+    _fingerprint("ZStdCodec", rb".{4}\x28\xb5\x2f\xfd"),
+    _fingerprint(
         "MarshallingCodec",
         rb"\x04\x04[\x07-\x0d\x38](?:\x3e.|\x00\x00..)" + _NAME,  # an object
         rb"\x04\x53.[\x5a-\x78].",  # a collection
         rb"\x04[\x4b\x4e].{4}\Z|\x04[\x4c\x4f].{8}\Z",  # a number
         rb"\x04\x3e(?P<size>[\x02-\xff])",  # a text
     ),
-    _look(
+    _fingerprint(
         "FstCodec",
         rb"[\x00\xfa]\x01[\x04-\x7f]" + _NAME,  # an object
         rb"\x00[\x0f\x10][\x01-\x7f][\xf0-\xff].",  # a HashMap, an ArrayList
         rb"(?:\xfc|\xfb\x24)(?P<size>[\x01-\x7f])",  # a text, a byte[]
     ),
     # The third byte of a Kryo5 int that starts so would be its last, or be above 7f.
-    _look("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]"),
-    _look(
+    _fingerprint("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]"),
+    _fingerprint(
         "Kryo5Codec",
         rb"\x01\x00" + _NAME + rb"[\xa4-\xff]",
         rb"\x01\x00\[[\xc2-\xda]",
         rb"\x03[ -~]{1,31}[\xa0-\xfe]\Z",
     ),
-    _look(
+    _fingerprint(
         "MsgPackJacksonCodec",
         rb"(?:[\x80-\x8f]|\xde..|\xdf.{4})\xa6@class",
         rb"\x92(?:[\xa0-\xbf]|\xd9.)" + _NAME,
     ),
-    _look("CborJacksonCodec", rb"\xbf\x66@class", rb"[\x82\x9f](?:[\x60-\x77]|\x78.)" + _NAME),
-    _look("IonJacksonCodec", rb"'" + _NAME + rb"'::", rb"\xe0\x01\x00\xea"),
-    _look("JsonJacksonCodec", rb'\{"@class":"', rb'\["' + _NAME + rb'",'),
+    _fingerprint("CborJacksonCodec", rb"\xbf\x66@class", rb"[\x82\x9f](?:[\x60-\x77]|\x78.)" + _NAME),
+    _fingerprint("IonJacksonCodec", rb"'" + _NAME + rb"'::", rb"\xe0\x01\x00\xea"),
+    _fingerprint("JsonJacksonCodec", rb'\{"@class":"', rb'\["' + _NAME + rb'",'),
 )
 
 
@@ -119,12 +119,12 @@ def looks_like(data: bytes) -> str | None:
 
     For bytes of Fury the answer is Fory. For JSON it is JsonJacksonCodec, and only if the JSON names Java types.
     """
-    for look in _LOOKS:
-        found = look.pattern.match(data)
+    for fingerprint in _FINGERPRINTS:
+        found = fingerprint.pattern.match(data)
         if found is not None:
             size = found.groupdict().get("size")
             if size is None or len(data) - found.end() == size[0]:
-                return look.name
+                return fingerprint.name
     return _TEXT if _is_text(data) else None
 
 

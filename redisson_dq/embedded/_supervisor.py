@@ -65,7 +65,7 @@ def _start(argv: list[str], log: int) -> int:
         os._exit(127)
 
 
-class _Server:
+class _ServerProcess:
     def __init__(self, argv: list[str], log: int) -> None:
         self._wake, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
@@ -115,7 +115,7 @@ def _main(argv: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # only the pipe decides
     work_dir, command = argv[0], argv[1:]
-    server = _Server(command, log=2)
+    server = _ServerProcess(command, log=2)
     _say(f"pid {server.pid}")
     server.wait(watch=[0], seconds=None)
     order = os.read(0, 1)

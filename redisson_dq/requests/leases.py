@@ -16,7 +16,7 @@ from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import LeaseKeys
-from redisson_dq.wire.leases import Leased, Letter, Record
+from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
 from redisson_dq.wire.request import Request
 
 __all__ = ["DeadLetter", "InFlight", "LeaseRequests"]
@@ -96,7 +96,7 @@ class LeaseRequests(ObjectRequests[T]):
         return calls.in_flight_size(self._side.keys)
 
     def _held(self, leased: Leased) -> InFlight[T]:
-        record = Record.parse(leased.text)
+        record = LeaseRecord.parse(leased.text)
         return InFlight(
             id=leased.id.hex(),
             data=leased.data,

@@ -1,8 +1,8 @@
 """When to transfer: the decisions of one queue's transfer task, without any I/O.
 
 Theory of operation. A script moves a queue's due items. Some client has to run it when the next item falls due. No
-client may poll in between. The transfer driver feeds events into an :class:`Engine` and carries out the actions that it
-returns. The driver owns the connection, the subscription and the timer. The engine owns nothing but a few fields.
+client may poll in between. The transfer driver feeds triggers into an :class:`Engine` and carries out the actions that
+it returns. The driver owns the connection, the subscription and the timer. The engine owns nothing but a few fields.
 
 * The subscription was confirmed. Earlier announcements are unknown, so transfer.
 * A message announced a new head. Arm the timer for it, unless it is armed for something earlier.
@@ -24,7 +24,7 @@ has to be sent, so that its script runs at the due time. A script that runs too 
 call. The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head
 that it reads arms the timer anew.
 
-An event is first classified by what it means now. An announcement may be due, sooner than the timer, or later. Then it
+A trigger is first classified by what it means now. An announcement may be due, sooner than the timer, or later. Then it
 is looked up in :data:`TRANSITIONS`, which is the whole behaviour.
 """
 
@@ -37,7 +37,7 @@ import attrs
 
 from redisson_dq.scheduling.server_clock import ServerClock
 
-__all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Event", "Role", "State"]
+__all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Trigger", "Role", "State"]
 
 
 class State(enum.Enum):
@@ -52,7 +52,7 @@ class State(enum.Enum):
     CLOSED = "the last handle is gone"
 
 
-class Event(enum.Enum):
+class Trigger(enum.Enum):
     """What happened, as the engine reads it."""
 
     SUBSCRIBED = "subscribed"
@@ -106,50 +106,50 @@ def _stay(state: State) -> _Row:
     return state, ()
 
 
-#: (state, event) -> (next state, what to do). What is not listed cannot happen.
-TRANSITIONS: Final[dict[tuple[State, Event], _Row]] = {
+#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Nothing is known before the first transfer. Where Redis refuses subscriptions, the probe's look leads to it.
-    (State.DETACHED, Event.SUBSCRIBED): _MOVE,
-    (State.DETACHED, Event.DUE): _MOVE,
-    (State.DETACHED, Event.CLOSE): _CLOSE,
+    (State.DETACHED, Trigger.SUBSCRIBED): _MOVE,
+    (State.DETACHED, Trigger.DUE): _MOVE,
+    (State.DETACHED, Trigger.CLOSE): _CLOSE,
     # While a transfer is under way, announcements are noted and weighed against its answer.
-    (State.MOVING, Event.SUBSCRIBED): _stay(State.MOVING_AGAIN),
-    (State.MOVING, Event.FIRED): _stay(State.MOVING),
-    (State.MOVING, Event.MORE): _MOVE,
-    (State.MOVING, Event.NEXT): _ARM,
-    (State.MOVING, Event.EMPTY): (State.RESTING, (Do.DISARM,)),
-    (State.MOVING, Event.FAILED): (State.PAUSING, (Do.ARM,)),
-    (State.MOVING, Event.CLOSE): _CLOSE,
+    (State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),
+    (State.MOVING, Trigger.FIRED): _stay(State.MOVING),
+    (State.MOVING, Trigger.MORE): _MOVE,
+    (State.MOVING, Trigger.NEXT): _ARM,
+    (State.MOVING, Trigger.EMPTY): (State.RESTING, (Do.DISARM,)),
+    (State.MOVING, Trigger.FAILED): (State.PAUSING, (Do.ARM,)),
+    (State.MOVING, Trigger.CLOSE): _CLOSE,
     # A subscription confirmed meanwhile: the answer may be older than it, so it does not count.
-    (State.MOVING_AGAIN, Event.SUBSCRIBED): _stay(State.MOVING_AGAIN),
-    (State.MOVING_AGAIN, Event.FIRED): _stay(State.MOVING_AGAIN),
-    (State.MOVING_AGAIN, Event.MORE): _MOVE,
-    (State.MOVING_AGAIN, Event.NEXT): _MOVE,
-    (State.MOVING_AGAIN, Event.EMPTY): _MOVE,
-    (State.MOVING_AGAIN, Event.FAILED): (State.PAUSING, (Do.ARM,)),
-    (State.MOVING_AGAIN, Event.CLOSE): _CLOSE,
+    (State.MOVING_AGAIN, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),
+    (State.MOVING_AGAIN, Trigger.FIRED): _stay(State.MOVING_AGAIN),
+    (State.MOVING_AGAIN, Trigger.MORE): _MOVE,
+    (State.MOVING_AGAIN, Trigger.NEXT): _MOVE,
+    (State.MOVING_AGAIN, Trigger.EMPTY): _MOVE,
+    (State.MOVING_AGAIN, Trigger.FAILED): (State.PAUSING, (Do.ARM,)),
+    (State.MOVING_AGAIN, Trigger.CLOSE): _CLOSE,
     # A later announcement does not move the timer back: at worst it fires once for nothing.
-    (State.ARMED, Event.SUBSCRIBED): _MOVE,
-    (State.ARMED, Event.DUE): _MOVE,
-    (State.ARMED, Event.SOONER): _ARM,
-    (State.ARMED, Event.LATER): _stay(State.ARMED),
-    (State.ARMED, Event.FIRED): _MOVE,
-    (State.ARMED, Event.SPARED): _ARM,
-    (State.ARMED, Event.CLOSE): _CLOSE,
-    (State.RESTING, Event.SUBSCRIBED): _MOVE,
-    (State.RESTING, Event.DUE): _MOVE,
-    (State.RESTING, Event.SOONER): _ARM,
-    (State.RESTING, Event.FIRED): _stay(State.RESTING),
-    (State.RESTING, Event.CLOSE): _CLOSE,
+    (State.ARMED, Trigger.SUBSCRIBED): _MOVE,
+    (State.ARMED, Trigger.DUE): _MOVE,
+    (State.ARMED, Trigger.SOONER): _ARM,
+    (State.ARMED, Trigger.LATER): _stay(State.ARMED),
+    (State.ARMED, Trigger.FIRED): _MOVE,
+    (State.ARMED, Trigger.SPARED): _ARM,
+    (State.ARMED, Trigger.CLOSE): _CLOSE,
+    (State.RESTING, Trigger.SUBSCRIBED): _MOVE,
+    (State.RESTING, Trigger.DUE): _MOVE,
+    (State.RESTING, Trigger.SOONER): _ARM,
+    (State.RESTING, Trigger.FIRED): _stay(State.RESTING),
+    (State.RESTING, Trigger.CLOSE): _CLOSE,
     # Announcements do not cut a pause short, or a failing transfer would be repeated at the rate of offers.
-    (State.PAUSING, Event.SUBSCRIBED): _MOVE,
-    (State.PAUSING, Event.DUE): _stay(State.PAUSING),
-    (State.PAUSING, Event.SOONER): _stay(State.PAUSING),
-    (State.PAUSING, Event.LATER): _stay(State.PAUSING),
-    (State.PAUSING, Event.FIRED): _MOVE,
-    (State.PAUSING, Event.CLOSE): _CLOSE,
+    (State.PAUSING, Trigger.SUBSCRIBED): _MOVE,
+    (State.PAUSING, Trigger.DUE): _stay(State.PAUSING),
+    (State.PAUSING, Trigger.SOONER): _stay(State.PAUSING),
+    (State.PAUSING, Trigger.LATER): _stay(State.PAUSING),
+    (State.PAUSING, Trigger.FIRED): _MOVE,
+    (State.PAUSING, Trigger.CLOSE): _CLOSE,
     # Signals sent before the close may still arrive after it.
-    **{(State.CLOSED, event): _stay(State.CLOSED) for event in Event},
+    **{(State.CLOSED, trigger): _stay(State.CLOSED) for trigger in Trigger},
 }
 
 _FIRST_PAUSE_US: Final = 100_000
@@ -204,7 +204,7 @@ class Engine:
 
     def subscribed(self) -> tuple[Action, ...]:
         """The server confirmed the subscription of the queue's channel (again, after a reconnect)."""
-        return self._step(Event.SUBSCRIBED)
+        return self._step(Trigger.SUBSCRIBED)
 
     def announced(self, due_ms: int, now_us: int) -> tuple[Action, ...]:
         """A due time became known: a message came, or the liveness probe read the head."""
@@ -212,21 +212,21 @@ class Engine:
             self._noted_ms = due_ms if self._noted_ms is None else min(self._noted_ms, due_ms)
             return ()
         if self.state is State.DETACHED or self._clock.ahead_us is None:
-            return self._step(Event.DUE)
+            return self._step(Trigger.DUE)
         self._spared_us = None
         wait_us = self._until(due_ms, now_us)
         if wait_us <= 0:
             self._sent_for_ms = due_ms
-            return self._step(Event.DUE)
+            return self._step(Trigger.DUE)
         drift_us = 0 if self._aimed_ms is None or due_ms < self._aimed_ms else _NOT_SET_US
         if self._armed_us is not None and now_us + wait_us >= self._armed_us - drift_us:
             if self.role is Role.RESERVE:
                 self._spared_us = now_us + wait_us
-            return self._step(Event.LATER)
+            return self._step(Trigger.LATER)
         if self.role is Role.RESERVE or now_us - self._clock.learned_us < _FRESH_US:
-            return self._step(Event.SOONER, now_us, wait_us, due_ms)
+            return self._step(Trigger.SOONER, now_us, wait_us, due_ms)
         # An old answer says too little about the clock now. A transfer measures it anew.
-        return self._step(Event.DUE)
+        return self._step(Trigger.DUE)
 
     def measured(self, server_now_us: int, sent_us: int, now_us: int) -> None:
         """The server's time was asked for at ``sent_us`` and came at ``now_us``. Its clock may have been set."""
@@ -253,7 +253,7 @@ class Engine:
         known = [due for due in (next_ms, self._noted_ms) if due is not None]
         self._noted_ms = None
         if not known:
-            return self._step(Event.EMPTY)
+            return self._step(Trigger.EMPTY)
         due_ms = min(known)
         wait_us = self._until(due_ms, now_us)
         if self.was_early:
@@ -261,29 +261,29 @@ class Engine:
             wait_us = max(wait_us, due_ms * 1000 - server_now_us)
         if wait_us <= 0:
             self._sent_for_ms = due_ms
-            return self._step(Event.MORE)
-        return self._step(Event.NEXT, now_us, wait_us, due_ms)
+            return self._step(Trigger.MORE)
+        return self._step(Trigger.NEXT, now_us, wait_us, due_ms)
 
     def failed(self, now_us: int) -> tuple[Action, ...]:
         """The transfer failed. The pause before the next one doubles up to 5 s."""
         pause_us = min(_LONGEST_PAUSE_US, _FIRST_PAUSE_US << min(self._failures, 16))
         self._failures += 1
         self._noted_ms = self._sent_for_ms = None
-        return self._step(Event.FAILED, now_us, pause_us)
+        return self._step(Trigger.FAILED, now_us, pause_us)
 
     def fired(self, now_us: int) -> tuple[Action, ...]:
         """The timer fired."""
         spared_us, self._spared_us = self._spared_us, None
         is_fresh = now_us - self._clock.learned_us < _FRESH_IN_RESERVE_US
         if self.state is State.ARMED and spared_us is not None and spared_us > now_us and is_fresh:
-            return self._step(Event.SPARED, now_us, spared_us - now_us)
+            return self._step(Trigger.SPARED, now_us, spared_us - now_us)
         if self.state is State.ARMED:
             self._sent_for_ms = self._aimed_ms
-        return self._step(Event.FIRED)
+        return self._step(Trigger.FIRED)
 
     def close(self) -> tuple[Action, ...]:
         """The last handle is gone. Everything that still arrives is ignored."""
-        return self._step(Event.CLOSE)
+        return self._step(Trigger.CLOSE)
 
     def _until(self, due_ms: int, now_us: int) -> int:
         """How long to wait before a transfer is sent."""
@@ -291,8 +291,10 @@ class Engine:
         until_us = due_ms * 1000 - self._clock.ahead_us - now_us
         return max(0, until_us) + self._patience_us if self.role is Role.RESERVE else until_us
 
-    def _step(self, event: Event, now_us: int = 0, wait_us: int = 0, due_ms: int | None = None) -> tuple[Action, ...]:
-        self.state, to_do = TRANSITIONS[self.state, event]
+    def _step(
+        self, trigger: Trigger, now_us: int = 0, wait_us: int = 0, due_ms: int | None = None
+    ) -> tuple[Action, ...]:
+        self.state, to_do = TRANSITIONS[self.state, trigger]
         long_us = _FRESH_IN_RESERVE_US if self.role is Role.RESERVE else _LONG_WAIT_US
         if self.state is State.ARMED and wait_us > long_us:
             wait_us, due_ms = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US), None

@@ -37,7 +37,7 @@ _MOST_HINTS, _LEAST_HINTS = 2000, 100
 _BLOCK = 512
 
 
-class _Step(enum.Enum):
+class _Purpose(enum.Enum):
     """What the next call is for."""
 
     DELIVER = enum.auto()
@@ -49,7 +49,7 @@ class Places:
     """What is known for one queue. Not thread-safe: its driver calls it from one place."""
 
     def __init__(self) -> None:
-        self._step = _Step.DELIVER
+        self._purpose = _Purpose.DELIVER
         #: The keys that the pass is for, in due order, and how many of them are delivered.
         self._keys: list[bytes] = []
         self._over = 0
@@ -64,13 +64,13 @@ class Places:
     @property
     def is_passing(self) -> bool:
         """Whether the next call only reads, and moves nothing."""
-        return self._step is not _Step.DELIVER
+        return self._purpose is not _Purpose.DELIVER
 
     def words(self) -> tuple[bytes, bytes | int]:
         """The arguments of the next transfer."""
-        if self._step is _Step.ASK_FOR_KEYS:
+        if self._purpose is _Purpose.ASK_FOR_KEYS:
             return b"keys", len(self._keys)
-        if self._step is _Step.READ_A_SLICE:
+        if self._purpose is _Purpose.READ_A_SLICE:
             return self._before, b"".join(self._keys) if self._few else b""
         return b"deliver", self._hints()
 
@@ -78,12 +78,12 @@ class Places:
         """Takes in what the transfer answered about places."""
         if state == b"lost":
             self._begin()
-        elif state == b"found" and self._step is _Step.DELIVER:
+        elif state == b"found" and self._purpose is _Purpose.DELIVER:
             self._use_up(found)
         elif state == b"keys":
             self._keys += (key for (key,) in struct.iter_unpack(f"{_KEY_BYTES}s", found))
             if len(self._keys) >= total or not found:
-                self._step = _Step.READ_A_SLICE
+                self._purpose = _Purpose.READ_A_SLICE
                 self._seen = dict.fromkeys(self._keys, _ABSENT)
         elif state.isdigit():
             self._note(int(state), found)
@@ -93,7 +93,7 @@ class Places:
 
     def forget(self) -> None:
         """Forgets everything."""
-        self._step = _Step.DELIVER
+        self._purpose = _Purpose.DELIVER
         self._keys, self._over, self._before, self._seen, self._gone = [], 0, b"end", {}, []
 
     @property
@@ -102,7 +102,7 @@ class Places:
 
     def _begin(self) -> None:
         self.forget()
-        self._step = _Step.ASK_FOR_KEYS
+        self._purpose = _Purpose.ASK_FOR_KEYS
 
     def _hints(self) -> bytes:
         words, before = [], list(accumulate(map(len, self._gone), initial=0))
@@ -124,7 +124,7 @@ class Places:
                     seen[key] = place
         self._before = b"%d" % first
         if first == 0:
-            self._step = _Step.DELIVER
+            self._purpose = _Purpose.DELIVER
             last = max((place for place in seen.values() if place != _ABSENT), default=0)
             self._gone = [[] for _ in range(last // _BLOCK + 1)]
 

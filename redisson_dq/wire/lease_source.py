@@ -13,7 +13,7 @@ import attrs
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.blocking import PutBack, ReceiverKinds, seconds
 from redisson_dq.wire.calls.due import Due, DueRange
-from redisson_dq.wire.calls.leases import LeaseKeys, Received
+from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request, Word
@@ -84,7 +84,7 @@ class LeaseSource:
         """Leases at most so many values. Sent again, it gives the same leases."""
         return self._receive(count).then(self._leased)
 
-    def _receive(self, count: int) -> Request[Received]:
+    def _receive(self, count: int) -> Request[ReceiveReply]:
         return calls.receive(
             self.lease_keys, self.envelope, self._nonce(), min(count, MOST_AT_ONCE), self.visible_ms, self.limit
         )
@@ -131,12 +131,12 @@ class LeaseSource:
         made = secrets.token_bytes(6)
         return bytes((made[0] | 0x80,)) + made[1:]
 
-    def _leased(self, received: Received) -> list[Leased]:
+    def _leased(self, received: ReceiveReply) -> list[Leased]:
         leased, buried = received
         self.warn_of_dead(buried)
         return leased
 
-    def _taken(self, received: Received) -> list[Taken]:
+    def _taken(self, received: ReceiveReply) -> list[Taken]:
         return list(self._leased(received))
 
     def _told_of(self, due: Due) -> Due:

@@ -8,14 +8,14 @@ import attrs
 
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Leased", "Letter", "Record"]
+__all__ = ["Leased", "Letter", "LeaseRecord"]
 
 # The numbers and the digest of a record, before the reason and the context.
 _FIELDS = 10
 
 
 @attrs.frozen(kw_only=True)
-class Record:
+class LeaseRecord:
     """What is known of one delivery. Times are epoch ms on the server's clock, None where none is known.
 
     ``failures`` are the deliveries that ended with ``nack``, ``crashes`` those that ended by their deadline.
@@ -32,7 +32,7 @@ class Record:
     context: dict[str, str] = attrs.field(factory=dict)
 
     @classmethod
-    def parse(cls, text: bytes) -> Record:
+    def parse(cls, text: bytes) -> LeaseRecord:
         """Reads a record as ``scripts/include/delivery_record.lua`` writes it. A record that another program wrote
         counts as empty.
         """
@@ -81,12 +81,12 @@ class Leased(Taken):
     read_ns: int
 
     @property
-    def record(self) -> Record:
+    def record(self) -> LeaseRecord:
         """What is known of this delivery. It is read anew each time."""
         if self.text:
-            return Record.parse(self.text)
+            return LeaseRecord.parse(self.text)
         now_ms = self.now_us // 1000
-        return Record(attempt=1, first_ms=now_ms, received_ms=now_ms)
+        return LeaseRecord(attempt=1, first_ms=now_ms, received_ms=now_ms)
 
 
 @attrs.frozen(kw_only=True)
@@ -96,5 +96,5 @@ class Letter:
     id: bytes
     at_ms: int | None
     source: str
-    record: Record
+    record: LeaseRecord
     data: bytes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redisson_dq.scheduling.engine import RESERVE_US, TRANSITIONS, Action, Do, Engine, Event, Role, State
+from redisson_dq.scheduling.engine import RESERVE_US, TRANSITIONS, Action, Do, Engine, Role, State, Trigger
 from redisson_dq.scheduling.server_clock import ServerClock
 
 SECOND = 1_000_000
@@ -295,7 +295,7 @@ def test_closing_disarms_and_whatever_still_arrives_is_ignored() -> None:
 
 
 def test_every_state_can_be_closed_and_reached() -> None:
-    assert {state for state, event in TRANSITIONS if event is Event.CLOSE} == set(State)
+    assert {state for state, event in TRANSITIONS if event is Trigger.CLOSE} == set(State)
     reached = {next_state for next_state, _ in TRANSITIONS.values()}
     assert reached | {Engine().state} == set(State)
 

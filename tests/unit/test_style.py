@@ -85,3 +85,36 @@ def test_what_others_import_is_listed(name: str) -> None:
     ]
     # What a package gives is a module, or listed by its own __init__.
     assert [(module, each) for module, each in wanted if module in TREES and each not in listed(TREES[module])] == []
+
+
+#: Names that stand in several modules by intent, and why.
+ONE_NAME_EACH = {
+    "Reader": "each codec has one",
+    "Writer": "each codec has one",
+    **dict.fromkeys(("ArrayDeque", "EmptyList", "EmptyMap", "EmptySet"), "java.util has one, and kotlin.collections"),
+}
+
+
+def classes_and_aliases(tree: ast.Module) -> set[str]:
+    """The classes at the top of a module, underscores left out, and its public type aliases."""
+    found = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    found |= {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Subscript, ast.BinOp))
+        for target in node.targets
+        if isinstance(target, ast.Name) and re.match(r"[A-Z]\w*[a-z]", target.id)
+    }
+    return {name.lstrip("_") for name in found}
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Two classes that are different things do not share a name, not even in different packages."""
+    modules: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        if not name.startswith("_sync/"):
+            for each in classes_and_aliases(tree):
+                modules.setdefault(each, []).append(name)
+    shared = {each: sorted(found) for each, found in modules.items() if len(found) > 1}
+    assert {each: found for each, found in shared.items() if each not in ONE_NAME_EACH} == {}
+    assert ONE_NAME_EACH.keys() - shared.keys() == set()

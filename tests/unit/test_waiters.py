@@ -56,9 +56,9 @@ def names(taken: list[Taken]) -> str:
 
 def answer(waiter: Waiter) -> str | RedissonDQError | None:
     """What its caller reads: values, an error, or nothing yet."""
-    if not waiter.slot.filled:
+    if not waiter.answer.filled:
         return None
-    found = waiter.slot.value
+    found = waiter.answer.value
     return found if isinstance(found, RedissonDQError) else names(found)
 
 

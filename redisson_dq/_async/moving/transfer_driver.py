@@ -116,8 +116,8 @@ class _Stop:
     pass
 
 
-_TaskEvent = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
-_Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
+_TaskNotice = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
+_Notice = Union[_Attach, _Detach, _Probe, _TaskNotice]
 
 
 class TransferDriver:
@@ -144,7 +144,7 @@ class TransferDriver:
         self._head_start = HeadStart(busy_wait=options.busy_wait)
         # The clock of the one server, where it is not a cluster.
         self._clock = ServerClock()
-        self._inbox: AsyncInbox[_Event | _Stop] = AsyncInbox()
+        self._inbox: AsyncInbox[_Notice | _Stop] = AsyncInbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
         self._tasks: dict[str, _Task] = {}
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
@@ -202,47 +202,47 @@ class TransferDriver:
 
     async def _run(self) -> None:
         while True:
-            event = await self._inbox.get()
-            # Events from before _Stop do not hold up aclose().
-            if self._closing or isinstance(event, _Stop):
+            notice = await self._inbox.get()
+            # Notices from before _Stop do not hold up aclose().
+            if self._closing or isinstance(notice, _Stop):
                 await self._hand_over(list(self._tasks.values()))
                 return
             try:
-                await self._handle(event)
+                await self._handle(notice)
             except Exception:
                 # A defect in one queue must not stop the delivery of all others.
-                logger.exception("unexpected error while handling %r", event)
+                logger.exception("unexpected error while handling %r", notice)
 
-    async def _handle(self, event: _Event) -> None:
-        if isinstance(event, _Attach):
-            await self._attach(event.keys)
-        elif isinstance(event, _Detach):
-            await self._detach(event.keys)
-        elif isinstance(event, _Probe):
+    async def _handle(self, notice: _Notice) -> None:
+        if isinstance(notice, _Attach):
+            await self._attach(notice.keys)
+        elif isinstance(notice, _Detach):
+            await self._detach(notice.keys)
+        elif isinstance(notice, _Probe):
             await self._probe()
         else:
-            await self._handle_task_event(event)
+            await self._handle_task_notice(notice)
 
-    async def _handle_task_event(self, event: _TaskEvent) -> None:
+    async def _handle_task_notice(self, notice: _TaskNotice) -> None:
         at_us = now_us()
         # A channel stands for the queue as it is now. A timer or a transfer belongs to the task that asked for it.
-        if isinstance(event, (_Subscribed, _Announced)):
-            current = self._tasks.get(event.channel)
+        if isinstance(notice, (_Subscribed, _Announced)):
+            current = self._tasks.get(notice.channel)
             if current is None:
                 return
-            if isinstance(event, _Subscribed):
+            if isinstance(notice, _Subscribed):
                 self._carry_out(current, current.engine.subscribed(), at_us)
             else:
-                self._carry_out(current, current.engine.announced(event.due_ms, at_us), at_us)
-        elif isinstance(event, _Look):
-            event.task.looking = False
-            if event.task.engine.state is not State.CLOSED:
-                await self._look(event.task)
-        elif isinstance(event, _Fired):
-            departure, event.task.departure = event.task.departure, None
-            self._carry_out(event.task, event.task.engine.fired(at_us), at_us, departure)
-        elif event.task.engine.state is not State.CLOSED:
-            await self._transfer(event.task, event.departure)
+                self._carry_out(current, current.engine.announced(notice.due_ms, at_us), at_us)
+        elif isinstance(notice, _Look):
+            notice.task.looking = False
+            if notice.task.engine.state is not State.CLOSED:
+                await self._look(notice.task)
+        elif isinstance(notice, _Fired):
+            departure, notice.task.departure = notice.task.departure, None
+            self._carry_out(notice.task, notice.task.engine.fired(at_us), at_us, departure)
+        elif notice.task.engine.state is not State.CLOSED:
+            await self._transfer(notice.task, notice.departure)
 
     def _carry_out(
         self, task: _Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None

@@ -124,7 +124,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: at most once
         """
-        return self._side.there(await self._take(self.requests.poll()))
+        return self._side.there(await self._run_taking(self.requests.poll()))
 
     async def drain_to(self, limit: int | None = None) -> list[T]:
         """Takes everything, or the first ``limit`` values, as a list.
@@ -133,7 +133,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(k), k taken, in one reply; one round trip
         :Guarantee: atomic, at most once
         """
-        return await self._take(self.requests.drain_to(limit))
+        return await self._run_taking(self.requests.drain_to(limit))
 
     async def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
@@ -387,12 +387,12 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         if limit is None:
             if seconds:
                 return await self._wait(end, keys, seconds, 1, lambda _, values: values[0], None)
-            return await self._take(self._side.pop_one(end))
+            return await self._run_taking(self._side.pop_one(end))
         if seconds:
             count = check_count(limit, self.name)
             none: list[T] = []
             return await self._wait(end, keys, seconds, count, lambda _, values: values, none)
-        return await self._take(self._side.pop_many(end, limit))
+        return await self._run_taking(self._side.pop_many(end, limit))
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
         """Raw name -> name, this queue's first."""
@@ -404,7 +404,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         if seconds:
             return await self._wait(end, tuple(names), seconds, 1, lambda key, values: (names[key], values[0]), None)
         for key, name in names.items():
-            values = await self._take(self._side.pop_from(key, end, 1))
+            values = await self._run_taking(self._side.pop_from(key, end, 1))
             if values:
                 return name, values[0]
         return None

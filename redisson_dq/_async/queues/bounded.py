@@ -11,7 +11,7 @@ from typing import TypeVar
 from redis.exceptions import BusyLoadingError, ResponseError
 
 from redisson_dq._async.queues.blocking import BlockingQueue
-from redisson_dq._concurrency import AsyncSlot, async_finish
+from redisson_dq._concurrency import AsyncPromise, async_finish
 from redisson_dq._redis import passes
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import RedisConnectionError, RedissonDQError, ServerFullError
@@ -133,7 +133,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
             # Made anew each time, as the queue may be renamed meanwhile.
             channel, request = self.keys.capacity_channel, self.requests.offer(value)
             # It joins the line first, then tries again. So a release in between is not missed.
-            slot = await self._runtime.capacity_waiters.enter(channel)
+            released = await self._runtime.capacity_waiters.enter(channel)
             try:
                 done = await self._offer_by(deadline, request)
                 if done is True:
@@ -142,15 +142,15 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 if isinstance(done, RedissonDQError):
                     if left <= 0:
                         raise done
-                    await slot.wait(min(left, pause))
+                    await released.wait(min(left, pause))
                     pause = min(_LONGEST_PAUSE, pause * 2)
                     continue
                 if left <= 0:
                     return False
                 # A release may go unheard: the right to publish or to subscribe is missing, or a message is lost.
-                await slot.wait(min(left, self._runtime.options.probe_interval))
+                await released.wait(min(left, self._runtime.options.probe_interval))
             finally:
-                self._runtime.capacity_waiters.leave(channel, slot)
+                self._runtime.capacity_waiters.leave(channel, released)
 
     async def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
         """Whether the value is in. Gives the error where Redis refuses it for a reason that passes.
@@ -162,7 +162,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
             if deadline == math.inf:
                 # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
                 return await async_finish(self._run(request))
-            answer: AsyncSlot[bool | RedissonDQError] = AsyncSlot()
+            answer: AsyncPromise[bool | RedissonDQError] = AsyncPromise()
             left = max(0.0, deadline - time.monotonic()) + _GRACE
             # In a background task. Neither a connection that is being made nor a missing reply may hold up the caller.
             work = partial(self._answer, request, left, answer)
@@ -183,7 +183,9 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 raise
             return error
 
-    async def _answer(self, request: Request[bool], within: float, answer: AsyncSlot[bool | RedissonDQError]) -> None:
+    async def _answer(
+        self, request: Request[bool], within: float, answer: AsyncPromise[bool | RedissonDQError]
+    ) -> None:
         try:
             done = await self._runtime.connections.run(request, within=within)
             answer.fill(done)

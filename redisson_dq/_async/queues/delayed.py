@@ -215,7 +215,7 @@ class DelayedQueue(WaitingQueue[T]):
         if visibility_timeout is not None:
             return await self._lease_due(wanted, visibility_timeout)
         told: list[Due] = []
-        values = await self._take(self._side.take_due(wanted, told.append))
+        values = await self._run_taking(self._side.take_due(wanted, told.append))
         await self._go_on(told)
         return values
 

@@ -340,7 +340,7 @@ class Handle(Generic[T]):
         self._check()
         return await self._runtime.connections.run(request)
 
-    async def _take(self, request: Request[U]) -> U:
+    async def _run_taking(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.
 
         What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call goes

@@ -46,8 +46,8 @@ class WaitingQueue(Leasing[T]):
         :Guarantee: atomic, at most once
         """
         if limit is None:
-            return await self._take(self.requests.poll())
-        return await self._take(self.requests.poll(limit))
+            return await self._run_taking(self.requests.poll())
+        return await self._run_taking(self.requests.poll(limit))
 
     async def element(self) -> T:
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
@@ -64,7 +64,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic, at most once
         """
-        return self._side.there(await self._take(self.requests.poll()))
+        return self._side.there(await self._run_taking(self.requests.poll()))
 
     async def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
         """Takes the lean value that is due last, or else the value that was offered last. Puts it at the front of a

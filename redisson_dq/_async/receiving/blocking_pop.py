@@ -294,7 +294,7 @@ class BlockingPop:
         return False
 
     def _admit(self) -> None:
-        # Where another background task reads the inbox, it would miss the events that this one took from it.
+        # Where another background task reads the inbox, it would miss the notices that this one took from it.
         if self._bell is self._waiters.inbox:
             self._waiters.admit()
 

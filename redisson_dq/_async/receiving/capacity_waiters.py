@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.subscription import Subscription
-from redisson_dq._concurrency import AsyncMutex, AsyncSlot
+from redisson_dq._concurrency import AsyncMutex, AsyncPromise
 from redisson_dq.errors import ClosedError
 
 __all__ = ["CapacityWaiters"]
@@ -15,31 +15,31 @@ class CapacityWaiters:
 
     def __init__(self, connections: Connections) -> None:
         self._mutex = AsyncMutex()
-        self._waiting: dict[str, list[AsyncSlot[None]]] = {}
+        self._waiting: dict[str, list[AsyncPromise[None]]] = {}
         self._confirmed: set[str] = set()
         self._closed = False
         self._subscription = Subscription(connections, self._subscribed, lambda channel, body: self.wake(channel))
 
-    async def enter(self, channel: str) -> AsyncSlot[None]:
-        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
+    async def enter(self, channel: str) -> AsyncPromise[None]:
+        """Joins those who wait. The promise is filled at the next release, and when the subscription is confirmed.
 
         Raises ClosedError when the client is closed.
         """
-        slot: AsyncSlot[None] = AsyncSlot()
+        released: AsyncPromise[None] = AsyncPromise()
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
-            self._waiting.setdefault(channel, []).append(slot)
+            self._waiting.setdefault(channel, []).append(released)
         if channel not in self._confirmed:
             # The caller that came first may have been interrupted before this line.
             await self._subscription.add(channel)
-        return slot
+        return released
 
-    def leave(self, channel: str, slot: AsyncSlot[None]) -> None:
+    def leave(self, channel: str, released: AsyncPromise[None]) -> None:
         """The channel stays subscribed: a caller that waited once will wait again."""
         with self._mutex:
-            if slot in self._waiting[channel]:
-                self._waiting[channel].remove(slot)
+            if released in self._waiting[channel]:
+                self._waiting[channel].remove(released)
 
     async def aclose(self) -> None:
         """Ends every wait with ClosedError."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.receiving.receiver import Event, Receiver
+from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._async.receiving.waiters import Farewell, Waiter
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, async_sleep
@@ -35,7 +35,7 @@ class Receivers:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._receivers: dict[Waitable, Receiver] = {}
-        self._events: AsyncInbox[Event] = AsyncInbox()
+        self._notices: AsyncInbox[Notice] = AsyncInbox()
         self._task: AsyncBackgroundTask | None = None
         self._closed = False
 
@@ -59,7 +59,7 @@ class Receivers:
         """
         self._connections.check()
         self._start()
-        self._events.put(partial(_begin, work, name))
+        self._notices.put(partial(_begin, work, name))
 
     def _start(self) -> None:
         if self._task is None:
@@ -83,11 +83,11 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        return Receiver(self._connections, self._events, [source])
+        return Receiver(self._connections, self._notices, [source])
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
-        return RoundRobinReceiver(self._connections, self._events, sources)
+        return RoundRobinReceiver(self._connections, self._notices, sources)
 
     async def end(self, key: str) -> None:
         """Ends every wait that needs an open handle of this key with ClosedError. No item is lost."""
@@ -98,11 +98,11 @@ class Receivers:
         """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""
         self._closed = True
         await self._end(list(self._receivers.values()))
-        self._events.put(self._stop)
+        self._notices.put(self._stop)
 
     async def _end(self, receivers: list[Receiver]) -> None:
         for receiver in receivers:
-            self._events.put(receiver.shut)
+            self._notices.put(receiver.shut)
         if not await _at_rest(receivers, _LAST_REPLY):
             for receiver in receivers:
                 if not receiver.is_at_rest:
@@ -113,39 +113,39 @@ class Receivers:
         """The loop ends and nobody has closed the client."""
         self._closed = True
         for receiver in list(self._receivers.values()):
-            self._events.put(receiver.shut)
-        self._events.put(self._stop)
+            self._notices.put(receiver.shut)
+        self._notices.put(self._stop)
 
     # -- the background task -----------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while True:
-            event = await self._events.get()
-            if event == self._stop:
+            notice = await self._notices.get()
+            if notice == self._stop:
                 break
-            await self._handle(event)
+            await self._handle(notice)
         # Callers who were given values may still leave without them.
         deadline = time.monotonic() + _LAST_REPLY
         receivers = self._receivers.values()
         while time.monotonic() < deadline and any(each.has_open_looks or not each.is_at_rest for each in receivers):
-            last = await self._events.next(_PAUSE)
+            last = await self._notices.next(_PAUSE)
             if last is not None and last != self._stop:
                 await self._handle(last)
-        self._events.put(self._stop)
+        self._notices.put(self._stop)
 
-    async def _handle(self, event: Event) -> None:
+    async def _handle(self, notice: Notice) -> None:
         try:
-            waiter = event.waiter if isinstance(event, Farewell) else event
+            waiter = notice.waiter if isinstance(notice, Farewell) else notice
             if isinstance(waiter, Waiter):
                 await waiter.owner.gone(waiter)
             else:
                 await waiter()
         except Exception:
             # A defect must not end the waits of all others.
-            logger.exception("unexpected error while seeing to a caller: %r", event)
+            logger.exception("unexpected error while seeing to a caller: %r", notice)
 
     async def _stop(self) -> None:
-        """The event that ends the background task."""
+        """The notice that ends the background task."""
 
 
 async def _begin(work: AsyncWork, name: str) -> None:
@@ -154,7 +154,7 @@ async def _begin(work: AsyncWork, name: str) -> None:
 
 async def _at_rest(receivers: list[Receiver], timeout: float) -> bool:
     deadline = time.monotonic() + timeout
-    # Not before the background task has seen the events.
+    # Not before the background task has seen the notices.
     while not all(receiver.waiters.closed and receiver.is_at_rest for receiver in receivers):
         if time.monotonic() > deadline:
             return False

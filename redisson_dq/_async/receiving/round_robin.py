@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.blocking_pop import BlockingPop
-from redisson_dq._async.receiving.receiver import Event, Receiver
+from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._async.receiving.waiters import WAKE
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
 from redisson_dq.wire.blocking import Source
@@ -34,8 +34,8 @@ STAY = 1.0
 class RoundRobinReceiver(Receiver):
     """Takes from several sources for all local callers, over one connection for each source."""
 
-    def __init__(self, connections: Connections, events: AsyncInbox[Event], sources: Sequence[Source]) -> None:
-        super().__init__(connections, events, sources)
+    def __init__(self, connections: Connections, notices: AsyncInbox[Notice], sources: Sequence[Source]) -> None:
+        super().__init__(connections, notices, sources)
         self._sources = {source.key: source for source in sources}
         # The source whose turn it is comes first.
         self._order = list(self._sources)

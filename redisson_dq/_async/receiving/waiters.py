@@ -18,7 +18,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, Union
 
-from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncSlot
+from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -42,7 +42,7 @@ SOON = 0.002
 class Waiter:
     """One caller's place. Belongs to the background tasks; the caller reads its answer.
 
-    ``tell`` puts an event into the inbox of the background task that sees to the callers of ``owner``, the receiver.
+    ``tell`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
     """
 
     def __init__(self, limit: int, timeout: float | None, tell: Callable[[Any], None], owner: Any) -> None:
@@ -50,8 +50,8 @@ class Waiter:
         self.tell = tell
         self.owner = owner
         self.deadline = math.inf if timeout is None else time.monotonic() + timeout
-        self.slot: AsyncSlot[Answer] = AsyncSlot()
-        #: The request that the caller has sent itself. Until the reply has filled the slot, it may have taken values.
+        self.answer: AsyncPromise[Answer] = AsyncPromise()
+        #: The request that the caller has sent itself. Until the reply has filled the answer, it may have taken values.
         self.request: Request[list[Taken]] | None = None
         #: What reports that the caller is gone; None once the caller has kept its answer.
         self.farewell: Farewell | None = None
@@ -66,9 +66,9 @@ class Waiter:
     @property
     def given(self) -> list[Taken]:
         """The values that it was given, without those that have gone elsewhere."""
-        if not self.slot.filled or not isinstance(self.slot.value, list):
+        if not self.answer.filled or not isinstance(self.answer.value, list):
             return []
-        return [taken for taken in self.slot.value if taken.number not in self._forgotten]
+        return [taken for taken in self.answer.value if taken.number not in self._forgotten]
 
     @property
     def is_settled(self) -> bool:
@@ -91,7 +91,7 @@ class Lifeline:
 
     def keep(self) -> None:
         """The values are the caller's from here on. What has not come yet is never kept."""
-        if self.waiter is not None and self.waiter.slot.filled:
+        if self.waiter is not None and self.waiter.answer.filled:
             self.waiter.farewell = None
 
     def let_go(self) -> None:
@@ -101,7 +101,7 @@ class Lifeline:
 
 
 class Farewell(weakref.ref[Lifeline]):
-    """The event that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
+    """Tells that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
 
     __slots__ = ("waiter",)
 
@@ -141,15 +141,15 @@ class Waiters:
 
     def admit(self, first: Waiter | str | None = None) -> None:
         """Takes callers from the inbox into the line."""
-        event = first or self.inbox.take()
-        while event is not None:
-            if isinstance(event, Waiter) and not event.is_gone and not event.slot.filled:
-                self._admit(event)
-            event = self.inbox.take()
+        caller = first or self.inbox.poll()
+        while caller is not None:
+            if isinstance(caller, Waiter) and not caller.is_gone and not caller.answer.filled:
+                self._admit(caller)
+            caller = self.inbox.poll()
 
     def _admit(self, waiter: Waiter) -> None:
         if self.closed:
-            waiter.slot.fill(ClosedError(f"queue {self.name!r}: the handle is closed"))
+            waiter.answer.fill(ClosedError(f"queue {self.name!r}: the handle is closed"))
             return
         if not self._line:
             self._latest = -math.inf
@@ -226,7 +226,7 @@ class Waiters:
             while self._served and self._served[0].is_settled:
                 self._served.popleft()
             self._served.append(waiter)
-            waiter.slot.fill(values[: waiter.limit])
+            waiter.answer.fill(values[: waiter.limit])
             values = values[waiter.limit :]
         return values
 
@@ -238,12 +238,12 @@ class Waiters:
         for waiter in list(self._expired):
             if answer is not None or waiter.number <= self._asked_number:
                 self._remove(waiter)
-                waiter.slot.fill([] if answer is None else answer)
+                waiter.answer.fill([] if answer is None else answer)
 
     def fail(self, error: RedissonDQError) -> None:
         """Ends every wait with an error."""
         while self._line:
-            self._first_out().slot.fill(error)
+            self._first_out().answer.fill(error)
 
     def shut(self) -> None:
         """Ends every wait, and those to come, with ClosedError."""
@@ -260,8 +260,8 @@ class Waiters:
     def withdraw(self, waiter: Waiter) -> None:
         """Ends one wait, begun or not, with ClosedError, unless it has an answer already."""
         self._remove(waiter)
-        if not waiter.slot.filled:
-            waiter.slot.fill(ClosedError(f"queue {self.name!r}: the wait was given up"))
+        if not waiter.answer.filled:
+            waiter.answer.fill(ClosedError(f"queue {self.name!r}: the wait was given up"))
 
     def leave(self, waiter: Waiter) -> list[Taken]:
         """Takes a caller out of the line. Gives the values that it was given."""

@@ -17,7 +17,7 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
-__all__ = ["Ack", "Back", "Dead", "How", "Settler"]
+__all__ = ["Ack", "Nack", "Bury", "Ending", "Settler"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -44,7 +44,7 @@ class Ack:
 
 
 @attrs.frozen
-class Back:
+class Nack:
     """The value comes again, after ``delay`` seconds."""
 
     delay: float
@@ -60,7 +60,7 @@ class Back:
 
 
 @attrs.frozen
-class Dead:
+class Bury:
     """The value goes to the dead-letter list."""
 
     reason: str
@@ -71,15 +71,15 @@ class Dead:
         return settling.reject(ids, self.reason)
 
 
-How = Union[Ack, Back, Dead]
+Ending = Union[Ack, Nack, Bury]
 #: Is called with what came of it.
 _Then = Callable[[SettleOutcome], object]
 
 
 @attrs.define(eq=False)
-class _Order:
+class _Settlement:
     delivery: Delivery[Any]
-    how: How
+    how: Ending
     then: _Then
 
 
@@ -92,41 +92,41 @@ class Settler:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._orders: AsyncInbox[_Order] = AsyncInbox()
+        self._settlements: AsyncInbox[_Settlement] = AsyncInbox()
         self._gives_up = False
         self._is_refused = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-settling")
 
-    def put(self, delivery: Delivery[Any], how: How, then: _Then) -> None:
+    def put(self, delivery: Delivery[Any], how: Ending, then: _Then) -> None:
         """Ends a lease soon. From here on it is renewed no more."""
         delivery._is_ending = True
-        self._orders.put(_Order(delivery, how, then))
+        self._settlements.put(_Settlement(delivery, how, then))
 
     async def aclose(self, timeout: float, timeout_away: float) -> None:
         """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
-        self._orders.put(_END)
+        self._settlements.put(_END)
         began = time.monotonic()
         while not await self._worker.join(_LOOK):
             passed = time.monotonic() - began
             if passed > (min(timeout, timeout_away) if self._connections.outage.is_going_on else timeout):
                 self._gives_up = True
                 # Wakes it from its pause.
-                self._orders.put(_END)
+                self._settlements.put(_END)
                 await self._worker.stop(_LAST_ANSWER)
                 return
 
     async def _run(self) -> None:
-        pending: list[_Order] = []
+        pending: list[_Settlement] = []
         ends = False
         pause = 0.0
         while pending or not ends:
-            first = await self._orders.next(pause if pending else None)
+            first = await self._settlements.next(pause if pending else None)
             while first is not None:
                 if first is _END:
                     ends = True
                 else:
                     pending.append(first)
-                first = self._orders.take()
+                first = self._settlements.poll()
             if pending:
                 try:
                     pending = await self._send(pending)
@@ -137,11 +137,11 @@ class Settler:
                 pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
         self._connections.outage.ended(_PLACE)
 
-    async def _send(self, orders: list[_Order]) -> list[_Order]:
-        """One round trip. Gives the orders that Redis did not take, and whose leases still run."""
-        groups: dict[tuple[Settling, How], list[_Order]] = {}
-        for order in orders:
-            groups.setdefault((order.delivery._settling, order.how), []).append(order)
+    async def _send(self, settlements: list[_Settlement]) -> list[_Settlement]:
+        """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
+        groups: dict[tuple[Settling, Ending], list[_Settlement]] = {}
+        for settlement in settlements:
+            groups.setdefault((settlement.delivery._settling, settlement.how), []).append(settlement)
         batches = [
             (settling, how, some[start : start + _AT_ONCE])
             for (settling, how), some in groups.items()
@@ -149,7 +149,7 @@ class Settler:
         ]
         requests = []
         for settling, how, batch in batches:
-            request = how.request(settling, [order.delivery._leased.id for order in batch])
+            request = how.request(settling, [settlement.delivery._leased.id for settlement in batch])
             requests.append(settling.durably(request, None))
         results: list[Any]
         try:
@@ -159,7 +159,7 @@ class Settler:
                 results = await self._connections.run_many(requests, transaction=False)
         except RedissonDQError as error:
             results = [error] * len(requests)
-        left: list[_Order] = []
+        left: list[_Settlement] = []
         trouble: RedissonDQError | None = None
         for (_, how, batch), result in zip(batches, results, strict=True):
             if isinstance(result, DurabilityError):
@@ -171,8 +171,8 @@ class Settler:
                 trouble = result
                 left += batch
                 continue
-            for order, outcome in zip(batch, result, strict=True):
-                self._tell(order, outcome)
+            for settlement, outcome in zip(batch, result, strict=True):
+                self._tell(settlement, outcome)
         if isinstance(trouble, RedisConnectionError):
             self._connections.outage.began(_PLACE, trouble)
         else:
@@ -180,25 +180,25 @@ class Settler:
                 logger.error("worker: Redis refuses to end leases, and is asked again: %s", trouble)
             self._is_refused = trouble is not None
             self._connections.outage.ended(_PLACE)
-        return [order for order in left if self._still(order, trouble)]
+        return [settlement for settlement in left if self._still(settlement, trouble)]
 
-    def _still(self, order: _Order, trouble: RedissonDQError | None) -> bool:
-        """Whether the order is worth another try. One whose lease has ended is told that it is lost."""
+    def _still(self, settlement: _Settlement, trouble: RedissonDQError | None) -> bool:
+        """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
         ends = self._gives_up or isinstance(trouble, ClosedError)
-        if order.delivery.remaining.total_seconds() > 0 and not ends:
+        if settlement.delivery.remaining.total_seconds() > 0 and not ends:
             return True
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",
-            order.delivery._settling.name,
-            order.delivery.id,
+            settlement.delivery._settling.name,
+            settlement.delivery.id,
             trouble,
         )
-        self._tell(order, SettleOutcome.LOST)
+        self._tell(settlement, SettleOutcome.LOST)
         return False
 
-    def _tell(self, order: _Order, outcome: SettleOutcome) -> None:
-        order.delivery._settled(outcome)
+    def _tell(self, settlement: _Settlement, outcome: SettleOutcome) -> None:
+        settlement.delivery._settled(outcome)
         try:
-            order.then(outcome)
+            settlement.then(outcome)
         except Exception:
-            logger.exception("queue %r: what follows the end of a lease failed", order.delivery._settling.name)
+            logger.exception("queue %r: what follows the end of a lease failed", settlement.delivery._settling.name)

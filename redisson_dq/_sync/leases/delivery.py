@@ -19,7 +19,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
-from redisson_dq.wire.leases import Leased, Record
+from redisson_dq.wire.leases import Leased, LeaseRecord
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests"]
@@ -94,7 +94,7 @@ class Delivery(Generic[T]):
         self._connections = connections
         self._settling = settling
         self._leased = leased
-        self._read: Record | None = None
+        self._read: LeaseRecord | None = None
         self._value = value
         self._deadline_ms = leased.deadline_ms
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
@@ -275,7 +275,7 @@ class Delivery(Generic[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     @property
-    def _record(self) -> Record:
+    def _record(self) -> LeaseRecord:
         """What is known of the value. Read at the first use, as most receivers never ask."""
         if self._read is None:
             self._read = self._leased.record

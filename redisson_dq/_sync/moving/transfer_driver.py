@@ -119,8 +119,8 @@ class _Stop:
     pass
 
 
-_TaskEvent = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
-_Event = Union[_Attach, _Detach, _Probe, _TaskEvent]
+_TaskNotice = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
+_Notice = Union[_Attach, _Detach, _Probe, _TaskNotice]
 
 
 class TransferDriver:
@@ -147,7 +147,7 @@ class TransferDriver:
         self._head_start = HeadStart(busy_wait=options.busy_wait)
         # The clock of the one server, where it is not a cluster.
         self._clock = ServerClock()
-        self._inbox: Inbox[_Event | _Stop] = Inbox()
+        self._inbox: Inbox[_Notice | _Stop] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
         self._tasks: dict[str, _Task] = {}
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
@@ -205,47 +205,47 @@ class TransferDriver:
 
     def _run(self) -> None:
         while True:
-            event = self._inbox.get()
-            # Events from before _Stop do not hold up close().
-            if self._closing or isinstance(event, _Stop):
+            notice = self._inbox.get()
+            # Notices from before _Stop do not hold up close().
+            if self._closing or isinstance(notice, _Stop):
                 self._hand_over(list(self._tasks.values()))
                 return
             try:
-                self._handle(event)
+                self._handle(notice)
             except Exception:
                 # A defect in one queue must not stop the delivery of all others.
-                logger.exception("unexpected error while handling %r", event)
+                logger.exception("unexpected error while handling %r", notice)
 
-    def _handle(self, event: _Event) -> None:
-        if isinstance(event, _Attach):
-            self._attach(event.keys)
-        elif isinstance(event, _Detach):
-            self._detach(event.keys)
-        elif isinstance(event, _Probe):
+    def _handle(self, notice: _Notice) -> None:
+        if isinstance(notice, _Attach):
+            self._attach(notice.keys)
+        elif isinstance(notice, _Detach):
+            self._detach(notice.keys)
+        elif isinstance(notice, _Probe):
             self._probe()
         else:
-            self._handle_task_event(event)
+            self._handle_task_notice(notice)
 
-    def _handle_task_event(self, event: _TaskEvent) -> None:
+    def _handle_task_notice(self, notice: _TaskNotice) -> None:
         at_us = now_us()
         # A channel stands for the queue as it is now. A timer or a transfer belongs to the task that asked for it.
-        if isinstance(event, (_Subscribed, _Announced)):
-            current = self._tasks.get(event.channel)
+        if isinstance(notice, (_Subscribed, _Announced)):
+            current = self._tasks.get(notice.channel)
             if current is None:
                 return
-            if isinstance(event, _Subscribed):
+            if isinstance(notice, _Subscribed):
                 self._carry_out(current, current.engine.subscribed(), at_us)
             else:
-                self._carry_out(current, current.engine.announced(event.due_ms, at_us), at_us)
-        elif isinstance(event, _Look):
-            event.task.looking = False
-            if event.task.engine.state is not State.CLOSED:
-                self._look(event.task)
-        elif isinstance(event, _Fired):
-            departure, event.task.departure = event.task.departure, None
-            self._carry_out(event.task, event.task.engine.fired(at_us), at_us, departure)
-        elif event.task.engine.state is not State.CLOSED:
-            self._transfer(event.task, event.departure)
+                self._carry_out(current, current.engine.announced(notice.due_ms, at_us), at_us)
+        elif isinstance(notice, _Look):
+            notice.task.looking = False
+            if notice.task.engine.state is not State.CLOSED:
+                self._look(notice.task)
+        elif isinstance(notice, _Fired):
+            departure, notice.task.departure = notice.task.departure, None
+            self._carry_out(notice.task, notice.task.engine.fired(at_us), at_us, departure)
+        elif notice.task.engine.state is not State.CLOSED:
+            self._transfer(notice.task, notice.departure)
 
     def _carry_out(
         self, task: _Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None

@@ -127,7 +127,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: at most once
         """
-        return self._side.there(self._take(self.requests.poll()))
+        return self._side.there(self._run_taking(self.requests.poll()))
 
     def drain_to(self, limit: int | None = None) -> list[T]:
         """Takes everything, or the first ``limit`` values, as a list.
@@ -136,7 +136,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(k), k taken, in one reply; one round trip
         :Guarantee: atomic, at most once
         """
-        return self._take(self.requests.drain_to(limit))
+        return self._run_taking(self.requests.drain_to(limit))
 
     def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
@@ -388,12 +388,12 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         if limit is None:
             if seconds:
                 return self._wait(end, keys, seconds, 1, lambda _, values: values[0], None)
-            return self._take(self._side.pop_one(end))
+            return self._run_taking(self._side.pop_one(end))
         if seconds:
             count = check_count(limit, self.name)
             none: list[T] = []
             return self._wait(end, keys, seconds, count, lambda _, values: values, none)
-        return self._take(self._side.pop_many(end, limit))
+        return self._run_taking(self._side.pop_many(end, limit))
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
         """Raw name -> name, this queue's first."""
@@ -405,7 +405,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         if seconds:
             return self._wait(end, tuple(names), seconds, 1, lambda key, values: (names[key], values[0]), None)
         for key, name in names.items():
-            values = self._take(self._side.pop_from(key, end, 1))
+            values = self._run_taking(self._side.pop_from(key, end, 1))
             if values:
                 return name, values[0]
         return None

@@ -218,7 +218,7 @@ class DelayedQueue(WaitingQueue[T]):
         if visibility_timeout is not None:
             return self._lease_due(wanted, visibility_timeout)
         told: list[Due] = []
-        values = self._take(self._side.take_due(wanted, told.append))
+        values = self._run_taking(self._side.take_due(wanted, told.append))
         self._go_on(told)
         return values
 

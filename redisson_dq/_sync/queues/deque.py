@@ -217,7 +217,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: at most once
         """
-        return self._side.there(self._take(self.requests.poll_last()))
+        return self._side.there(self._run_taking(self.requests.poll_last()))
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

@@ -343,7 +343,7 @@ class Handle(Generic[T]):
         self._check()
         return self._runtime.connections.run(request)
 
-    def _take(self, request: Request[U]) -> U:
+    def _run_taking(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.
 
         What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call goes

@@ -49,8 +49,8 @@ class WaitingQueue(Leasing[T]):
         :Guarantee: atomic, at most once
         """
         if limit is None:
-            return self._take(self.requests.poll())
-        return self._take(self.requests.poll(limit))
+            return self._run_taking(self.requests.poll())
+        return self._run_taking(self.requests.poll(limit))
 
     def element(self) -> T:
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
@@ -67,7 +67,7 @@ class WaitingQueue(Leasing[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic, at most once
         """
-        return self._side.there(self._take(self.requests.poll()))
+        return self._side.there(self._run_taking(self.requests.poll()))
 
     def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
         """Takes the lean value that is due last, or else the value that was offered last. Puts it at the front of a

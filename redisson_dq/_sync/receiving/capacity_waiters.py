@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from redisson_dq._concurrency import Mutex, Slot
+from redisson_dq._concurrency import Mutex, Promise
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.subscription import Subscription
 from redisson_dq.errors import ClosedError
@@ -18,31 +18,31 @@ class CapacityWaiters:
 
     def __init__(self, connections: Connections) -> None:
         self._mutex = Mutex()
-        self._waiting: dict[str, list[Slot[None]]] = {}
+        self._waiting: dict[str, list[Promise[None]]] = {}
         self._confirmed: set[str] = set()
         self._closed = False
         self._subscription = Subscription(connections, self._subscribed, lambda channel, body: self.wake(channel))
 
-    def enter(self, channel: str) -> Slot[None]:
-        """Joins those who wait. The slot is filled at the next release, and when the subscription is confirmed.
+    def enter(self, channel: str) -> Promise[None]:
+        """Joins those who wait. The promise is filled at the next release, and when the subscription is confirmed.
 
         Raises ClosedError when the client is closed.
         """
-        slot: Slot[None] = Slot()
+        released: Promise[None] = Promise()
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
-            self._waiting.setdefault(channel, []).append(slot)
+            self._waiting.setdefault(channel, []).append(released)
         if channel not in self._confirmed:
             # The caller that came first may have been interrupted before this line.
             self._subscription.add(channel)
-        return slot
+        return released
 
-    def leave(self, channel: str, slot: Slot[None]) -> None:
+    def leave(self, channel: str, released: Promise[None]) -> None:
         """The channel stays subscribed: a caller that waited once will wait again."""
         with self._mutex:
-            if slot in self._waiting[channel]:
-                self._waiting[channel].remove(slot)
+            if released in self._waiting[channel]:
+                self._waiting[channel].remove(released)
 
     def close(self) -> None:
         """Ends every wait with ClosedError."""

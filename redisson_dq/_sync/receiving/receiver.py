@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Union
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, Slot, Work
+from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.blocking_pop import BlockingPop
@@ -22,7 +22,7 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["GRACE", "Event", "Receiver"]
+__all__ = ["GRACE", "Notice", "Receiver"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -34,20 +34,20 @@ _PATIENCE = 0.03
 _ASIDE_TIMEOUT = 30.0
 
 #: What a caller tells the background task of all receivers: something to do, or that it is gone.
-Event = Union[Work, Waiter, Farewell]
+Notice = Union[Work, Waiter, Farewell]
 
 
 class Receiver:
     """Takes from one source for all local callers, over one connection.
 
-    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put events into inboxes, so an interruption
+    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put notices into inboxes, so an interruption
     at any point does no harm. Background tasks run all other methods.
     """
 
-    def __init__(self, connections: Connections, events: Inbox[Event], sources: Sequence[Source]) -> None:
-        """``events`` is the inbox of the background task that sees to the callers of all receivers."""
+    def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
+        """``notices`` is the inbox of the background task that sees to the callers of all receivers."""
         self._connections = connections
-        self._events = events
+        self._notices = notices
         self.waiters = Waiters(sources[0].key)
         #: Whether the last look found something at once. The next look may then do so too.
         self.has_backlog = False
@@ -67,7 +67,7 @@ class Receiver:
         RedisReplyError as Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
         """
         mine = lifeline or Lifeline()
-        waiter = Waiter(limit, timeout, self._events.put, self)
+        waiter = Waiter(limit, timeout, self._notices.put, self)
         waiter.farewell = Farewell(mine, waiter)
         try:
             mine.waiter = waiter
@@ -75,27 +75,27 @@ class Receiver:
             if self.waiters.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.waiters.name!r}: the handle is closed")
             if not self._is_attended:
-                self._events.put(self._attend)
-            waiter.slot.wait(timeout)
-            if not waiter.slot.filled:
-                self._events.put(partial(self._expire, waiter))
-                waiter.slot.wait(_PATIENCE)
-            if not waiter.slot.filled:
-                self._events.put(partial(self._insist, waiter))
-                waiter.slot.wait(GRACE)
-            if not waiter.slot.filled:
+                self._notices.put(self._attend)
+            waiter.answer.wait(timeout)
+            if not waiter.answer.filled:
+                self._notices.put(partial(self._expire, waiter))
+                waiter.answer.wait(_PATIENCE)
+            if not waiter.answer.filled:
+                self._notices.put(partial(self._insist, waiter))
+                waiter.answer.wait(GRACE)
+            if not waiter.answer.filled:
                 # Redis has not answered. Values that come later go back.
                 if self.trouble is not None:
                     raise self.trouble
                 return []
-            answer = waiter.slot.value
+            answer = waiter.answer.value
             if isinstance(answer, RedissonDQError):
                 raise answer
             if lifeline is None or not answer:
                 mine.keep()
             return answer
         except BaseException:
-            self._events.put(waiter)
+            self._notices.put(waiter)
             raise
 
     def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
@@ -111,7 +111,7 @@ class Receiver:
             limit = int(min(limit, self.waiters.affordable(timeout)))
         request = self._pop.source.look(limit)
         assert request is not None
-        waiter = Waiter(limit, 0, self._events.put, self)
+        waiter = Waiter(limit, 0, self._notices.put, self)
         waiter.farewell = Farewell(lifeline, waiter)
         waiter.request = request
         self._forget_settled_looks()
@@ -120,7 +120,7 @@ class Receiver:
             lifeline.waiter = waiter
             within = None if timeout is None else timeout + _PATIENCE
             taken = self._connections.run(request, within=within) if waits else self._insisted(request)
-            waiter.slot.fill(taken)
+            waiter.answer.fill(taken)
             if not taken:
                 waiter.farewell = None
             self.has_backlog = bool(taken)
@@ -136,13 +136,13 @@ class Receiver:
                 self._pop.unanswered.append(request)
             else:
                 waiter.is_leaving = True
-                self._events.put(waiter)
+                self._notices.put(waiter)
             if waits and passes(error):
                 return []
             raise
         except BaseException:
             waiter.is_leaving = True
-            self._events.put(waiter)
+            self._notices.put(waiter)
             raise
 
     def _forget_settled_looks(self) -> None:
@@ -171,7 +171,7 @@ class Receiver:
         """
         lifeline.is_withdrawn = True
         if lifeline.waiter is not None:
-            self._events.put(partial(self._withdraw, lifeline.waiter))
+            self._notices.put(partial(self._withdraw, lifeline.waiter))
 
     def set_aside(self, lifeline: Lifeline, undecodable: list[Taken], key: str) -> RedissonDQError | None:
         """Puts values that a caller was given, and that no codec can read, into the list ``key``.
@@ -180,8 +180,8 @@ class Receiver:
         """
         waiter = lifeline.waiter
         assert waiter is not None
-        answer: Slot[RedissonDQError | None] = Slot()
-        self._events.put(partial(self._set_aside, waiter, undecodable, key, answer))
+        answer: Promise[RedissonDQError | None] = Promise()
+        self._notices.put(partial(self._set_aside, waiter, undecodable, key, answer))
         answer.wait(_ASIDE_TIMEOUT)
         if not answer.filled:
             return RedisConnectionError(f"queue {self.waiters.name!r}: no answer from Redis", maybe_done=True)
@@ -232,7 +232,7 @@ class Receiver:
     def _nobody_waits(self) -> None:
         self._pop.end()
 
-    # -- events ------------------------------------------------------------------------------------------------------
+    # -- notices -----------------------------------------------------------------------------------------------------
 
     def _attend(self) -> None:
         with self.waiters.mutex:
@@ -257,7 +257,7 @@ class Receiver:
         """A caller has left, or vanished."""
         with self.waiters.mutex:
             self.waiters.admit()
-            if waiter.request is not None and not (waiter.slot.filled or waiter.is_gone):
+            if waiter.request is not None and not (waiter.answer.filled or waiter.is_gone):
                 # The request may have taken values. Sent again, it gives the same values.
                 self._pop.recover(waiter.request)
             self._distribute(self.waiters.leave(waiter))
@@ -280,14 +280,14 @@ class Receiver:
             self._serve()
 
     def _set_aside(
-        self, waiter: Waiter, undecodable: list[Taken], key: str, answer: Slot[RedissonDQError | None]
+        self, waiter: Waiter, undecodable: list[Taken], key: str, answer: Promise[RedissonDQError | None]
     ) -> None:
         with self.waiters.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._keep_aside, [taken.data for taken in undecodable], key, answer)
             self._asides[answer] = BackgroundTask(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
 
-    def _keep_aside(self, values: list[bytes], key: str, answer: Slot[RedissonDQError | None]) -> None:
+    def _keep_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
         try:
             answer.fill(self._connections.keep(values, key))
         finally:

@@ -12,7 +12,7 @@ from functools import partial
 
 from redisson_dq._concurrency import BackgroundTask, Inbox, Work, sleep
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.receiver import Event, Receiver
+from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._sync.receiving.waiters import Farewell, Waiter
 from redisson_dq.errors import ClosedError
@@ -38,7 +38,7 @@ class Receivers:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._receivers: dict[Waitable, Receiver] = {}
-        self._events: Inbox[Event] = Inbox()
+        self._notices: Inbox[Notice] = Inbox()
         self._task: BackgroundTask | None = None
         self._closed = False
 
@@ -62,7 +62,7 @@ class Receivers:
         """
         self._connections.check()
         self._start()
-        self._events.put(partial(_begin, work, name))
+        self._notices.put(partial(_begin, work, name))
 
     def _start(self) -> None:
         if self._task is None:
@@ -84,11 +84,11 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        return Receiver(self._connections, self._events, [source])
+        return Receiver(self._connections, self._notices, [source])
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
-        return RoundRobinReceiver(self._connections, self._events, sources)
+        return RoundRobinReceiver(self._connections, self._notices, sources)
 
     def end(self, key: str) -> None:
         """Ends every wait that needs an open handle of this key with ClosedError. No item is lost."""
@@ -99,11 +99,11 @@ class Receivers:
         """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""
         self._closed = True
         self._end(list(self._receivers.values()))
-        self._events.put(self._stop)
+        self._notices.put(self._stop)
 
     def _end(self, receivers: list[Receiver]) -> None:
         for receiver in receivers:
-            self._events.put(receiver.shut)
+            self._notices.put(receiver.shut)
         if not _at_rest(receivers, _LAST_REPLY):
             for receiver in receivers:
                 if not receiver.is_at_rest:
@@ -114,39 +114,39 @@ class Receivers:
         """The loop ends and nobody has closed the client."""
         self._closed = True
         for receiver in list(self._receivers.values()):
-            self._events.put(receiver.shut)
-        self._events.put(self._stop)
+            self._notices.put(receiver.shut)
+        self._notices.put(self._stop)
 
     # -- the background task -----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while True:
-            event = self._events.get()
-            if event == self._stop:
+            notice = self._notices.get()
+            if notice == self._stop:
                 break
-            self._handle(event)
+            self._handle(notice)
         # Callers who were given values may still leave without them.
         deadline = time.monotonic() + _LAST_REPLY
         receivers = self._receivers.values()
         while time.monotonic() < deadline and any(each.has_open_looks or not each.is_at_rest for each in receivers):
-            last = self._events.next(_PAUSE)
+            last = self._notices.next(_PAUSE)
             if last is not None and last != self._stop:
                 self._handle(last)
-        self._events.put(self._stop)
+        self._notices.put(self._stop)
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, notice: Notice) -> None:
         try:
-            waiter = event.waiter if isinstance(event, Farewell) else event
+            waiter = notice.waiter if isinstance(notice, Farewell) else notice
             if isinstance(waiter, Waiter):
                 waiter.owner.gone(waiter)
             else:
                 waiter()
         except Exception:
             # A defect must not end the waits of all others.
-            logger.exception("unexpected error while seeing to a caller: %r", event)
+            logger.exception("unexpected error while seeing to a caller: %r", notice)
 
     def _stop(self) -> None:
-        """The event that ends the background task."""
+        """The notice that ends the background task."""
 
 
 def _begin(work: Work, name: str) -> None:
@@ -155,7 +155,7 @@ def _begin(work: Work, name: str) -> None:
 
 def _at_rest(receivers: list[Receiver], timeout: float) -> bool:
     deadline = time.monotonic() + timeout
-    # Not before the background task has seen the events.
+    # Not before the background task has seen the notices.
     while not all(receiver.waiters.closed and receiver.is_at_rest for receiver in receivers):
         if time.monotonic() > deadline:
             return False

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.blocking_pop import BlockingPop
-from redisson_dq._sync.receiving.receiver import Event, Receiver
+from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.waiters import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
@@ -37,8 +37,8 @@ STAY = 1.0
 class RoundRobinReceiver(Receiver):
     """Takes from several sources for all local callers, over one connection for each source."""
 
-    def __init__(self, connections: Connections, events: Inbox[Event], sources: Sequence[Source]) -> None:
-        super().__init__(connections, events, sources)
+    def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
+        super().__init__(connections, notices, sources)
         self._sources = {source.key: source for source in sources}
         # The source whose turn it is comes first.
         self._order = list(self._sources)

@@ -20,7 +20,7 @@ from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.fetching import Fetcher, Intake
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
-from redisson_dq._sync.worker.settling import Back, Dead, Settler
+from redisson_dq._sync.worker.settling import Bury, Nack, Settler
 from redisson_dq._sync.worker.watching import Watch
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -134,7 +134,7 @@ class Crew:
         return Fetcher(
             room=self._room,
             order=self._order,
-            take=self._take,
+            take=self._accept,
             unreadable=self._unreadable,
             duplicate=self._duplicate,
             on_lost=self._lost,
@@ -187,12 +187,12 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _take(self, came: tuple[Intake, list[Delivery[Any]]]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]]]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries = came
         for delivery in deliveries:
             if self._stops:
-                self._settler.put(delivery, Back(0, counted=False), _nothing)
+                self._settler.put(delivery, Nack(0, counted=False), _nothing)
                 continue
             self._route(intake, delivery)
 
@@ -239,7 +239,7 @@ class Crew:
             else:
                 self._tell(happenings.Lost(**known))
 
-        self._settler.put(delivery, Dead(reason), then)
+        self._settler.put(delivery, Bury(reason), then)
 
     def _unreadable(self, intake: Intake, error: DecodeError) -> None:
         logger.error("queue %r: %d values cannot be read: %s", intake.name, len(error.undecodable), error)
@@ -268,7 +268,7 @@ class Crew:
             moment = self._gathering.get(handler, 0.0)
         if not has_slot:
             # It was asked for when it was to fill a batch whose time was over meanwhile.
-            self._settler.put(delivery, Back(0, counted=False), _nothing)
+            self._settler.put(delivery, Nack(0, counted=False), _nothing)
         elif full:
             self._begin_batch(intake, handler)
         else:
@@ -292,7 +292,7 @@ class Crew:
                 self._gathering.pop(handler, None)
             intake.gathered.clear()
         for delivery in gathered:
-            self._settler.put(delivery, Back(0, counted=False), _nothing)
+            self._settler.put(delivery, Nack(0, counted=False), _nothing)
 
     # -- times -------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from redisson_dq._handler_concurrency import HandlerPool, Layer, Running, is_can
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event, current
 from redisson_dq._sync.worker.fetching import Intake
-from redisson_dq._sync.worker.settling import Ack, Back, Dead, How, Settler
+from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
@@ -126,7 +126,7 @@ class Handling:
             return
         self._cancel()
         for event in self.events:
-            self._settle(event, Back(0, counted=False), happenings.HandedBack, {})
+            self._settle(event, Nack(0, counted=False), happenings.HandedBack, {})
         self._release()
 
     def _decide(self) -> bool:
@@ -226,7 +226,7 @@ class Handling:
         chosen = self._verdict(event, error)
         reason = described(error)
         if isinstance(chosen, Again):
-            how = Back(chosen.delay, chosen.counted, reason)
+            how = Nack(chosen.delay, chosen.counted, reason)
             told = {"delay": timedelta(seconds=chosen.delay), "error": error}
             logger.warning(
                 "queue %r: %s failed, and %s comes again in %.1f s: %s",
@@ -244,7 +244,7 @@ class Handling:
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
         self._settle(
             event,
-            Dead(reason),
+            Bury(reason),
             happenings.DeadLettered,
             {"reason": reason, "data": event.delivery.data},
             before=lambda: self._tell(happenings.GivenUp, event, why=chosen.why, error=error),
@@ -285,7 +285,7 @@ class Handling:
     def _settle(
         self,
         event: Event,
-        how: How,
+        how: Ending,
         kind: type[happenings.OfValue],
         told: dict[str, Any],
         before: Callable[[], object] | None = None,

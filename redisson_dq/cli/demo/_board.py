@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from redisson_dq.cli.demo._plan import Plan
+from redisson_dq.cli.demo._plan import OfferPlan
 
 __all__ = ["Board", "Item", "Summary", "latenesses", "percentile"]
 
@@ -53,7 +53,7 @@ class Summary:
 class Board:
     """The state of a run: every planned item, in the order of the offers."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: OfferPlan) -> None:
         self.items = {
             value: Item(value=value, delay=delay, in_bulk=value in plan.bulk) for value, delay in plan.delays.items()
         }

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import attrs
 
-__all__ = ["ServerClock", "measure"]
+__all__ = ["ServerTime", "measure"]
 
 _SAMPLES = 20
 
 
 @attrs.frozen(kw_only=True)
-class ServerClock:
+class ServerTime:
     """Turns ``time.perf_counter()`` of this process into the server's epoch milliseconds.
 
     ``offset_ms`` is added. ``error_ms`` is how far off the result can be. It is half the shortest round trip, as the
@@ -27,14 +27,14 @@ class ServerClock:
         """The server's clock, in epoch milliseconds, when the counter (seconds) stood there."""
         return counter * 1000 + self.offset_ms
 
-    def drift_ms(self, later: ServerClock) -> float:
+    def drift_ms(self, later: ServerTime) -> float:
         """By how much a later measurement of the same clock differs from this one."""
         return abs(later.offset_ms - self.offset_ms)
 
 
 def measure(
     server_time: Callable[[], tuple[int, int]], *, counter: Callable[[], float] = time.perf_counter
-) -> ServerClock:
+) -> ServerTime:
     """Ask for the server's TIME (seconds, microseconds) 20 times and trust the quickest answer."""
     best: tuple[float, float] | None = None
     for _ in range(_SAMPLES):
@@ -45,4 +45,4 @@ def measure(
         sample = ((received - sent) * 500, seconds * 1000 + micros / 1000 - middle_ms)
         best = min(best, sample) if best else sample
     assert best is not None
-    return ServerClock(error_ms=best[0], offset_ms=best[1])
+    return ServerTime(error_ms=best[0], offset_ms=best[1])

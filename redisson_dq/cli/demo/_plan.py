@@ -6,14 +6,14 @@ import random
 
 import attrs
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["OfferPlan", "make_plan"]
 
 _SHORTEST = 0.2  # seconds; time enough to read the due time back from Redis
 _BULK_WITHIN = 3.0  # seconds
 
 
 @attrs.frozen(kw_only=True)
-class Plan:
+class OfferPlan:
     """``items`` and ``bulk`` map each value to its delay in seconds, in the order of the offers."""
 
     items: dict[str, float]
@@ -25,13 +25,13 @@ class Plan:
         return {**self.items, **self.bulk}
 
 
-def make_plan(*, items: int, bulk: int, seconds: float) -> Plan:
+def make_plan(*, items: int, bulk: int, seconds: float) -> OfferPlan:
     """``items`` values with delays spread up to ``seconds``, offered in another order than they fall due. ``bulk``
     more for one ``offer_all``, due within 3 seconds.
     """
     order = random.Random(7)
     first = min(_SHORTEST, seconds)
-    return Plan(
+    return OfferPlan(
         items=_named("item", _spread(items, first, seconds, order)),
         bulk=_named("bulk", _spread(bulk, min(0.5, seconds / 2), min(_BULK_WITHIN, seconds), order)),
     )

@@ -1,4 +1,4 @@
-"""The demo from start to end: a place, a producer and a consumer, a view, a summary."""
+"""The demo from start to end: a sandbox, a producer and a consumer, a display, a summary."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from redisson_dq.cli.demo._board import Board
-from redisson_dq.cli.demo._clock import ServerClock, measure
-from redisson_dq.cli.demo._place import Place
+from redisson_dq.cli.demo._clock import ServerTime, measure
+from redisson_dq.cli.demo._display import Display, make_display
 from redisson_dq.cli.demo._plan import make_plan
+from redisson_dq.cli.demo._sandbox import Sandbox
 from redisson_dq.cli.demo._text import headline, summary_lines
-from redisson_dq.cli.demo._view import View, make_view
-from redisson_dq.cli.demo._work import AsyncWork, Event, Failed, Offered, SyncWork, Work
+from redisson_dq.cli.demo._traffic import Aborted, Offered, Report, TaskTraffic, ThreadTraffic, Traffic
 
 __all__ = ["run_demo"]
 
@@ -27,64 +27,64 @@ def run_demo(*, url: str | None, items: int, bulk: int, seconds: float, use_asyn
     """Run it; 0 when every item came exactly once and none early, else 1."""
     plan = make_plan(items=items, bulk=bulk, seconds=seconds)
     board = Board(plan)
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    with Place(url) as place, _quick_thread_switches(), contextlib.ExitStack() as stack:
-        clock = measure(place.time)
-        work: Work = (AsyncWork if use_async else SyncWork)(place.url, place.name, plan, events.put)
-        stack.callback(work.stop)
-        view = stack.enter_context(make_view(board, plain=plain))
-        work.start()
-        due_error = _Run(board, events, clock, place, view).until_done(longest=max(plan.delays.values()))
-        work.stop()
-        error_ms = clock.error_ms + clock.drift_ms(measure(place.time)) + due_error
+    reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+    with Sandbox(url) as sandbox, _quick_thread_switches(), contextlib.ExitStack() as stack:
+        clock = measure(sandbox.time)
+        traffic: Traffic = (TaskTraffic if use_async else ThreadTraffic)(sandbox.url, sandbox.name, plan, reports.put)
+        stack.callback(traffic.stop)
+        display = stack.enter_context(make_display(board, plain=plain))
+        traffic.start()
+        due_error = _Run(board, reports, clock, sandbox, display).until_done(longest=max(plan.delays.values()))
+        traffic.stop()
+        error_ms = clock.error_ms + clock.drift_ms(measure(sandbox.time)) + due_error
         summary = board.summary(error_ms=error_ms)
-        view.close(headline(summary), summary_lines(summary, place, deleted=url is not None), good=summary.good)
+        display.close(headline(summary), summary_lines(summary, sandbox, deleted=url is not None), good=summary.good)
     return 0 if summary.good else 1
 
 
 class _Run:
-    """Turns events into the board's state and shows it."""
+    """Turns reports into the board's state and shows it."""
 
     def __init__(
-        self, board: Board, events: queue.SimpleQueue[Event], clock: ServerClock, place: Place, view: View
+        self, board: Board, reports: queue.SimpleQueue[Report], clock: ServerTime, sandbox: Sandbox, display: Display
     ) -> None:
-        self._board, self._events, self._clock, self._place, self._view = board, events, clock, place, view
+        self._board, self._reports, self._clock, self._sandbox, self._display = board, reports, clock, sandbox, display
         self._due_error_ms = 0.0
 
     def until_done(self, *, longest: float) -> float:
         """Until every item arrived or is lost; the error in ms of due times that had to be estimated."""
         deadline = perf_counter() + longest + _GRACE
         while perf_counter() < deadline and not self._board.complete:
-            for event in self._news(_REFRESH):
-                if isinstance(event, Offered):
-                    deadline = event.done + longest + _GRACE
-                self._handle(event)
-            self._view.refresh(self._clock.at(perf_counter()))
-        for event in self._news(_LINGER):
-            self._handle(event)
-        self._view.refresh(self._clock.at(perf_counter()))
+            for report in self._news(_REFRESH):
+                if isinstance(report, Offered):
+                    deadline = report.done + longest + _GRACE
+                self._handle(report)
+            self._display.refresh(self._clock.at(perf_counter()))
+        for report in self._news(_LINGER):
+            self._handle(report)
+        self._display.refresh(self._clock.at(perf_counter()))
         return self._due_error_ms
 
-    def _news(self, seconds: float) -> Iterator[Event]:
+    def _news(self, seconds: float) -> Iterator[Report]:
         """Events as they come, for so long."""
         end = perf_counter() + seconds
         with contextlib.suppress(queue.Empty):
             while True:
-                yield self._events.get(timeout=max(0.0, end - perf_counter()))
+                yield self._reports.get(timeout=max(0.0, end - perf_counter()))
 
-    def _handle(self, event: Event) -> None:
-        if isinstance(event, Failed):
-            raise event.error
-        if isinstance(event, Offered):
-            self._learn_due_times(event)
-        elif item := self._board.arrived(event.value, self._clock.at(event.at)):
-            self._view.took(item)
+    def _handle(self, report: Report) -> None:
+        if isinstance(report, Aborted):
+            raise report.error
+        if isinstance(report, Offered):
+            self._learn_due_times(report)
+        elif item := self._board.arrived(report.value, self._clock.at(report.at)):
+            self._display.took(item)
 
     def _learn_due_times(self, offered: Offered) -> None:
         """Redis knows them exactly, while the items wait; else they lie within the offer's round trip."""
         if all(self._board.knows_due(value) for value in offered.values):
             return
-        for value, due_ms in self._place.due_times().items():
+        for value, due_ms in self._sandbox.due_times().items():
             self._board.due(value, due_ms)
         for value in offered.values:
             if not self._board.knows_due(value):

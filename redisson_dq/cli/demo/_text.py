@@ -6,7 +6,7 @@ import math
 from datetime import datetime
 
 from redisson_dq.cli.demo._board import Item, Summary, latenesses, percentile
-from redisson_dq.cli.demo._place import Place
+from redisson_dq.cli.demo._sandbox import Sandbox
 
 __all__ = ["bulk_line", "clock_time", "headline", "item_line", "milliseconds", "summary_lines"]
 
@@ -58,16 +58,16 @@ def headline(summary: Summary) -> str:
     )
 
 
-def summary_lines(summary: Summary, place: Place, *, deleted: bool) -> list[str]:
+def summary_lines(summary: Summary, sandbox: Sandbox, *, deleted: bool) -> list[str]:
     """What follows the headline."""
-    keys = place.keys
+    keys = sandbox.keys
     fate = "deleted on exit" if deleted else "gone with the server"
     return [
         f"lateness  p50 {milliseconds(summary.p50)}, p90 {milliseconds(summary.p90)}, "
         f"p99 {milliseconds(summary.p99)}, max {milliseconds(summary.worst)} "
         f"(each +-{milliseconds(summary.error_ms)})",
         "          from the due time to the return of take(), on the server's clock",
-        f"server    {place.describe()}",
+        f"server    {sandbox.describe()}",
         f"in Redis  ({fate})",
         f"  {keys.ready}  list: values that are due, for BLPOP",
         f"  {keys.timeout}  sorted set: waiting values by due time",

@@ -113,11 +113,11 @@ class _Reader:
         self._constants: list[int] = [0]  # where each one's contents begin; there is no number 0
 
     def class_file(self) -> ClassFile:
-        if self._take(_U4)[0] != _MAGIC:
+        if self._unpack(_U4)[0] != _MAGIC:
             raise BadClass("it does not begin as one")
         self._skip(4)  # the version: nothing that is read here has changed since Java 5
         self._walk_constants()
-        flags, this, superclass = self._take(_TRIPLE)
+        flags, this, superclass = self._unpack(_TRIPLE)
         if flags & _MODULE:
             raise BadClass("it describes a module, not a class")
         interfaces = [self._u2() for _ in range(self._u2())]
@@ -147,13 +147,13 @@ class _Reader:
 
     # Moving on
 
-    def _take(self, layout: struct.Struct) -> tuple[int, ...]:
+    def _unpack(self, layout: struct.Struct) -> tuple[int, ...]:
         values = layout.unpack_from(self._data, self._at)
         self._at += layout.size
         return values
 
     def _u2(self) -> int:
-        return self._take(_U2)[0]
+        return self._unpack(_U2)[0]
 
     def _skip(self, size: int) -> None:
         self._at += size
@@ -179,13 +179,13 @@ class _Reader:
         """Where the contents of each attribute begin."""
         found = {}
         for _ in range(self._u2()):
-            name, size = self._take(_ATTRIBUTE)
+            name, size = self._unpack(_ATTRIBUTE)
             found[self._text(name)] = self._at
             self._skip(size)
         return found
 
     def _member(self) -> tuple[Member, dict[str, int]]:
-        flags, name, descriptor = self._take(_TRIPLE)
+        flags, name, descriptor = self._unpack(_TRIPLE)
         attributes = self._attributes()
         return Member(self._text(name), self._text(descriptor), flags, self._signature(attributes)), attributes
 

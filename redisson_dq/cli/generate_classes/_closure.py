@@ -20,7 +20,7 @@ from redisson_dq.java import kotlin
 from redisson_dq.java.declare import declaration_for, may_extend
 from redisson_dq.java.hierarchy import kind_of
 
-__all__ = ["PRIMITIVES", "Closure", "JavaClass", "JavaField", "Why", "java_name_of"]
+__all__ = ["PRIMITIVES", "Closure", "DeclaredClass", "JavaField", "Why", "java_name_of"]
 
 PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
 
@@ -84,7 +84,7 @@ class JavaField:
 
 
 @attrs.frozen
-class JavaClass:
+class DeclaredClass:
     """What a declaration says of a class."""
 
     name: str
@@ -131,7 +131,7 @@ class Closure:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self.declared: dict[str, JavaClass] = {}
+        self.declared: dict[str, DeclaredClass] = {}
         self.undeclared: dict[str, Why] = {}
         #: What is in none of the jars, with a class that has a field of it; and with one that extends it.
         self.missing: dict[str, str] = {}
@@ -307,7 +307,7 @@ def _parts(use: TypeUse) -> Iterator[TypeUse]:
 
 def _java_class(
     java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse, ...], implements_more: bool
-) -> JavaClass:
+) -> DeclaredClass:
     try:
         head = class_signature(java.signature) if java.signature else None
         instance = [field for field in java.fields if not field.flags & (flags.STATIC | flags.TRANSIENT)]
@@ -323,7 +323,7 @@ def _java_class(
         serializable = kind == "collection" or (kind != "enum" and not supertypes.isdisjoint(_SERIALIZABLE))
         constants = tuple(field.name for field in java.fields if field.flags & flags.ENUM)
         writers = [method.name for method in java.methods if (method.name, method.descriptor) in _WRITERS]
-        return JavaClass(
+        return DeclaredClass(
             name=java.name,
             kind=kind,
             final=bool(java.modifiers & flags.FINAL),

@@ -6,7 +6,7 @@ import keyword
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
-from redisson_dq.cli.generate_classes._closure import Closure, JavaClass, JavaField, Why
+from redisson_dq.cli.generate_classes._closure import Closure, DeclaredClass, JavaField, Why
 from redisson_dq.cli.generate_classes._layout import field_line, fitted
 from redisson_dq.cli.generate_classes._names import (
     BUILTINS,
@@ -167,7 +167,7 @@ class _Module:
             head = *self._decorators(java, names), self._head(java, bases), *_remarks(java)
             yield "\n".join((*head, *(body or ["    pass"])))
 
-    def _bases(self, java: JavaClass, later: set[str]) -> Iterator[str]:
+    def _bases(self, java: DeclaredClass, later: set[str]) -> Iterator[str]:
         if java.kind == "enum":
             yield self._types.importing("Enum")
         elif java.superclass is None and self._style == "pydantic":
@@ -184,7 +184,7 @@ class _Module:
             variables = [self._variables[pair] for pair in java.parameters.items()]
             yield self._types.importing("Generic") + f"[{', '.join(variables)}]"
 
-    def _decorators(self, java: JavaClass, names: Mapping[str, str]) -> Iterator[str]:
+    def _decorators(self, java: DeclaredClass, names: Mapping[str, str]) -> Iterator[str]:
         arguments = [literal(java.name)]
         if java.kind == "record":
             arguments.append("record=True")
@@ -211,7 +211,7 @@ class _Module:
         elif java.kind != "enum" and self._style == "attrs":
             yield "@" + self._types.importing("attrs.frozen" if frozen else "attrs.define")
 
-    def _rename(self, java: JavaClass, names: Mapping[str, str]) -> Iterator[str]:
+    def _rename(self, java: DeclaredClass, names: Mapping[str, str]) -> Iterator[str]:
         """The argument that leads from the Python names to Java's, if any is needed."""
         renamed = {python: name for name, python in names.items() if _default_java_name(python) != name}
         if renamed and self._snake_case and all(camel_case(python) == name for name, python in names.items()):
@@ -219,7 +219,7 @@ class _Module:
         elif renamed:
             yield f"rename={{{', '.join(f'{literal(python)}: {literal(name)}' for python, name in renamed.items())}}}"
 
-    def _head(self, java: JavaClass, bases: list[str]) -> str:
+    def _head(self, java: DeclaredClass, bases: list[str]) -> str:
         head = f"class {self._names[java.name]}"
         lines = [f"{head}({', '.join(bases)}):"] if bases else [f"{head}:"]
         comments = []
@@ -237,7 +237,7 @@ class _Module:
         known = self._classes.get(use.name)
         return not use.arguments and known is not None and bool(known.parameters)
 
-    def _field(self, java: JavaClass, field: JavaField, name: str, later: Collection[str]) -> str:
+    def _field(self, java: DeclaredClass, field: JavaField, name: str, later: Collection[str]) -> str:
         annotation, value = self._types.field(field.type, java)
         initial = self._types.initial(field.type, field.initial, later)
         if java.kind == "record":  # it is made of all its components; any other object may begin with Java's values
@@ -257,7 +257,7 @@ class _Module:
         return f"{self._types.importing('attrs.field')}(factory={code})"
 
 
-def _remarks(java: JavaClass) -> Iterator[str]:
+def _remarks(java: DeclaredClass) -> Iterator[str]:
     """Lines on what the declaration does not say."""
     if java.has_outer:
         yield "    # An inner class: its reference to the enclosing object is left out."
@@ -275,8 +275,8 @@ def _default_java_name(attribute: str) -> str:
     return stripped if keyword.iskeyword(stripped) else attribute
 
 
-def _superclasses_first(classes: Mapping[str, JavaClass]) -> dict[str, JavaClass]:
-    ordered: dict[str, JavaClass] = {}
+def _superclasses_first(classes: Mapping[str, DeclaredClass]) -> dict[str, DeclaredClass]:
+    ordered: dict[str, DeclaredClass] = {}
     for name in sorted(classes):
         lineage: list[str] = []
         above: str | None = name

@@ -53,7 +53,7 @@ class ClassSignature:
 
 def field_type(text: str) -> TypeUse:
     """The type of a field, from its signature or its descriptor. Raises BadClass."""
-    parser = _Parser(text)
+    parser = _SignatureParser(text)
     use = parser.type()
     parser.end()
     return use
@@ -61,7 +61,7 @@ def field_type(text: str) -> TypeUse:
 
 def class_signature(text: str) -> ClassSignature:
     """The head of a class, from its signature. Raises BadClass."""
-    parser = _Parser(text)
+    parser = _SignatureParser(text)
     parameters = {}
     if parser.accept("<"):
         while not parser.accept(">"):
@@ -78,7 +78,7 @@ def class_signature(text: str) -> ClassSignature:
     return ClassSignature(parameters, superclass, tuple(interfaces))
 
 
-class _Parser:
+class _SignatureParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0

@@ -67,7 +67,7 @@ class Library:
         return self._known[name]
 
 
-class _Source:
+class _ClassPathEntry:
     """One directory or jar: what its classes are called, and where each one is."""
 
     def __init__(self, title: str, entries: dict[str, Any]) -> None:
@@ -77,12 +77,12 @@ class _Source:
         """Up to one byte more than a class file may have."""
         raise NotImplementedError
 
-    def inner(self) -> Iterator[_Source]:
+    def inner(self) -> Iterator[_ClassPathEntry]:
         """The jars inside, opened one by one."""
         return iter(())
 
 
-class _Directory(_Source):
+class _Directory(_ClassPathEntry):
     def __init__(self, path: str) -> None:
         root = Path(path)
         files = (Path(folder, file) for folder, _, names in os.walk(root) for file in names if file.endswith(_SUFFIX))
@@ -93,7 +93,7 @@ class _Directory(_Source):
             return file.read(_MAX_CLASS + 1)
 
 
-class _Jar(_Source):
+class _Jar(_ClassPathEntry):
     def __init__(self, title: str, file: str | IO[bytes], files: contextlib.ExitStack) -> None:
         with _reading(title):
             self._zip = files.enter_context(zipfile.ZipFile(file))
@@ -126,7 +126,7 @@ class _Jar(_Source):
         with self._zip.open(self.entries[name]) as file:
             return file.read(_MAX_CLASS + 1)
 
-    def inner(self) -> Iterator[_Source]:
+    def inner(self) -> Iterator[_ClassPathEntry]:
         for info in self._zip.infolist():
             if _LIBRARY.fullmatch(info.filename):
                 title = f"{self.title}!/{info.filename}"
@@ -142,10 +142,10 @@ class _Path:
 
     def __init__(self, path: str, files: contextlib.ExitStack) -> None:
         first = _Directory(path) if os.path.isdir(path) else _Jar(title(path), path, files)
-        self._opened: list[_Source] = [first]
+        self._opened: list[_ClassPathEntry] = [first]
         self._closed = first.inner()
 
-    def __iter__(self) -> Iterator[_Source]:
+    def __iter__(self) -> Iterator[_ClassPathEntry]:
         yield from self._opened
         for source in self._closed:
             self._opened.append(source)
@@ -161,7 +161,7 @@ def _reading(place: str) -> Iterator[None]:
         raise ArgumentError(f"{place} cannot be read: {reason}") from error
 
 
-def _load(source: _Source, name: str) -> ClassFile:
+def _load(source: _ClassPathEntry, name: str) -> ClassFile:
     place = f"{name} in {source.title}"
     with _reading(place):
         data = source.read(name)

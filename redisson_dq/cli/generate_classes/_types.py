@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import attrs
 
 from redisson_dq import java
-from redisson_dq.cli.generate_classes._closure import JavaClass, java_name_of
+from redisson_dq.cli.generate_classes._closure import DeclaredClass, java_name_of
 from redisson_dq.cli.generate_classes._initial import Constant, Initial, NewObject
 from redisson_dq.cli.generate_classes._names import attribute_names, literal
 from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse
@@ -250,7 +250,7 @@ class Annotations:
 
     def __init__(
         self,
-        declared: Mapping[str, JavaClass],
+        declared: Mapping[str, DeclaredClass],
         names: Mapping[str, str],
         variables: Mapping[tuple[str, str], str],
         *,
@@ -261,7 +261,7 @@ class Annotations:
         #: The modules and names that what was written so far has to import.
         self.imports: set[str] = set()
 
-    def field(self, use: TypeUse, owner: JavaClass) -> tuple[str, str]:
+    def field(self, use: TypeUse, owner: DeclaredClass) -> tuple[str, str]:
         """The annotation of a field, and its value in an object that nobody has given one."""
         if use.name in _PRIMITIVES and not use.dimensions:
             annotation, value = _PRIMITIVES[use.name]
@@ -291,7 +291,7 @@ class Annotations:
         code = f"{self._names[use.name]}.{names[initial.name]}"
         return Default(f"lambda: {code}", is_factory=True) if use.name in later else Default(code)
 
-    def reference(self, use: TypeUse, owner: JavaClass, later: Collection[str] = ()) -> str:
+    def reference(self, use: TypeUse, owner: DeclaredClass, later: Collection[str] = ()) -> str:
         """A type that is no primitive, as it is when not null. Of the classes ``later`` none is defined yet, and what
         is written here is evaluated at once."""
         if any(map(_is_wildcard, use.arguments)) and not use.dimensions:
@@ -320,7 +320,7 @@ class Annotations:
             return self.importing("Annotated[Any, ") + self.java_type(self.source(use, owner)) + "]"
         return self._names[use.name]
 
-    def collection(self, use: TypeUse, owner: JavaClass, later: Collection[str]) -> str:
+    def collection(self, use: TypeUse, owner: DeclaredClass, later: Collection[str]) -> str:
         """The collection of the JDK that a class extends, as the base of a Python class."""
         known = _BASES.get(use.name) or _KNOWN[use.name]
         return self._subscripted(self.importing(known.python), known.parameters, use, owner, later)
@@ -354,7 +354,7 @@ class Annotations:
         known = _known(use.name)
         return known is not None and not known.parameters and known.python != "Any"
 
-    def _array(self, element: TypeUse, owner: JavaClass, later: Collection[str]) -> str:
+    def _array(self, element: TypeUse, owner: DeclaredClass, later: Collection[str]) -> str:
         if not element.dimensions and not element.is_variable:
             if element.name == "byte":
                 return "bytes"
@@ -364,7 +364,7 @@ class Annotations:
                 return self.importing(f"java.{element.name.rpartition('.')[2]}Array")
         return self.importing("java.Array") + f"[{self.reference(element, owner, later)}]"
 
-    def _subscripted(self, name: str, count: int, use: TypeUse, owner: JavaClass, later: Collection[str]) -> str:
+    def _subscripted(self, name: str, count: int, use: TypeUse, owner: DeclaredClass, later: Collection[str]) -> str:
         if not count:
             return name
         if len(use.arguments) == count:
@@ -373,7 +373,7 @@ class Annotations:
             arguments = [self.importing("Any")] * count
         return f"{name}[{', '.join(arguments)}]"
 
-    def source(self, use: TypeUse, owner: JavaClass) -> str:
+    def source(self, use: TypeUse, owner: DeclaredClass) -> str:
         """The type as Java writes it."""
         name = self._variables[use.name, owner.parameters[use.name]] if use.is_variable else use.name
         arguments = ", ".join(self.source(argument, owner) for argument in use.arguments)

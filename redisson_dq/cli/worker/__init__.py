@@ -2,7 +2,7 @@
 
 What runs in which process:
 
-- ``supervisor`` starts the processes and replaces them. ``children`` is its end of each, ``backoff`` says when the
+- ``supervisor`` starts the processes and replaces them. ``children`` is its end of each, ``restarts`` says when the
   next one starts. ``keeper`` hands back what a dead process had in hand. ``health`` answers probes,
   ``service_manager`` tells systemd, ``changes`` watches source files.
 - ``child`` is the program of each process. It runs the user's worker and tells the supervisor how it is.

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["HURRY", "Child", "Plan"]
+__all__ = ["HURRY", "Child", "ChildOptions"]
 
 #: Tells a process that stops to wait for its handlers no longer.
 HURRY = b"!"
@@ -27,7 +27,7 @@ _LONGEST_STEP = 2.0
 
 
 @attrs.frozen(kw_only=True)
-class Plan:
+class ChildOptions:
     """What every process is started with."""
 
     target: str
@@ -41,8 +41,8 @@ class Plan:
 class Child:
     """One process with a worker. It runs from the making on."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, options: ChildOptions) -> None:
+        self._options = options
         #: What its leases begin with.
         self.owner = secrets.token_bytes(4)
         self.began = time.monotonic()
@@ -57,7 +57,7 @@ class Child:
         self._silent = 0.0
         self._text = b""
         self.socket, theirs = socket.socketpair()
-        told = {**attrs.asdict(plan), "owner": self.owner.hex(), "socket": theirs.fileno()}
+        told = {**attrs.asdict(options), "owner": self.owner.hex(), "socket": theirs.fileno()}
         with theirs:
             # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
             self.process = subprocess.Popen(
@@ -118,7 +118,7 @@ class Child:
                 self.socket.send(HURRY)
         else:
             self._is_stopping = True
-            self._kill_at = time.monotonic() + self._plan.grace + _LAST_STEPS
+            self._kill_at = time.monotonic() + self._options.grace + _LAST_STEPS
             self._send(signal.SIGTERM)
 
     def kill(self) -> None:

@@ -13,11 +13,11 @@ import attrs
 
 from redisson_dq.errors import RedissonDQError
 
-__all__ = ["Health", "State"]
+__all__ = ["HealthServer", "Health"]
 
 
 @attrs.frozen(kw_only=True)
-class State:
+class Health:
     """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values."""
 
     wanted: int
@@ -36,20 +36,20 @@ class State:
         return not self.stopping and self.consuming >= self.wanted
 
 
-class _Server(ThreadingHTTPServer):
+class _HttpServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
         # An IPv6 address, such as "::", which takes IPv4 too on most systems.
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, handler)
 
 
-class Health:
+class HealthServer:
     """Serves the two paths in a thread of its own, from its making to :meth:`close`."""
 
-    def __init__(self, host: str, port: int, state: Callable[[], State]) -> None:
+    def __init__(self, host: str, port: int, health: Callable[[], Health]) -> None:
         """Raises RedissonDQError when the port cannot be had."""
         try:
-            self._server = _Server((host, port), _handler(state))
+            self._server = _HttpServer((host, port), _handler(health))
         except OSError as error:
             raise RedissonDQError(f"the health port {host}:{port} cannot be opened: {error}") from error
         self._server.daemon_threads = True
@@ -67,7 +67,7 @@ class Health:
         self._server.server_close()
 
 
-def _handler(state: Callable[[], State]) -> type[BaseHTTPRequestHandler]:
+def _handler(health: Callable[[], Health]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         # A prober that sends nothing must not keep its thread.
         timeout = 5
@@ -77,7 +77,7 @@ def _handler(state: Callable[[], State]) -> type[BaseHTTPRequestHandler]:
             if path not in ("/live", "/ready"):
                 self._answer(404, {"error": "there are /live and /ready"})
                 return
-            now = state()
+            now = health()
             well = now.is_live if path == "/live" else now.is_ready
             self._answer(200 if well else 503, attrs.asdict(now))
 

@@ -27,7 +27,7 @@ _PAUSE, _PATIENCE = 1.0, 60.0
 
 
 @attrs.frozen
-class _Dead:
+class _DeadProcess:
     owner: bytes
     queues: tuple[str, ...]
 
@@ -37,14 +37,14 @@ class Keeper:
 
     def __init__(self, worker: AnyWorker) -> None:
         self._worker = worker
-        self._dead: queue.SimpleQueue[_Dead | None] = queue.SimpleQueue()
+        self._dead: queue.SimpleQueue[_DeadProcess | None] = queue.SimpleQueue()
         self._closes = threading.Event()
         self._thread = threading.Thread(target=self._run, name="redisson_dq-keeper", daemon=True)
         self._thread.start()
 
     def hand_back(self, owner: bytes, queues: tuple[str, ...]) -> None:
         """Gives back the leases of an owner whose process is dead, soon."""
-        self._dead.put(_Dead(owner, queues))
+        self._dead.put(_DeadProcess(owner, queues))
 
     def close(self, timeout: float) -> None:
         """Ends when all was handed back, or at the timeout."""
@@ -55,7 +55,7 @@ class Keeper:
     def _run(self) -> None:
         # A client of an event loop belongs to that loop.
         loop = asyncio.new_event_loop()
-        again: deque[tuple[float, _Dead]] = deque()
+        again: deque[tuple[float, _DeadProcess]] = deque()
         closes = False
         try:
             while again or not closes:
@@ -72,14 +72,14 @@ class Keeper:
         finally:
             loop.close()
 
-    def _look(self, loop: asyncio.AbstractEventLoop, dead: _Dead) -> bool:
+    def _look(self, loop: asyncio.AbstractEventLoop, dead: _DeadProcess) -> bool:
         """Hands back what there is of one owner; False when it could not."""
         found = self._returned(loop, dead)
         if found:
             logger.warning("supervisor: %d values of a process that died are ready again", found)
         return found is not None
 
-    def _returned(self, loop: asyncio.AbstractEventLoop, dead: _Dead) -> int | None:
+    def _returned(self, loop: asyncio.AbstractEventLoop, dead: _DeadProcess) -> int | None:
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:

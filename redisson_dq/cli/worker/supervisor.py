@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn
 
-from redisson_dq.cli.worker.backoff import Backoff
 from redisson_dq.cli.worker.changes import Changes
-from redisson_dq.cli.worker.children import Child, Plan
-from redisson_dq.cli.worker.health import Health, State
+from redisson_dq.cli.worker.children import Child, ChildOptions
+from redisson_dq.cli.worker.health import Health, HealthServer
 from redisson_dq.cli.worker.keeper import Keeper
 from redisson_dq.cli.worker.loading import LoadError, load
+from redisson_dq.cli.worker.restarts import RestartBackoff
 from redisson_dq.cli.worker.service_manager import ServiceManager
 
 __all__ = ["Supervisor", "supervise"]
@@ -40,7 +40,7 @@ class Supervisor:
 
     def __init__(
         self,
-        plan: Plan,
+        options: ChildOptions,
         wanted: int,
         keeper: Keeper,
         service_manager: ServiceManager,
@@ -49,11 +49,11 @@ class Supervisor:
         changes: Changes | None = None,
     ) -> None:
         """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`."""
-        self._plan, self._wanted = plan, wanted
+        self._options, self._wanted = options, wanted
         self._keeper, self._service_manager = keeper, service_manager
         self._silence, self._changes = silence, changes
         self._children: list[Child] = []
-        self._backoff = Backoff()
+        self._restarts = RestartBackoff()
         self._asked = self._served = 0
         self._stops = False
         self._was_ready = False
@@ -64,10 +64,10 @@ class Supervisor:
         self.has_changed = False
 
     @property
-    def state(self) -> State:
+    def health(self) -> Health:
         """For probes, which ask in other threads."""
         children = list(self._children)
-        return State(
+        return Health(
             wanted=self._wanted,
             running=sum(child.is_running for child in children),
             consuming=sum(child.is_consuming and not child.is_stopping for child in children),
@@ -109,9 +109,9 @@ class Supervisor:
         # One at a time is replaced, and its successor starts before it ends.
         wanted = self._wanted + any(child.leaves and not child.is_stopping for child in self._children)
         while sum(not child.is_stopping for child in self._children) < wanted:
-            if self._backoff.wait(now):
+            if self._restarts.wait(now):
                 return
-            child = Child(self._plan)
+            child = Child(self._options)
             self._children.append(child)
             self._selector.register(child.socket, selectors.EVENT_READ, child)
             logger.info("supervisor: %s starts", child)
@@ -132,7 +132,7 @@ class Supervisor:
             if child.is_stopping:
                 logger.info("supervisor: %s has ended", child)
                 continue
-            pause = self._backoff.died(now, now - child.began)
+            pause = self._restarts.died(now, now - child.began)
             died_of = f"died of signal {-code}" if code < 0 else f"ended with exit code {code}"
             logger.error("supervisor: %s %s; the next one starts in %.1f s", child, died_of, pause)
 
@@ -194,7 +194,7 @@ class Supervisor:
             pauses.append(_LOOK_AT_FILES)
         if self._service_manager.every is not None:
             pauses.append(max(0.0, self._next_sign - now))
-        if wait := self._backoff.wait(now):
+        if wait := self._restarts.wait(now):
             pauses.append(wait)
         return min(pauses)
 
@@ -244,7 +244,7 @@ def supervise(arguments: argparse.Namespace) -> int:
         while not changes.changed():
             time.sleep(_LOOK_AT_FILES)
         _start_anew()
-    plan = Plan(
+    options = ChildOptions(
         target=arguments.target,
         url=arguments.url,
         grace=worker.grace if arguments.grace is None else arguments.grace,
@@ -254,12 +254,12 @@ def supervise(arguments: argparse.Namespace) -> int:
     )
     keeper = Keeper(worker)
     supervisor = Supervisor(
-        plan, arguments.processes, keeper, ServiceManager(), silence=arguments.silence, changes=changes
+        options, arguments.processes, keeper, ServiceManager(), silence=arguments.silence, changes=changes
     )
     health = None
     try:
         if arguments.health_port is not None:
-            health = Health(arguments.health_host, arguments.health_port, lambda: supervisor.state)
+            health = HealthServer(arguments.health_host, arguments.health_port, lambda: supervisor.health)
             logger.info("supervisor: health at port %d", health.port)
         code = supervisor.run()
     finally:

@@ -19,12 +19,12 @@ from redisson_dq.codecs.faults import shorten
 from redisson_dq.codecs.jackson import binary
 from redisson_dq.codecs.jackson.avro_types import (
     PRIMITIVES,
-    Array,
-    Decimals,
-    Map,
-    Record,
+    ArrayType,
+    DecimalType,
+    MapType,
+    RecordType,
     Type,
-    Union,
+    UnionType,
     enum,
     fixed,
 )
@@ -42,7 +42,7 @@ class Avro:
 
     def __init__(self, schema: str | Mapping[str, Any] | list[Any]) -> None:
         try:
-            self._type = _Parser().root(json.loads(schema) if isinstance(schema, str) else schema)
+            self._type = _SchemaParser().root(json.loads(schema) if isinstance(schema, str) else schema)
         except json.JSONDecodeError as error:
             raise ArgumentError(f"the Avro schema is no JSON: {error}") from error
         except RecursionError as error:
@@ -59,12 +59,12 @@ class Avro:
         return binary.read_whole(self._type.read, data)
 
 
-class _Parser:
+class _SchemaParser:
     """Makes types from a schema. It knows the names that the schema has defined so far."""
 
     def __init__(self) -> None:
         self._named: dict[str, Type] = {}
-        self._arrays: list[Array] = []
+        self._arrays: list[ArrayType] = []
 
     def root(self, schema: Any) -> Type:
         found = self._type(schema, "")
@@ -79,7 +79,7 @@ class _Parser:
                 raise ArgumentError(f"the Avro schema names a type it does not have: {shorten(schema, 200)}")
             return found
         if isinstance(schema, (list, tuple)):
-            return Union([self._type(of_one, namespace) for of_one in schema])
+            return UnionType([self._type(of_one, namespace) for of_one in schema])
         kind = _part(schema, "type", str)
         if kind in ("record", "error"):
             return self._record(schema, namespace)
@@ -88,15 +88,15 @@ class _Parser:
             self._keep(schema, namespace, found)
             return found
         if kind == "array":
-            self._arrays.append(Array(self._type(_part(schema, "items", object), namespace)))
+            self._arrays.append(ArrayType(self._type(_part(schema, "items", object), namespace)))
             return self._arrays[-1]
         if kind == "map":
-            return Map(self._type(_part(schema, "values", object), namespace))
+            return MapType(self._type(_part(schema, "values", object), namespace))
         found = self._type(kind, namespace)
         return _logical(schema, found, None) if kind == "bytes" else found
 
     def _record(self, schema: Mapping[str, Any], namespace: str) -> Type:
-        record = Record()
+        record = RecordType()
         name = self._keep(schema, namespace, record)
         for field in _part(schema, "fields", list):
             record.fields[_part(field, "name", str)] = self._type(_part(field, "type", object), name.rpartition(".")[0])
@@ -137,7 +137,7 @@ def _logical(schema: Mapping[str, Any], below: Type, size: int | None) -> Type:
     precision, scale = _part(schema, "precision", int), schema.get("scale", 0)
     if not isinstance(scale, int) or not 0 <= scale <= precision <= _MAX_PRECISION:
         raise ArgumentError(f"an Avro decimal has 0 <= scale <= precision <= {_MAX_PRECISION}")
-    return Decimals(below, precision, scale, size)
+    return DecimalType(below, precision, scale, size)
 
 
 def _part(schema: Any, name: str, kind: type) -> Any:

@@ -38,7 +38,7 @@ from redisson_dq.codecs.jackson.json import digits
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["PRIMITIVES", "Array", "Decimals", "Map", "Record", "Type", "Union", "enum", "fixed"]
+__all__ = ["PRIMITIVES", "ArrayType", "DecimalType", "MapType", "RecordType", "Type", "UnionType", "enum", "fixed"]
 
 
 class Type(ABC):
@@ -64,7 +64,7 @@ class Type(ABC):
         return Unencodable(f"a node of type {type_name(node)} does not fit the schema's {self.kind}")
 
 
-class _Scalar(Type):
+class _ScalarType(Type):
     """A type that holds no others. ``write`` gives None for a node that does not fit."""
 
     def __init__(
@@ -212,21 +212,21 @@ def _read_double(data: bytes, pos: int) -> tuple[float, int]:
 PRIMITIVES: dict[str, Type] = {
     found.kind: found
     for found in (
-        _Scalar("null", lambda node: b"" if node is None else None, lambda _, pos: (None, pos), takes_bytes=False),
-        _Scalar("boolean", _boolean_bytes, _read_boolean),
-        _Scalar("int", _int_bytes, _read_int),
-        _Scalar("long", _long_bytes, _read_long),
-        _Scalar("float", _float_bytes, _read_float),
-        _Scalar("double", _double_bytes, _read_double),
-        _Scalar("string", _text_bytes, _read_text),
-        _Scalar("bytes", _binary_bytes, _read_binary),
+        _ScalarType("null", lambda node: b"" if node is None else None, lambda _, pos: (None, pos), takes_bytes=False),
+        _ScalarType("boolean", _boolean_bytes, _read_boolean),
+        _ScalarType("int", _int_bytes, _read_int),
+        _ScalarType("long", _long_bytes, _read_long),
+        _ScalarType("float", _float_bytes, _read_float),
+        _ScalarType("double", _double_bytes, _read_double),
+        _ScalarType("string", _text_bytes, _read_text),
+        _ScalarType("bytes", _binary_bytes, _read_binary),
     )
 }
 
 
 def fixed(size: int) -> Type:
     """Bytes of one length."""
-    return _Scalar(
+    return _ScalarType(
         "fixed",
         lambda node: node if type(node) is bytes and len(node) == size else None,
         lambda data, pos: read_bytes(data, pos, size),
@@ -244,10 +244,10 @@ def enum(symbols: list[str]) -> Type:
             raise Malformed(f"symbol {number} of an enum that has {len(symbols)}", pos)
         return symbols[number], end
 
-    return _Scalar("enum", lambda node: numbers.get(node) if type(node) is str else None, read)
+    return _ScalarType("enum", lambda node: numbers.get(node) if type(node) is str else None, read)
 
 
-class Decimals(Type):
+class DecimalType(Type):
     """BigDecimals of one scale in the bytes of another type, ``bytes`` or a ``fixed`` of ``size``."""
 
     def __init__(self, below: Type, precision: int, scale: int, size: int | None) -> None:
@@ -288,7 +288,7 @@ class Decimals(Type):
         return decimal_of(read_number(raw, pos), -self._scale, pos), end
 
 
-class Array(Type):
+class ArrayType(Type):
     """Elements of one type. The type's values must take bytes. Otherwise nothing would limit their number."""
 
     def __init__(self, items: Type) -> None:
@@ -325,7 +325,7 @@ class Array(Type):
         return items, pos
 
 
-class Map(Type):
+class MapType(Type):
     """Pairs of a text and a value of one type."""
 
     def __init__(self, values: Type) -> None:
@@ -363,7 +363,7 @@ class Map(Type):
         return Object(pairs), pos
 
 
-class Record(Type):
+class RecordType(Type):
     """Values of named fields. The fields are set later, because a record may contain its own type."""
 
     def __init__(self) -> None:
@@ -421,7 +421,7 @@ _TAKEN_BY: dict[type, tuple[str, ...]] = {
 }
 
 
-class Union(Type):
+class UnionType(Type):
     """A value of one of several types."""
 
     def __init__(self, types: list[Type]) -> None:
@@ -443,7 +443,7 @@ class Union(Type):
             found = [
                 number
                 for number, of_one in enumerate(self.types)
-                if of_one.kind == "map" or (isinstance(of_one, Record) and of_one.fits(node))
+                if of_one.kind == "map" or (isinstance(of_one, RecordType) and of_one.fits(node))
             ]
         else:
             kind = next((kind for kind in _TAKEN_BY.get(type(node), ()) if kind in kinds), None)
@@ -463,7 +463,7 @@ class Union(Type):
 
 def _may_be_null(found: Type) -> bool:
     """Whether null is a value of the type."""
-    return found.kind == "null" or (isinstance(found, Union) and any(map(_may_be_null, found.types)))
+    return found.kind == "null" or (isinstance(found, UnionType) and any(map(_may_be_null, found.types)))
 
 
 def _units(text: str) -> list[int]:

@@ -63,7 +63,7 @@ def _jdk(reader: Reader, name: str) -> Any:
 
 def _declared(reader: Reader, declaration: Declaration) -> Any:
     start = reader.start
-    fields = types.slots(declaration)
+    fields = types.message_fields(declaration)
     values: dict[str, Any] = {}
     lists: dict[str, list[Any]] = {}
     path: tuple[Any, ...] = ()

@@ -18,7 +18,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
 from redisson_dq.java.time_numbers import java_date, millis_of
 
-__all__ = ["ARRAY_IDS", "NAMES", "SCALARS", "Scalar", "scalar_name"]
+__all__ = ["ARRAY_IDS", "NAMES", "SCALARS", "ScalarForm", "scalar_name"]
 
 _DOUBLE = struct.Struct("<d")
 _FLOAT = struct.Struct("<f")
@@ -27,7 +27,7 @@ _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?", re.ASCI
 
 
 @attrs.frozen
-class Scalar:
+class ScalarForm:
     """One Java type. ``cast`` makes a value of it, or raises ArgumentError or TypeError. ``dump`` writes and ``load``
     reads the bytes after the tag, in the wire type ``wire``.
     """
@@ -58,17 +58,17 @@ def _only(*kinds: type) -> Callable[[Any], Any]:
     return check
 
 
-def _whole(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> Scalar:
+def _whole(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> ScalarForm:
     """A number of so many bits, which protostuff widens to ``width`` bits of two's complement."""
     mask = (1 << width) - 1
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
-    return Scalar(
+    return ScalarForm(
         VARINT, kind, lambda value: varint(value & mask), lambda reader: make(reader.signed(width, least, most))
     )
 
 
-def _double(make: Callable[[float], Any] = float) -> Scalar:
-    return Scalar(
+def _double(make: Callable[[float], Any] = float) -> ScalarForm:
+    return ScalarForm(
         FIXED64,
         java.Double,
         lambda value: _DOUBLE.pack(value if value == value else _NAN),
@@ -76,8 +76,8 @@ def _double(make: Callable[[float], Any] = float) -> Scalar:
     )
 
 
-def _float(make: Callable[[float], Any] = float) -> Scalar:
-    return Scalar(
+def _float(make: Callable[[float], Any] = float) -> ScalarForm:
+    return ScalarForm(
         FIXED32,
         java.Float,
         lambda value: _FLOAT.pack(value if value == value else _NAN),
@@ -85,8 +85,8 @@ def _float(make: Callable[[float], Any] = float) -> Scalar:
     )
 
 
-def _char(make: Callable[[str], Any] = str) -> Scalar:
-    return Scalar(
+def _char(make: Callable[[str], Any] = str) -> ScalarForm:
+    return ScalarForm(
         VARINT,
         java.Character,
         lambda value: varint(ord(value)),
@@ -140,10 +140,10 @@ def _date(value: Any) -> Any:
     return java.JavaDate(made)
 
 
-_BOOLEAN = Scalar(VARINT, _only(bool), varint, lambda reader: bool(reader.signed(32, 0, 1)))
+_BOOLEAN = ScalarForm(VARINT, _only(bool), varint, lambda reader: bool(reader.signed(32, 0, 1)))
 
 #: By Java name.
-SCALARS: dict[str, Scalar] = {
+SCALARS: dict[str, ScalarForm] = {
     "boolean": _BOOLEAN,
     "byte": _whole(java.Byte, 8, 32),
     "char": _char(),
@@ -160,11 +160,11 @@ SCALARS: dict[str, Scalar] = {
     "java.lang.Long": _whole(java.Long, 64, 64, decoded_long),
     "java.lang.Float": _float(java.Float),
     "java.lang.Double": _double(),
-    "java.lang.String": Scalar(BYTES, _only(str), lambda value: delimited(utf8(value)), Reader.text),
-    "[B": Scalar(BYTES, _only(bytes, bytearray, memoryview), lambda value: delimited(bytes(value)), Reader.bytes_),
-    "java.math.BigDecimal": Scalar(BYTES, _decimal, lambda value: delimited(str(value).encode()), _read_decimal),
-    "java.math.BigInteger": Scalar(BYTES, java.BigInteger, _dump_big, _read_big),
-    "java.util.Date": Scalar(
+    "java.lang.String": ScalarForm(BYTES, _only(str), lambda value: delimited(utf8(value)), Reader.text),
+    "[B": ScalarForm(BYTES, _only(bytes, bytearray, memoryview), lambda value: delimited(bytes(value)), Reader.bytes_),
+    "java.math.BigDecimal": ScalarForm(BYTES, _decimal, lambda value: delimited(str(value).encode()), _read_decimal),
+    "java.math.BigInteger": ScalarForm(BYTES, java.BigInteger, _dump_big, _read_big),
+    "java.util.Date": ScalarForm(
         FIXED64,
         _date,
         lambda value: millis_of(value).to_bytes(8, "little", signed=True),

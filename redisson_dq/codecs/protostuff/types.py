@@ -30,7 +30,7 @@ __all__ = [
     "FILLED",
     "MAP",
     "POJO",
-    "Slot",
+    "MessageField",
     "allowed_in",
     "array_name",
     "collected",
@@ -41,7 +41,7 @@ __all__ = [
     "is_boxed",
     "is_map",
     "kind_of",
-    "slots",
+    "message_fields",
 ]
 
 #: The numbers that precede a value whose type is not declared, unless it is a scalar.
@@ -190,7 +190,7 @@ def _plain(argument: Signature) -> Signature:
 
 
 @attrs.frozen
-class Slot:
+class MessageField:
     """A field of a class.
 
     ``absent`` makes the attribute's value when the bytes have none. It is the default of ``__init__``. If ``__init__``
@@ -206,7 +206,7 @@ class Slot:
 
 
 @lru_cache(maxsize=1024)
-def slots(declaration: Declaration) -> dict[int, Slot]:
+def message_fields(declaration: Declaration) -> dict[int, MessageField]:
     """The fields of a class by number. O(fields).
 
     Raises ArgumentError for annotations that stand for no Java type. It also does so for a field that hides one of the
@@ -222,7 +222,7 @@ def slots(declaration: Declaration) -> dict[int, Slot]:
         is_list = field.type.name in _BEHIND and not is_map(_BEHIND[field.type.name])
         default = defaults.get(field.attribute)
         absent = default or _zero(field.type.name, is_list)
-        found[number] = Slot(field.name, field.attribute, field.type, is_list, default is None, absent)
+        found[number] = MessageField(field.name, field.attribute, field.type, is_list, default is None, absent)
     return found
 
 

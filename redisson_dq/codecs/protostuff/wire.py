@@ -121,7 +121,7 @@ class Reader:
             for _ in self.fields():
                 self.skip()
         else:
-            self._take(8 if self.wire == FIXED64 else 4)
+            self._next_bytes(8 if self.wire == FIXED64 else 4)
 
     def signed(self, bits: int, least: int, most: int) -> int:
         """A number in so many bits of two's complement, from ``least`` to ``most``."""
@@ -136,16 +136,16 @@ class Reader:
     def fixed64(self) -> int:
         """A signed number of 64 bits, lowest byte first."""
         self._expect(FIXED64)
-        return int.from_bytes(self._take(8), "little", signed=True)
+        return int.from_bytes(self._next_bytes(8), "little", signed=True)
 
     def double(self) -> float:
         self._expect(FIXED64)
-        found: float = _DOUBLE.unpack(self._take(8))[0]
+        found: float = _DOUBLE.unpack(self._next_bytes(8))[0]
         return found
 
     def float(self) -> float:
         self._expect(FIXED32)
-        found: float = _FLOAT.unpack(self._take(4))[0]
+        found: float = _FLOAT.unpack(self._next_bytes(4))[0]
         return found
 
     def bytes_(self) -> bytes:
@@ -153,7 +153,7 @@ class Reader:
         size = self._varint()
         if size > self.left:
             raise self.fault(f"{size} bytes announced, {self.left} left")
-        return self._take(size)
+        return self._next_bytes(size)
 
     def text(self) -> str:
         """Bytes that are UTF-8."""
@@ -171,7 +171,7 @@ class Reader:
         if self.wire != wire:
             raise self.fault(f"{_NAMES[self.wire]} where {_NAMES[wire]} should be")
 
-    def _take(self, size: int) -> bytes:
+    def _next_bytes(self, size: int) -> bytes:
         end = self._pos + size
         if end > len(self._data):
             raise IndexError

@@ -11,7 +11,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_
 from redisson_dq.codecs.protostuff import types
 from redisson_dq.codecs.protostuff.jdk import JDK, jdk_name
 from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS, scalar_name
-from redisson_dq.codecs.protostuff.types import Slot, array_name, is_boxed, kind_of
+from redisson_dq.codecs.protostuff.types import MessageField, array_name, is_boxed, kind_of
 from redisson_dq.codecs.protostuff.wire import BYTES, END, START, VARINT, delimited, tag, utf8, varint
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
@@ -73,7 +73,7 @@ class _Writer:
         path: tuple[Any, ...] = ()
         try:
             places = field_places(declaration, noted_arguments(value, declaration, self._notes))
-            for number, field in types.slots(declaration).items():
+            for number, field in types.message_fields(declaration).items():
                 path = (field.name,)
                 found = _attribute(value, field)
                 if found is None:
@@ -233,7 +233,7 @@ class _Writer:
             raise unwritable(error, count) from error
 
 
-def _attribute(value: Any, field: Slot) -> Any:
+def _attribute(value: Any, field: MessageField) -> Any:
     """The value to write for a field. None means that nothing is written, because the absent field is read as the same
     value.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
-from redisson_dq.codecs.serialization.handler import Data, Handler, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Content, EnumConstant, Instance
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.tables import in_order, pairs_in_order
@@ -98,7 +98,7 @@ def list_handler(
     annotation: Callable[[Any, Encoder], list[Content]],
     values: Callable[[Any, Encoder], dict[str, Content]] = lambda _value, _encoder: {},
     make: Callable[[Instance], Any] | None = None,
-) -> Handler:
+) -> ClassHandler:
     """The handler of a list class whose writeObject writes its elements. ``make`` gives the list without them."""
 
     def read(node: Instance, decoder: Decoder) -> Any:
@@ -109,7 +109,7 @@ def list_handler(
     def write(node: Instance, value: Any, encoder: Encoder) -> None:
         put(node, values(value, encoder), annotation(value, encoder))
 
-    return Handler(name, read, kind, write, identity=True)
+    return ClassHandler(name, read, kind, write, identity=True)
 
 
 def map_handler(
@@ -118,19 +118,19 @@ def map_handler(
     contents: Contents,
     annotation: Callable[[Any, Encoder], list[Content]],
     values: Callable[[Any], dict[str, Content]] = lambda _value: {},
-) -> Handler:
+) -> ClassHandler:
     def read(node: Instance, decoder: Decoder) -> Any:
         return decoder.map(node, name, kind, contents(node))
 
     def write(node: Instance, value: Any, encoder: Encoder) -> None:
         put(node, values(value), annotation(value, encoder))
 
-    return Handler(name, read, kind, write, identity=True)
+    return ClassHandler(name, read, kind, write, identity=True)
 
 
 def sorted_map_handler(
     name: str, kind: Any, contents: Contents, write: Callable[[Any, Encoder], list[Content]]
-) -> Handler:
+) -> ClassHandler:
     def read(node: Instance, decoder: Decoder) -> Any:
         comparator = comparator_of(field(node, "comparator", object, None), node)
         found = contents(node)
@@ -141,7 +141,7 @@ def sorted_map_handler(
     def write_map(node: Instance, value: Any, encoder: Encoder) -> None:
         put(node, {"comparator": comparator_content(value, encoder)}, write(value, encoder))
 
-    return Handler(name, read, kind, write_map, identity=True)
+    return ClassHandler(name, read, kind, write_map, identity=True)
 
 
 # Comparators
@@ -174,7 +174,7 @@ def with_comparator(made: Any, comparator: Comparator | None) -> Any:
     return made
 
 
-COMPARATOR_HANDLERS: tuple[Handler, ...] = tuple(
-    Handler(comparator.value, lambda _node, _decoder, found=comparator: found)  # type: ignore[misc]
+COMPARATOR_HANDLERS: tuple[ClassHandler, ...] = tuple(
+    ClassHandler(comparator.value, lambda _node, _decoder, found=comparator: found)  # type: ignore[misc]
     for comparator in (Comparator.REVERSE_ORDER, Comparator.CASE_INSENSITIVE_ORDER)
 )

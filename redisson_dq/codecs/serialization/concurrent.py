@@ -22,7 +22,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     sorted_map_handler,
     with_comparator,
 )
-from redisson_dq.codecs.serialization.handler import Handler, field, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
 from redisson_dq.codecs.serialization.stream import Content, Instance
 from redisson_dq.java.tables import in_order, pairs_in_order
@@ -169,7 +169,7 @@ def _write_concurrent_map(node: Instance, value: Any, encoder: Encoder) -> None:
     _put_concurrent_map(node, encoder.pairs(pairs_in_order(value)), encoder)
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     list_handler(
         CONCURRENT + "CopyOnWriteArrayList",
         java.CopyOnWriteArrayList,
@@ -204,35 +204,35 @@ HANDLERS: tuple[Handler, ...] = (
         _blocking_deque_values,
         lambda node: java.LinkedBlockingDeque((), _read_capacity(node)),
     ),
-    Handler(
+    ClassHandler(
         CONCURRENT + "PriorityBlockingQueue",
         _read_priority_blocking_queue,
         java.PriorityBlockingQueue,
         _write_priority_blocking_queue,
         identity=True,
     ),
-    Handler(
+    ClassHandler(
         CONCURRENT + "ConcurrentSkipListSet",
         _read_skip_list_set,
         java.ConcurrentSkipListSet,
         _write_skip_list_set,
         identity=True,
     ),
-    Handler(
+    ClassHandler(
         CONCURRENT + "CopyOnWriteArraySet",
         _read_copy_on_write_set,
         java.CopyOnWriteArraySet,
         _write_copy_on_write_set,
         identity=True,
     ),
-    Handler(
+    ClassHandler(
         CONCURRENT + "ConcurrentHashMap$KeySetView",
         _read_key_set,
         java.ConcurrentHashSet,
         _write_key_set,
         identity=True,
     ),
-    Handler(
+    ClassHandler(
         CONCURRENT + "ConcurrentHashMap",
         lambda node, decoder: decoder.map(
             node, CONCURRENT + "ConcurrentHashMap", java.ConcurrentHashMap, _concurrent_map_contents(node)

@@ -11,7 +11,7 @@ from redisson_dq.codecs.serialization import declared, registry, throwables
 from redisson_dq.codecs.serialization.registry import constant_key
 from redisson_dq.codecs.serialization.stream import (
     SC_EXTERNALIZABLE,
-    Array,
+    ArrayInstance,
     ClassDesc,
     ClassObject,
     Content,
@@ -254,7 +254,7 @@ class Decoder:
         kind = None if name is None or section is None else section.values.get(name)
         return isinstance(kind, ClassObject) and declaration_of(kind.desc.name) is None
 
-    def _array(self, node: Array) -> Any:
+    def _array(self, node: ArrayInstance) -> Any:
         code = node.desc.name[1:]
         items = node.items
         if code == "B":
@@ -321,7 +321,7 @@ def _beyond_fields(node: Instance) -> str | None:
 
 _READ: dict[type, Any] = {
     Instance: Decoder._instance,
-    Array: Decoder._array,
+    ArrayInstance: Decoder._array,
     EnumConstant: Decoder._enum,
     ClassObject: Decoder._class,
 }

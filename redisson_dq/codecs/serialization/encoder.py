@@ -17,7 +17,7 @@ from redisson_dq.codecs.serialization.handler import put
 from redisson_dq.codecs.serialization.stream import (
     SC_ENUM,
     STRUCT_CODES,
-    Array,
+    ArrayInstance,
     ClassDesc,
     ClassObject,
     Content,
@@ -25,8 +25,7 @@ from redisson_dq.codecs.serialization.stream import (
     Instance,
     OwnText,
 )
-from redisson_dq.java.arrays import Array as JavaArray
-from redisson_dq.java.arrays import component_of
+from redisson_dq.java.arrays import Array, component_of
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.orders import Comparator
@@ -89,11 +88,11 @@ class Encoder:
     def _special(self, value: Any) -> Content:
         """The contents that are no objects, or of classes that the registry does not name."""
         if isinstance(value, (bytes, bytearray, memoryview)):
-            array = Array(array_descriptor(_BYTES), bytes(value))
+            array = ArrayInstance(array_descriptor(_BYTES), bytes(value))
             if isinstance(value, bytearray) or is_own(value):
                 self.kept[id(value)] = value, array
             return array
-        if isinstance(value, JavaArray):
+        if isinstance(value, Array):
             return self._array(value)
         if isinstance(value, Comparator):
             return self.constant(value.value, "INSTANCE" if value is Comparator.NATURAL_ORDER else None)
@@ -236,9 +235,9 @@ class Encoder:
         put(node, values, annotation)
         return node
 
-    def array(self, java_class: str, items: Any) -> Array:
+    def array(self, java_class: str, items: Any) -> ArrayInstance:
         """An array of contents, or of numbers."""
-        return Array(array_descriptor(java_class), items)
+        return ArrayInstance(array_descriptor(java_class), items)
 
     def constant(self, java_class: str, enum_constant: str | None = None) -> Content:
         """The only object of a class without fields, or a constant of an enum of the JDK."""
@@ -286,7 +285,7 @@ class Encoder:
         # Of any other class Java compares nothing but the name, if the stream says it is not Serializable.
         return jdk_descriptor(name) or self._once(("not serializable", name), lambda: ClassDesc(name, 0))
 
-    def _array(self, value: JavaArray[Any]) -> Array:
+    def _array(self, value: Array[Any]) -> ArrayInstance:
         node = self.array(value.java_name, [])
         self.kept[id(value)] = value, node
         self._enter()
@@ -298,7 +297,7 @@ class Encoder:
         self.depth -= 1
         return node
 
-    def _numbers(self, value: JavaArray[Any], code: str) -> Any:
+    def _numbers(self, value: Array[Any], code: str) -> Any:
         found: list[Any] = []
         try:
             for item in value:

@@ -13,7 +13,7 @@ from redisson_dq.codecs.serialization.stream import (
     SC_EXTERNALIZABLE,
     SC_WRITE_METHOD,
     STRUCT_CODES,
-    Array,
+    ArrayInstance,
     ClassDesc,
     Content,
     Instance,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["Data", "Handler", "array_field", "field", "int_bytes", "put", "utf_bytes"]
+__all__ = ["Data", "ClassHandler", "array_field", "field", "int_bytes", "put", "utf_bytes"]
 
 _Read = Callable[[Instance, "Decoder"], Any]
 _Write = Callable[[Instance, Any, "Encoder"], None]
@@ -35,7 +35,7 @@ _REQUIRED: Any = object()
 
 
 @attrs.frozen
-class Handler:
+class ClassHandler:
     """One Java class: how its objects are read, and how a Python value is written as one.
 
     ``write`` fills an Instance whose class is ``name``. ``python`` is the exact type that becomes this class by itself.
@@ -68,7 +68,7 @@ def field(node: Instance, name: str, kind: type | tuple[type, ...], default: Any
 
 def array_field(node: Instance, name: str, array_class: str) -> Any:
     """The items of a field that holds an array of that class. Raises Malformed."""
-    found: Array = field(node, name, Array)
+    found: ArrayInstance = field(node, name, ArrayInstance)
     if found.desc.name != array_class:
         raise Malformed(f"class {shorten(node.desc.name, 200)} without its field {name}", node.offset)
     return found.items
@@ -91,13 +91,13 @@ class Data:
 
     def unpack(self, layout: str) -> tuple[Any, ...]:
         """Primitive values, as the struct module names them."""
-        return struct.unpack(layout, self.take(struct.calcsize(layout)))
+        return struct.unpack(layout, self.next_bytes(struct.calcsize(layout)))
 
     def integer(self) -> int:
         """``readInt``"""
         return self.unpack(">i")[0]  # type: ignore[no-any-return]
 
-    def take(self, size: int) -> bytes:
+    def next_bytes(self, size: int) -> bytes:
         """That many bytes."""
         if self._pos == len(self._block) and self._next < len(self._contents):
             content = self._contents[self._next]
@@ -113,7 +113,7 @@ class Data:
     def utf(self) -> str:
         """``readUTF``"""
         (length,) = self.unpack(">H")
-        return decode_utf(self.take(length), self._node.offset)
+        return decode_utf(self.next_bytes(length), self._node.offset)
 
     def content(self) -> Content:
         """``readObject``, as a content."""

@@ -12,7 +12,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     counted,
     size_and_items,
 )
-from redisson_dq.codecs.serialization.handler import Handler, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java.tables import pairs_in_order
 
@@ -25,13 +25,13 @@ __all__ = ["HANDLERS"]
 # The empty ones and those of one element
 
 
-def _empty(name: str, kind: Any) -> Handler:
+def _empty(name: str, kind: Any) -> ClassHandler:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         if len(value):
             raise Unencodable(f"a {kind.__name__} with elements")
         put(node, {})
 
-    return Handler(HELPERS + name, lambda _node, _decoder: kind(), kind, write)
+    return ClassHandler(HELPERS + name, lambda _node, _decoder: kind(), kind, write)
 
 
 def _only(value: Any) -> Any:
@@ -106,7 +106,7 @@ def _write_map_of(node: Instance, value: Any, encoder: Encoder) -> None:
 # Entries that stand by themselves; that of Map.entry is not Serializable
 
 
-def _entry_handler(kind: Any) -> Handler:
+def _entry_handler(kind: Any) -> ClassHandler:
     def read(node: Instance, decoder: Decoder) -> Any:
         return kind(*decoder.values([field(node, "key", object, None), field(node, "value", object, None)]))
 
@@ -114,19 +114,19 @@ def _entry_handler(kind: Any) -> Handler:
         key, item = encoder.pairs([(value.key, value.value)])
         put(node, {"key": key, "value": item})
 
-    return Handler(kind.java_name, read, kind, write, identity=True)
+    return ClassHandler(kind.java_name, read, kind, write, identity=True)
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     _entry_handler(java.SimpleEntry),
     _entry_handler(java.SimpleImmutableEntry),
     _empty("EmptyList", java.EmptyList),
     _empty("EmptySet", java.EmptySet),
     _empty("EmptyMap", java.EmptyMap),
-    Handler(HELPERS + "SingletonList", _read_singleton_list, java.SingletonList, _write_singleton, identity=True),
-    Handler(HELPERS + "SingletonSet", _read_singleton_set, java.SingletonSet, _write_singleton, identity=True),
-    Handler(HELPERS + "SingletonMap", _read_singleton_map, java.SingletonMap, _write_singleton_map, identity=True),
-    Handler(UTIL + "CollSer", _read_immutable, java.ListOf, _write_list_of, identity=True),
-    Handler(UTIL + "CollSer", _read_immutable, java.SetOf, _write_set_of, identity=True),
-    Handler(UTIL + "CollSer", _read_immutable, java.MapOf, _write_map_of, identity=True),
+    ClassHandler(HELPERS + "SingletonList", _read_singleton_list, java.SingletonList, _write_singleton, identity=True),
+    ClassHandler(HELPERS + "SingletonSet", _read_singleton_set, java.SingletonSet, _write_singleton, identity=True),
+    ClassHandler(HELPERS + "SingletonMap", _read_singleton_map, java.SingletonMap, _write_singleton_map, identity=True),
+    ClassHandler(UTIL + "CollSer", _read_immutable, java.ListOf, _write_list_of, identity=True),
+    ClassHandler(UTIL + "CollSer", _read_immutable, java.SetOf, _write_set_of, identity=True),
+    ClassHandler(UTIL + "CollSer", _read_immutable, java.MapOf, _write_map_of, identity=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.handler import Data, Handler, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java import kotlin
 from redisson_dq.java.tables import pairs_in_order
@@ -20,13 +20,13 @@ _BUILDERS = "kotlin.collections.builders."
 _LIST, _SET = 0, 1
 
 
-def _empty(kind: Any) -> Handler:
+def _empty(kind: Any) -> ClassHandler:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         if len(value):
             raise Unencodable(f"a {kind.java_name} with {len(value)} elements")
         put(node, {})
 
-    return Handler(kind.java_name, lambda _node, _decoder: kind(), kind, write)
+    return ClassHandler(kind.java_name, lambda _node, _decoder: kind(), kind, write)
 
 
 def _read_collection(node: Instance, decoder: Decoder) -> Any:
@@ -61,9 +61,11 @@ def _write_map(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, {}, [b"\0" + int_bytes(len(value)), *encoder.pairs(pairs_in_order(value))])
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     *map(_empty, (kotlin.EmptyList, kotlin.EmptySet, kotlin.EmptyMap)),
-    Handler(_BUILDERS + "SerializedCollection", _read_collection, kotlin.ListBuilder, _writer(_LIST), identity=True),
-    Handler(_BUILDERS + "SerializedCollection", _read_collection, kotlin.SetBuilder, _writer(_SET), identity=True),
-    Handler(_BUILDERS + "SerializedMap", _read_map, kotlin.MapBuilder, _write_map, identity=True),
+    ClassHandler(
+        _BUILDERS + "SerializedCollection", _read_collection, kotlin.ListBuilder, _writer(_LIST), identity=True
+    ),
+    ClassHandler(_BUILDERS + "SerializedCollection", _read_collection, kotlin.SetBuilder, _writer(_SET), identity=True),
+    ClassHandler(_BUILDERS + "SerializedMap", _read_map, kotlin.MapBuilder, _write_map, identity=True),
 )

@@ -17,8 +17,8 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     size_and_items,
 )
 from redisson_dq.codecs.serialization.fitting import primitive
-from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
-from redisson_dq.codecs.serialization.stream import Array, Content, Instance
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.java.arrays import component_code
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _vector_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     }
 
 
-def _vector_handler(name: str, kind: Any) -> Handler:
+def _vector_handler(name: str, kind: Any) -> ClassHandler:
     def make(node: Instance) -> Any:
         return kind((), len(array_field(node, "elementData", OBJECTS)), field(node, "capacityIncrement", int))
 
@@ -81,7 +81,7 @@ def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
 
 
 def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
-    array = field(node, "a", Array)
+    array = field(node, "a", ArrayInstance)
     try:
         component = array.desc.component
     except ValueError as error:
@@ -116,7 +116,7 @@ def _write_copies(node: Instance, value: java.CopiesList[Any], encoder: Encoder)
     put(node, {"n": len(value), "element": encoder.content(value[0] if value else value.element)})
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     list_handler(
         UTIL + "ArrayList", list, counted(UTIL + "ArrayList"), size_and_items, lambda value, _: {"size": len(value)}
     ),
@@ -124,7 +124,7 @@ HANDLERS: tuple[Handler, ...] = (
     list_handler(UTIL + "ArrayDeque", java.ArrayDeque, counted(UTIL + "ArrayDeque"), size_and_items),
     _vector_handler(UTIL + "Vector", java.Vector),
     _vector_handler(UTIL + "Stack", java.Stack),
-    Handler(UTIL + "PriorityQueue", _read_priority_queue, java.PriorityQueue, write_priority_queue, identity=True),
-    Handler(UTIL + "Arrays$ArrayList", _read_array_as_list, java.ArrayAsList, _write_array_as_list, identity=True),
-    Handler(HELPERS + "CopiesList", _read_copies, java.CopiesList, _write_copies, identity=True),
+    ClassHandler(UTIL + "PriorityQueue", _read_priority_queue, java.PriorityQueue, write_priority_queue, identity=True),
+    ClassHandler(UTIL + "Arrays$ArrayList", _read_array_as_list, java.ArrayAsList, _write_array_as_list, identity=True),
+    ClassHandler(HELPERS + "CopiesList", _read_copies, java.CopiesList, _write_copies, identity=True),
 )

@@ -15,7 +15,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     sorted_map_handler,
     two_ints,
 )
-from redisson_dq.codecs.serialization.handler import Data, Handler, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Content, Instance, OwnText
 from redisson_dq.java.hashing import hash_map_capacity, hashtable_capacity
 from redisson_dq.java.tables import Table, kept_table, pairs_in_order
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> Handler:
+def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> ClassHandler:
     """The handler of a map that writes the length of its table, its load factor and its threshold.
 
     ``usual`` makes the table of a map into which so many entries were put one by one.
@@ -51,7 +51,7 @@ def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int],
         values = {"loadFactor": table.load_factor, "threshold": table.threshold, "accessOrder": table.access_order}
         put(node, values, [two_ints(table.capacity, len(value)), *encoder.pairs(pairs_in_order(value))])
 
-    return Handler(name, read, kind, write, identity=True)
+    return ClassHandler(name, read, kind, write, identity=True)
 
 
 def _hash_map_table(size: int) -> Table:
@@ -110,7 +110,7 @@ def _write_enum_map(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, {"keyType": encoder.class_object(declaration.name)}, contents)
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     _table_handler(UTIL + "HashMap", java.HashMap, UTIL + "HashMap", _hash_map_table),
     _table_handler(UTIL + "LinkedHashMap", dict, UTIL + "HashMap", _hash_map_table),
     _table_handler(UTIL + "Hashtable", java.Hashtable, UTIL + "Hashtable", _hashtable_table),
@@ -123,5 +123,5 @@ HANDLERS: tuple[Handler, ...] = (
         lambda value: {"size": len(value)},
     ),
     sorted_map_handler(UTIL + "TreeMap", java.TreeMap, _tree_map_contents, size_and_pairs),
-    Handler(UTIL + "EnumMap", _read_enum_map, java.EnumMap, _write_enum_map, identity=True),
+    ClassHandler(UTIL + "EnumMap", _read_enum_map, java.EnumMap, _write_enum_map, identity=True),
 )

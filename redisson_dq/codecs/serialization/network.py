@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.descriptors import array_descriptor
-from redisson_dq.codecs.serialization.handler import Handler, array_field, field, put
-from redisson_dq.codecs.serialization.stream import Array, Content, Instance
+from redisson_dq.codecs.serialization.handler import ClassHandler, array_field, field, put
+from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.java.numbers import INT_MAX
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _write_inet4(node: Instance, value: Any, _encoder: Encoder) -> None:
 def _write_inet6(node: Instance, value: Any, _encoder: Encoder) -> None:
     address = _address(value)
     values: dict[str, Content] = {"family": _FAMILY, "hostName": _host_name(value)}
-    values["ipaddress"] = Array(array_descriptor("[B"), address.packed)
+    values["ipaddress"] = ArrayInstance(array_descriptor("[B"), address.packed)
     if address.scope_id is not None:
         if _SCOPE.fullmatch(address.scope_id) is None or int(address.scope_id) > INT_MAX:
             raise Unencodable("an IPv6 address of a scope that is no number")
@@ -85,9 +85,9 @@ def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: Encode
     put(node, {"port": value.port, "hostname" if unresolved else "addr": host})
 
 
-INET4 = Handler("java.net.InetAddress", _read_inet4, IPv4Address, _write_inet4)
-HANDLERS: tuple[Handler, ...] = (
+INET4 = ClassHandler("java.net.InetAddress", _read_inet4, IPv4Address, _write_inet4)
+HANDLERS: tuple[ClassHandler, ...] = (
     INET4,
-    Handler("java.net.Inet6Address", _read_inet6, IPv6Address, _write_inet6),
-    Handler(java.InetSocketAddress.java_name, _read_socket, java.InetSocketAddress, _write_socket),
+    ClassHandler("java.net.Inet6Address", _read_inet6, IPv6Address, _write_inet6),
+    ClassHandler(java.InetSocketAddress.java_name, _read_socket, java.InetSocketAddress, _write_socket),
 )

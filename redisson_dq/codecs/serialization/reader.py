@@ -14,7 +14,7 @@ from typing import Any, Final
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.serialization import stream
 from redisson_dq.codecs.serialization.stream import (
-    Array,
+    ArrayInstance,
     ClassDesc,
     ClassObject,
     Content,
@@ -148,12 +148,12 @@ class StreamReader:
                 return
             contents.append(content)
 
-    def _array(self, start: int) -> Array:
+    def _array(self, start: int) -> ArrayInstance:
         """``newArray: TC_ARRAY classDesc newHandle (int)<size> values[size]``"""
         desc = self.class_desc()
         if desc is None or desc.name[:1] != "[" or len(desc.name) < 2:
             raise Malformed("an array whose class is none", start)
-        array = Array(desc, None, start)
+        array = ArrayInstance(desc, None, start)
         self.handles.append(array)
         (size,) = _INT.unpack_from(self.data, self.pos)
         self.pos += 4
@@ -163,7 +163,7 @@ class StreamReader:
         if not 0 <= size * width <= left:
             raise Malformed(f"an array of {size} elements is announced, {left} bytes are there", start)
         if code == "B":
-            array.items = self._take(size)
+            array.items = self._next_bytes(size)
         elif code in stream.STRUCT_CODES:
             array.items = struct.unpack_from(f">{size}{stream.STRUCT_CODES[code]}", self.data, self.pos)
             self.pos += size * width
@@ -207,7 +207,7 @@ class StreamReader:
         if not 0 <= length <= left:
             raise Malformed(f"a text of {length} bytes is announced, {left} are there", start)
         begin = self.pos
-        return self._new_text(decode_utf(self._take(length), begin))
+        return self._new_text(decode_utf(self._next_bytes(length), begin))
 
     def _new_text(self, text: str) -> str:
         """A text with a handle; what is equal to an earlier one, and no reference to it, is an object of its own."""
@@ -226,7 +226,7 @@ class StreamReader:
         if not 0 <= index < len(self.handles):
             raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} stands for nothing yet", start)
         found = self.handles[index]
-        if type(found) in (Instance, Array):
+        if type(found) in (Instance, ArrayInstance):
             found.shared = True
         elif type(found) is str and self.constants.get(found, -1) > index:
             self.other = "it has a text that is the name of an enum's constant and another object in Java"
@@ -328,7 +328,7 @@ class StreamReader:
         left = len(self.data) - self.pos
         if not 0 <= size <= left:
             raise Malformed(f"a block of {size} bytes is announced, {left} are there", start)
-        return self._take(size)
+        return self._next_bytes(size)
 
     def _reset(self, start: int) -> Content:
         raise Malformed("a reset inside an object", start)
@@ -344,7 +344,7 @@ class StreamReader:
         (length,) = _SHORT.unpack_from(self.data, self.pos)
         begin = self.pos + 2
         self.pos = begin
-        return decode_utf(self._take(length), begin)
+        return decode_utf(self._next_bytes(length), begin)
 
     def _text_object(self) -> str:
         start = self.pos
@@ -356,7 +356,7 @@ class StreamReader:
             self.handles[-1] = text
         return text
 
-    def _take(self, size: int) -> bytes:
+    def _next_bytes(self, size: int) -> bytes:
         begin = self.pos
         end = begin + size
         if end > len(self.data):

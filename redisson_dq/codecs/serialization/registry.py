@@ -20,7 +20,7 @@ from redisson_dq.codecs.serialization import (
     times,
     views,
 )
-from redisson_dq.codecs.serialization.handler import Handler
+from redisson_dq.codecs.serialization.handler import ClassHandler
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.declare import declaration_for
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
@@ -30,7 +30,7 @@ __all__ = ["BY_NAME", "constant_key", "handler_of"]
 
 _IMMUTABLE = "java.util.ImmutableCollections$"
 
-_HANDLERS: tuple[Handler, ...] = (
+_HANDLERS: tuple[ClassHandler, ...] = (
     *scalars.HANDLERS,
     *times.HANDLERS,
     *network.HANDLERS,
@@ -46,9 +46,9 @@ _HANDLERS: tuple[Handler, ...] = (
 )
 
 #: By the class's name in the stream.
-BY_NAME: dict[str, Handler] = {handler.name: handler for handler in reversed(_HANDLERS)}
+BY_NAME: dict[str, ClassHandler] = {handler.name: handler for handler in reversed(_HANDLERS)}
 
-_BY_PYTHON: dict[type, Handler] = {handler.python: handler for handler in _HANDLERS if handler.python is not None}
+_BY_PYTHON: dict[type, ClassHandler] = {handler.python: handler for handler in _HANDLERS if handler.python is not None}
 _BY_PYTHON[java.Double] = _BY_PYTHON[float]
 _BY_PYTHON[tuple] = _BY_PYTHON[list]
 _BY_PYTHON[frozenset] = _BY_PYTHON[java.HashSet] = _BY_PYTHON[set]
@@ -60,7 +60,7 @@ _NAMED = (
     *(java.ListView, java.SetView, java.MapView, java.ElementsView, java.EntriesView),
 )
 #: By that name, for classes that have another name in the stream.
-_BY_JAVA_NAME: dict[str, Handler] = {
+_BY_JAVA_NAME: dict[str, ClassHandler] = {
     **BY_NAME,
     **dict.fromkeys(times.NAMES, times.FAR_TIME),
     "java.net.Inet4Address": network.INET4,
@@ -83,7 +83,7 @@ _SINGLETONS = frozenset(
 )
 
 
-def handler_of(value: Any) -> Handler | None:
+def handler_of(value: Any) -> ClassHandler | None:
     """The handler that writes a value, or None. A subclass counts as its nearest base class."""
     kind = kind_of(value)
     handler = _BY_PYTHON.get(kind)
@@ -105,13 +105,13 @@ def handler_of(value: Any) -> Handler | None:
     return None
 
 
-def _int_handler(value: int) -> Handler:
+def _int_handler(value: int) -> ClassHandler:
     if INT_MIN <= value <= INT_MAX:
         return scalars.INTEGER
     return scalars.LONG if LONG_MIN <= value <= LONG_MAX else scalars.BIG_INTEGER
 
 
-def constant_key(value: Any, handler: Handler) -> Any:
+def constant_key(value: Any, handler: ClassHandler) -> Any:
     """A key for a value that is a single object in Java. None for all other values."""
     bounds = _CACHED.get(handler.name)
     if bounds is not None:

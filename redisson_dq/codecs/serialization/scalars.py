@@ -10,8 +10,8 @@ from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
-from redisson_dq.codecs.serialization.stream import Array, Instance
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.stream import ArrayInstance, Instance
 from redisson_dq.codecs.serialization.utf import join_surrogates
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
@@ -40,7 +40,7 @@ def _value_handler(
     plain: Callable[[Any], Any],
     *,
     identity: bool = False,
-) -> Handler:
+) -> ClassHandler:
     """A class with nothing but a field ``value``. ``plain`` makes that of the Python value."""
 
     def read(node: Instance, _decoder: Decoder) -> Any:
@@ -49,7 +49,7 @@ def _value_handler(
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {"value": plain(value)})
 
-    return Handler(name, read, kind, write, identity)
+    return ClassHandler(name, read, kind, write, identity)
 
 
 def _one_nan(value: float) -> float:
@@ -103,7 +103,7 @@ def _write_big_integer(node: Instance, value: Any, encoder: Encoder) -> None:
     )
 
 
-BIG_INTEGER = Handler("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
+BIG_INTEGER = ClassHandler("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
 
 
 def _read_big_decimal(node: Instance, decoder: Decoder) -> Decimal:
@@ -129,7 +129,7 @@ def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None
 # Texts
 
 
-def _text_handler(name: str, kind: type, field_name: str) -> Handler:
+def _text_handler(name: str, kind: type, field_name: str) -> ClassHandler:
     """A class that is a text in one field."""
 
     def read(node: Instance, decoder: Decoder) -> Any:
@@ -140,7 +140,7 @@ def _text_handler(name: str, kind: type, field_name: str) -> Handler:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {field_name: str.__str__(value)})
 
-    return Handler(name, read, kind, write)
+    return ClassHandler(name, read, kind, write)
 
 
 def _units(text: str) -> list[int]:
@@ -162,7 +162,7 @@ def _read_string_builder(node: Instance, decoder: Decoder) -> java.StringBuilder
     count = data.integer()
     array = data.content()
     data.end()
-    if not isinstance(array, Array) or array.desc.name != "[C":
+    if not isinstance(array, ArrayInstance) or array.desc.name != "[C":
         raise Malformed("a StringBuilder without its characters", node.offset)
     return java.StringBuilder(_text(array.items, count, node, decoder))
 
@@ -281,7 +281,7 @@ def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None
     put(node, {"bits": encoder.array("[J", tuple(words))})
 
 
-def _date_handler(name: str, kind: Any) -> Handler:
+def _date_handler(name: str, kind: Any) -> ClassHandler:
     """java.util.Date, java.sql.Date and Time: the milliseconds, which Date writes by itself."""
 
     def read(node: Instance, _decoder: Decoder) -> Any:
@@ -290,7 +290,7 @@ def _date_handler(name: str, kind: Any) -> Handler:
     def write(node: Instance, value: Any, _encoder: Encoder) -> None:
         put(node, {}, [_long_bytes(millis_of(value))])
 
-    return Handler(name, read, kind, write)
+    return ClassHandler(name, read, kind, write)
 
 
 def _read_calendar(node: Instance, _decoder: Decoder) -> java.GregorianCalendar:
@@ -349,7 +349,7 @@ def _read_time_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
     return java.TimeZone(zone)
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     _value_handler("java.lang.Boolean", bool, bool, bool, bool),
     _value_handler("java.lang.Byte", java.Byte, int, java.Byte, int),
     _value_handler("java.lang.Short", java.Short, int, java.Short, int),
@@ -359,22 +359,22 @@ HANDLERS: tuple[Handler, ...] = (
     _value_handler("java.lang.Float", java.Float, float, java.Float, _one_nan),
     _value_handler("java.lang.Double", float, float, float, _one_nan),
     BIG_INTEGER,
-    Handler("java.math.BigDecimal", _read_big_decimal, Decimal, _write_big_decimal),
+    ClassHandler("java.math.BigDecimal", _read_big_decimal, Decimal, _write_big_decimal),
     _text_handler("java.net.URI", java.Uri, "string"),
-    Handler("java.net.URL", _read_url, java.Url, _write_url),
+    ClassHandler("java.net.URL", _read_url, java.Url, _write_url),
     _text_handler("java.util.Currency", java.Currency, "currencyCode"),
-    Handler("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
-    Handler("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
-    Handler("java.util.Locale", _read_locale, java.Locale, _write_locale),
-    Handler(_ZONE_INFO, _read_time_zone, java.TimeZone),
-    Handler("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
-    Handler("java.util.UUID", _read_uuid, UUID, _write_uuid),
-    Handler("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
+    ClassHandler("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
+    ClassHandler("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
+    ClassHandler("java.util.Locale", _read_locale, java.Locale, _write_locale),
+    ClassHandler(_ZONE_INFO, _read_time_zone, java.TimeZone),
+    ClassHandler("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
+    ClassHandler("java.util.UUID", _read_uuid, UUID, _write_uuid),
+    ClassHandler("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
     _date_handler("java.util.Date", java.JavaDate),
     _date_handler("java.sql.Date", java.SqlDate),
     _date_handler("java.sql.Time", java.SqlTime),
-    Handler("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
-    Handler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
+    ClassHandler("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
+    ClassHandler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
     _value_handler(
         _ATOMIC + "AtomicInteger", java.AtomicInteger, int, java.AtomicInteger, _ranged(INT_MIN, INT_MAX), identity=True
     ),
@@ -389,7 +389,7 @@ HANDLERS: tuple[Handler, ...] = (
         lambda value: int(bool(value.value)),
         identity=True,
     ),
-    Handler(
+    ClassHandler(
         _ATOMIC + "AtomicReference",
         _read_atomic_reference,
         java.AtomicReference,

@@ -13,7 +13,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     comparator_of,
     with_comparator,
 )
-from redisson_dq.codecs.serialization.handler import Data, Handler, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.tables import Table, in_order, kept_table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-def _hash_set_handler(name: str, kind: Any) -> Handler:
+def _hash_set_handler(name: str, kind: Any) -> ClassHandler:
     def read(node: Instance, decoder: Decoder) -> Any:
         data = Data(node, UTIL + "HashSet")
         capacity, load_factor, size = data.unpack(">ifi")
@@ -34,7 +34,7 @@ def _hash_set_handler(name: str, kind: Any) -> Handler:
             table = None  # written like a set of Python
         return decoder.set(node, name, kind, data.contents(size), table)
 
-    return Handler(name, read, kind, _write_hash_set, identity=True)
+    return ClassHandler(name, read, kind, _write_hash_set, identity=True)
 
 
 def _write_hash_set(node: Instance, value: Any, encoder: Encoder) -> None:
@@ -82,9 +82,9 @@ def _write_enum_set(node: Instance, value: Any, encoder: Encoder) -> None:
     )
 
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ClassHandler, ...] = (
     _hash_set_handler(UTIL + "HashSet", set),
     _hash_set_handler(UTIL + "LinkedHashSet", java.LinkedHashSet),
-    Handler(UTIL + "TreeSet", _read_tree_set, java.TreeSet, _write_tree_set, identity=True),
-    Handler(UTIL + "EnumSet$SerializationProxy", _read_enum_set, java.EnumSet, _write_enum_set, identity=True),
+    ClassHandler(UTIL + "TreeSet", _read_tree_set, java.TreeSet, _write_tree_set, identity=True),
+    ClassHandler(UTIL + "EnumSet$SerializationProxy", _read_enum_set, java.EnumSet, _write_enum_set, identity=True),
 )

@@ -10,7 +10,7 @@ str                 TC_STRING, TC_LONGSTRING
 bytes               block data: what a class's writeObject wrote with writeInt and its kin
 ClassDesc           TC_CLASSDESC, TC_PROXYCLASSDESC
 Instance            TC_OBJECT
-Array               TC_ARRAY
+ArrayInstance       TC_ARRAY
 EnumConstant        TC_ENUM
 ClassObject         TC_CLASS
 ==================  =====================================================================================
@@ -53,7 +53,7 @@ __all__ = [
     "SC_WRITE_METHOD",
     "STRING",
     "STRUCT_CODES",
-    "Array",
+    "ArrayInstance",
     "ClassDesc",
     "ClassObject",
     "Content",
@@ -188,7 +188,7 @@ class Instance:
 
 
 @attrs.define(eq=False, repr=False)
-class Array:
+class ArrayInstance:
     """An array: bytes for ``byte[]``, a tuple of numbers for any other primitive type, else a list of contents."""
 
     desc: ClassDesc

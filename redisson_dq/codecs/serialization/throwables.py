@@ -9,10 +9,10 @@ from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
 from redisson_dq.codecs.serialization.declared import field_order, generic_fields
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
-from redisson_dq.codecs.serialization.handler import Handler, field, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.stream import (
     SC_SERIALIZABLE,
-    Array,
+    ArrayInstance,
     ClassDesc,
     Content,
     FieldDesc,
@@ -103,7 +103,7 @@ def read_throwable(node: Instance, decoder: Decoder) -> Throwable:
         made.cause = decoder.value(cause)
         if not isinstance(made.cause, (Throwable, type(None))):
             raise Malformed("a cause that is no exception", node.offset)
-    trace = field(node, "stackTrace", (Array, type(None)), None)
+    trace = field(node, "stackTrace", (ArrayInstance, type(None)), None)
     if trace is not None:
         made.stack_trace += _copied(trace, StackTraceElement, node, decoder)
     suppressed = field(node, "suppressedExceptions", (Instance, type(None)), None)
@@ -155,4 +155,4 @@ def _write_element(node: Instance, value: StackTraceElement, _encoder: Encoder) 
     put(node, {**numbers, **texts})
 
 
-HANDLERS: tuple[Handler, ...] = (Handler(_ELEMENT, _read_element, StackTraceElement, _write_element),)
+HANDLERS: tuple[ClassHandler, ...] = (ClassHandler(_ELEMENT, _read_element, StackTraceElement, _write_element),)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
-from redisson_dq.codecs.serialization.handler import Data, Handler, put, utf_bytes
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, put, utf_bytes
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java import time_numbers, times
 from redisson_dq.java.times import FarTime
@@ -184,10 +184,10 @@ def _write_ser(node: Instance, value: Any, _encoder: Encoder) -> None:
     put(node, {}, [bytes((number,)) + raw])
 
 
-HANDLERS: tuple[Handler, ...] = (
-    Handler(_SER, _read_ser),
+HANDLERS: tuple[ClassHandler, ...] = (
+    ClassHandler(_SER, _read_ser),
     *(
-        Handler(_SER, _read_ser, kind, _write_ser)
+        ClassHandler(_SER, _read_ser, kind, _write_ser)
         for kind in (
             *(datetime, date, time, timedelta),
             *(java.Instant, java.LocalDateTime, java.OffsetDateTime, java.ZonedDateTime, java.LocalTime),
@@ -197,5 +197,5 @@ HANDLERS: tuple[Handler, ...] = (
     ),
 )
 #: What a FarTime of java.time is written by.
-FAR_TIME = Handler(_SER, _read_ser, None, _write_ser)
+FAR_TIME = ClassHandler(_SER, _read_ser, None, _write_ser)
 NAMES = tuple(_NUMBERS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.handler import Handler, field, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.stream import ClassObject, Content, Instance
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.views import view_of
@@ -84,4 +84,6 @@ RANDOM_ACCESS = {
 #: The classes of all wrappers.
 NAMES = (*_STREAM_NAMES, *RANDOM_ACCESS)
 
-HANDLERS: tuple[Handler, ...] = tuple(Handler(name, _read, None, _write, identity=True) for name in _STREAM_NAMES)
+HANDLERS: tuple[ClassHandler, ...] = tuple(
+    ClassHandler(name, _read, None, _write, identity=True) for name in _STREAM_NAMES
+)

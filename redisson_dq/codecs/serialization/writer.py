@@ -8,7 +8,7 @@ from typing import Any
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.serialization import stream
 from redisson_dq.codecs.serialization.stream import (
-    Array,
+    ArrayInstance,
     ClassDesc,
     ClassObject,
     Content,
@@ -98,7 +98,7 @@ class StreamWriter:
                     self.write(content)
                 self.out.append(_END)
 
-    def _array(self, array: Array) -> None:
+    def _array(self, array: ArrayInstance) -> None:
         """``TC_ARRAY classDesc newHandle (int)<size> values[size]``"""
         self.out.append(b"\x75")
         self.write(array.desc)
@@ -151,7 +151,7 @@ class StreamWriter:
 
 _WRITE: dict[type, Any] = {
     Instance: StreamWriter._instance,
-    Array: StreamWriter._array,
+    ArrayInstance: StreamWriter._array,
     EnumConstant: StreamWriter._enum,
     ClassObject: StreamWriter._class,
     ClassDesc: StreamWriter._class_desc,

@@ -13,12 +13,12 @@ from redisson_dq.scripts.script import Script, load
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
-from redisson_dq.wire.leases import Leased, Letter, Record
+from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
 from redisson_dq.wire.request import Request, Word
 
 __all__ = [
     "LeaseKeys",
-    "Received",
+    "ReceiveReply",
     "ack",
     "call_with_dead",
     "dead_letters",
@@ -38,7 +38,7 @@ __all__ = [
 T = TypeVar("T")
 
 #: What a receive found: the leases, and how many values became dead letters on the way.
-Received = tuple[list[Leased], int]
+ReceiveReply = tuple[list[Leased], int]
 #: The script's word for each lease.
 _Outcomes = list[bytes]
 
@@ -77,7 +77,7 @@ def call_with_dead(
 
 def receive(
     keys: LeaseKeys, envelope: Envelope, nonce: bytes, count: int, visible_ms: int, limit: int
-) -> Request[Received]:
+) -> Request[ReceiveReply]:
     """Leases at most ``count`` values. The same request again gives the same leases, as long as they are held.
 
     ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has.
@@ -86,7 +86,7 @@ def receive(
     return call_with_dead("receive", keys, args, lambda reply: _received(keys, reply), repeatable=True)
 
 
-def _received(keys: LeaseKeys, reply: list[Any]) -> Received:
+def _received(keys: LeaseKeys, reply: list[Any]) -> ReceiveReply:
     now_us, buried, rows = reply
     return leased_rows(keys.queue, now_us, rows), buried
 
@@ -165,7 +165,7 @@ def _letters(reply: list[Any]) -> list[Letter]:
             id=id,
             at_ms=int(at) or None,
             source=source.decode(errors="replace"),
-            record=Record.parse(text),
+            record=LeaseRecord.parse(text),
             data=data,
         )
         for id, at, source, text, data in reply

@@ -12,10 +12,10 @@ import pytest
 
 from redisson_dq.cli.demo._board import Board, percentile
 from redisson_dq.cli.demo._clock import measure
-from redisson_dq.cli.demo._place import shown_url
-from redisson_dq.cli.demo._plan import Plan, make_plan
+from redisson_dq.cli.demo._display import PlainDisplay
+from redisson_dq.cli.demo._plan import OfferPlan, make_plan
+from redisson_dq.cli.demo._sandbox import shown_url
 from redisson_dq.cli.demo._text import bulk_line, clock_time, headline, item_line, milliseconds
-from redisson_dq.cli.demo._view import PlainView
 
 
 class TestPlan:
@@ -95,7 +95,7 @@ class TestPercentile:
         assert math.isnan(percentile([], 50))
 
 
-PLAN = Plan(items={"a": 2.0, "b": 1.0}, bulk={"x": 0.5, "y": 0.6})
+PLAN = OfferPlan(items={"a": 2.0, "b": 1.0}, bulk={"x": 0.5, "y": 0.6})
 
 
 def board_with(**lateness: float) -> Board:
@@ -214,13 +214,13 @@ class TestWords:
 class TestPlainView:
     def test_singles_get_a_line_and_the_bulk_one_at_every_quarter(self, capsys: pytest.CaptureFixture[str]) -> None:
         board = Board(make_plan(items=3, bulk=10, seconds=1.0))
-        with PlainView(board) as view:
+        with PlainDisplay(board) as display:
             for value, item in board.items.items():
                 board.due(value, item.delay)
                 board.arrived(value, item.delay + 1)
-                view.took(item)
-                view.refresh(0.0)
-            view.close("the outcome", ["one", "two"], good=True)
+                display.took(item)
+                display.refresh(0.0)
+            display.close("the outcome", ["one", "two"], good=True)
         lines = capsys.readouterr().out.splitlines()
         assert [line.split()[0] for line in lines[:3]] == ["item-01", "item-02", "item-03"]
         counts = [int(line.split()[1]) for line in lines if line.startswith("bulk:")]

@@ -16,11 +16,11 @@ import pytest
 from redisson_dq.aio.worker import Worker as AsyncWorker
 from redisson_dq.cli import main
 from redisson_dq.cli.worker import add_arguments
-from redisson_dq.cli.worker.backoff import Backoff
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.child import memory
-from redisson_dq.cli.worker.health import Health, State
+from redisson_dq.cli.worker.health import Health, HealthServer
 from redisson_dq.cli.worker.loading import LoadError, load
+from redisson_dq.cli.worker.restarts import RestartBackoff
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.worker import Worker
@@ -179,7 +179,7 @@ class TestLoading:
 
 class TestBackoff:
     def test_each_death_soon_after_doubles_the_pause(self) -> None:
-        backoff = Backoff()
+        backoff = RestartBackoff()
         assert [backoff.died(100.0, 1.0) for _ in range(9)] == [0, 0.5, 1, 2, 4, 8, 16, 30, 30]
         assert backoff.wait(100.0) == 30
         assert backoff.wait(129.0) == 1
@@ -187,7 +187,7 @@ class TestBackoff:
         assert [backoff.died(200.0, 1.0) for _ in range(3000)] == [30] * 3000
 
     def test_one_that_ran_for_long_is_replaced_at_once(self) -> None:
-        backoff = Backoff()
+        backoff = RestartBackoff()
         assert [backoff.died(100.0, each) for each in (1.0, 1.0, 10.0, 1.0, 9.9)] == [0, 0.5, 0, 0.5, 1]
 
 
@@ -266,8 +266,8 @@ class TestHealth:
         [(2, False, 200, 200), (1, False, 200, 503), (0, False, 503, 503), (0, True, 200, 503), (2, True, 200, 503)],
     )
     def test_answers(self, consuming: int, stopping: bool, live: int, ready: int) -> None:
-        state = State(wanted=2, running=2, consuming=consuming, stopping=stopping)
-        health = Health("127.0.0.1", 0, lambda: state)
+        state = Health(wanted=2, running=2, consuming=consuming, stopping=stopping)
+        health = HealthServer("127.0.0.1", 0, lambda: state)
         try:
             found: dict[str, Any] = {path: _asked(health.port, path) for path in ("/live", "/ready?now", "/", "/livex")}
         finally:
@@ -278,7 +278,7 @@ class TestHealth:
 
     def test_an_ipv6_address(self) -> None:
         # That of IPv4's loopback, which is there where IPv6 has no network.
-        health = Health("::ffff:127.0.0.1", 0, lambda: State(wanted=1, running=1, consuming=1, stopping=False))
+        health = HealthServer("::ffff:127.0.0.1", 0, lambda: Health(wanted=1, running=1, consuming=1, stopping=False))
         try:
             assert _asked(health.port, "/ready")[0] == 200
         finally:
@@ -290,7 +290,7 @@ class TestHealth:
             taken.listen()
             port = taken.getsockname()[1]
             with pytest.raises(RedissonDQError, match=f"the health port 127.0.0.1:{port} cannot be opened"):
-                Health("127.0.0.1", port, lambda: State(wanted=1, running=1, consuming=1, stopping=False))
+                HealthServer("127.0.0.1", port, lambda: Health(wanted=1, running=1, consuming=1, stopping=False))
 
 
 def _fill(filler: socket.socket, address: str) -> None:

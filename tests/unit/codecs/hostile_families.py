@@ -37,7 +37,7 @@ from redisson_dq.codecs.kryo5.wire import ascii_name, varint, varint_flag
 from redisson_dq.codecs.serialization import stream
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.handler import put
-from redisson_dq.codecs.serialization.stream import Array, ClassDesc, Content, FieldDesc, Instance
+from redisson_dq.codecs.serialization.stream import ArrayInstance, ClassDesc, Content, FieldDesc, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
@@ -224,17 +224,17 @@ def array_list(items: list[Content]) -> Instance:
 def shared_array_class(size: int) -> bytes:
     """Arrays without elements, of one class whose name is as long as a name can be."""
     desc = array_descriptor("[L" + "x" * min(65_000, size * 10) + ";")
-    return written(array_list([Array(desc, []) for _ in range(size)]))
+    return written(array_list([ArrayInstance(desc, []) for _ in range(size)]))
 
 
 def shared_array_of_arrays(size: int) -> bytes:
     desc = array_descriptor("[" * 255 + "I")
-    return written(array_list([Array(desc, []) for _ in range(size)]))
+    return written(array_list([ArrayInstance(desc, []) for _ in range(size)]))
 
 
 def shared_array_lists(size: int) -> bytes:
     desc = array_descriptor("[L" + "x" * min(65_000, size * 10) + ";")
-    nodes = [instance("java.util.Arrays$ArrayList", {"a": Array(desc, [])}) for _ in range(size)]
+    nodes = [instance("java.util.Arrays$ArrayList", {"a": ArrayInstance(desc, [])}) for _ in range(size)]
     return written(array_list(list(nodes)))
 
 

@@ -19,7 +19,7 @@ from redisson_dq.codecs import Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.kryo5.wire import ascii_name, varint, varint_flag
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.handler import put
-from redisson_dq.codecs.serialization.stream import Array, Content, Instance
+from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from tests.unit.codecs import acme
@@ -429,7 +429,7 @@ def test_an_address_is_written_to_the_bytes_of_java(address: Any, written: str) 
 
 
 def inet6(size: int, **values: Content) -> Instance:
-    raw = Array(array_descriptor("[B"), bytes(size))
+    raw = ArrayInstance(array_descriptor("[B"), bytes(size))
     return instance("java.net.Inet6Address", {"ipaddress": raw, "hostName": None, **values})
 
 

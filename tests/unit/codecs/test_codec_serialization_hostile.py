@@ -17,7 +17,7 @@ from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec, stream
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.handler import put
-from redisson_dq.codecs.serialization.stream import Array, ClassDesc, ClassObject, Content, FieldDesc, Instance
+from redisson_dq.codecs.serialization.stream import ArrayInstance, ClassDesc, ClassObject, Content, FieldDesc, Instance
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
@@ -60,7 +60,7 @@ def linked_map(*pairs: tuple[Content, Content]) -> Instance:
 
 
 def big_integer(value: int) -> Instance:
-    magnitude = Array(array_descriptor("[B"), value.to_bytes((value.bit_length() + 7) // 8, "big"))
+    magnitude = ArrayInstance(array_descriptor("[B"), value.to_bytes((value.bit_length() + 7) // 8, "big"))
     return instance("java.math.BigInteger", {"signum": 1, "magnitude": magnitude})
 
 
@@ -153,7 +153,7 @@ def unmodifiable(inner: Instance) -> Instance:
     return instance("java.util.Collections$UnmodifiableList", {"c": inner, "list": inner})
 
 
-def as_list(inner: Array) -> Instance:
+def as_list(inner: ArrayInstance) -> Instance:
     return instance("java.util.Arrays$ArrayList", {"a": inner})
 
 
@@ -161,20 +161,24 @@ def as_list(inner: Array) -> Instance:
     "copying",
     [
         lambda: [unmodifiable(inner) for inner in [array_list(*[None] * 20_000)] for _ in range(5_000)],
-        lambda: [as_list(inner) for inner in [Array(array_descriptor(OBJECTS), [None] * 20_000)] for _ in range(5_000)],
+        lambda: [
+            as_list(inner)
+            for inner in [ArrayInstance(array_descriptor(OBJECTS), [None] * 20_000)]
+            for _ in range(5_000)
+        ],
         lambda: [
             instance("java.util.BitSet", {"bits": inner})
-            for inner in [Array(array_descriptor("[J"), (-1,) * 2_000)]
+            for inner in [ArrayInstance(array_descriptor("[J"), (-1,) * 2_000)]
             for _ in range(5_000)
         ],
         lambda: [
             instance("java.lang.StringBuffer", {"count": 20_000, "value": inner})
-            for inner in [Array(array_descriptor("[C"), (97,) * 20_000)]
+            for inner in [ArrayInstance(array_descriptor("[C"), (97,) * 20_000)]
             for _ in range(5_000)
         ],
         lambda: [
             instance("java.math.BigInteger", {"signum": 1, "magnitude": inner})
-            for inner in [Array(array_descriptor("[B"), b"\xff" * 20_000)]
+            for inner in [ArrayInstance(array_descriptor("[B"), b"\xff" * 20_000)]
             for _ in range(5_000)
         ],
         lambda: [
@@ -314,7 +318,7 @@ def test_many_objects_of_a_deep_class_take_no_longer() -> None:
     desc = user_class("com.acme.C0")
     for number in range(190):
         desc = user_class(f"com.acme.C{number + 1}", superclass=desc)
-    data = written(Array(array_descriptor(OBJECTS), [Instance(desc) for _ in range(50_000)]))
+    data = written(ArrayInstance(array_descriptor(OBJECTS), [Instance(desc) for _ in range(50_000)]))
     value = quickly(lambda: generic.decode(data))
     assert len(value) == 50_000
 

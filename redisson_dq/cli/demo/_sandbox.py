@@ -19,12 +19,12 @@ from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["Place", "shown_url"]
+__all__ = ["Sandbox", "shown_url"]
 
 _TIMEOUT = 10.0  # seconds
 
 
-class Place:
+class Sandbox:
     """A context manager. On exit the queue's keys are deleted and the server, if it is ours, is stopped.
 
     ``url`` None starts a server. Raises ServerNotFoundError, ArgumentError for a URL that is none,
@@ -38,7 +38,7 @@ class Place:
         self._url = url
         self._stack = contextlib.ExitStack()
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> Sandbox:
         with contextlib.ExitStack() as stack:
             if self._url is None:
                 self.server = stack.enter_context(EmbeddedServer())

@@ -1,6 +1,6 @@
 """The demo's producer and consumer, through the library's public API: in two threads, or as two tasks.
 
-What happens is reported as events, in any thread; times are ``time.perf_counter()`` seconds.
+What happens is reported, in any thread; times are ``time.perf_counter()`` seconds.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 import attrs
 
 from redisson_dq import aio, connect
-from redisson_dq.cli.demo._plan import Plan
+from redisson_dq.cli.demo._plan import OfferPlan
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
 
-__all__ = ["AsyncWork", "Event", "Failed", "Offered", "SyncWork", "Taken", "Work"]
+__all__ = ["TaskTraffic", "Report", "Aborted", "Offered", "ThreadTraffic", "Arrived", "Traffic"]
 
 _PATIENCE = 10.0  # seconds for threads to end
 
@@ -35,7 +35,7 @@ class Offered:
 
 
 @attrs.frozen(kw_only=True)
-class Taken:
+class Arrived:
     """``take()`` returned this value at that time."""
 
     value: str
@@ -43,17 +43,17 @@ class Taken:
 
 
 @attrs.frozen(kw_only=True)
-class Failed:
+class Aborted:
     """The producer or the consumer ended with this error."""
 
     error: BaseException
 
 
-Event = Offered | Taken | Failed
-_Emit = Callable[[Event], None]
+Report = Offered | Arrived | Aborted
+_Emit = Callable[[Report], None]
 
 
-class Work(Protocol):
+class Traffic(Protocol):
     """Offers and takes in the background from ``start`` to ``stop``."""
 
     def start(self) -> None:
@@ -63,10 +63,10 @@ class Work(Protocol):
         """End everything and wait for it; harmless before ``start`` and a second time."""
 
 
-class SyncWork:
+class ThreadTraffic:
     """One thread offers, another takes."""
 
-    def __init__(self, url: str, name: str, plan: Plan, emit: _Emit) -> None:
+    def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
         self._stack = contextlib.ExitStack()
 
@@ -104,13 +104,13 @@ class SyncWork:
         with _reporting(self._emit):
             while True:
                 value = queue.take()
-                self._emit(Taken(value=value, at=perf_counter()))
+                self._emit(Arrived(value=value, at=perf_counter()))
 
 
-class AsyncWork:
+class TaskTraffic:
     """An event loop in a thread of its own; one task offers, another takes."""
 
-    def __init__(self, url: str, name: str, plan: Plan, emit: _Emit) -> None:
+    def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
         self._thread = threading.Thread(target=self._run, name="demo-asyncio", daemon=True)
         self._stop: Callable[[], object] | None = None
@@ -133,7 +133,7 @@ class AsyncWork:
             asyncio.run(self._main())
         except BaseException as error:
             if self._opened.done():
-                self._emit(Failed(error=error))
+                self._emit(Aborted(error=error))
             else:
                 self._opened.set_exception(error)
 
@@ -170,7 +170,7 @@ class AsyncWork:
         with _reporting(self._emit):
             while True:
                 value = await queue.take()
-                self._emit(Taken(value=value, at=perf_counter()))
+                self._emit(Arrived(value=value, at=perf_counter()))
 
 
 @contextlib.contextmanager
@@ -180,7 +180,7 @@ def _reporting(emit: _Emit) -> Iterator[None]:
     except ClosedError:
         pass  # that is how stop() ends a wait
     except Exception as error:
-        emit(Failed(error=error))
+        emit(Aborted(error=error))
 
 
 @contextlib.asynccontextmanager

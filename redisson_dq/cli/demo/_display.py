@@ -13,15 +13,15 @@ from redisson_dq.cli.demo._text import bulk_line, clock_time, item_line, millise
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["LiveView", "PlainView", "View", "make_view"]
+__all__ = ["LiveDisplay", "PlainDisplay", "Display", "make_display"]
 
 _NEEDS_RICH = "redisson-dq: for a live table: pip install 'redisson-dq[cli]' (rich is missing); plain lines follow"
 
 
-class View(Protocol):
+class Display(Protocol):
     """Shows the board. A context manager around the run; ``close`` prints the outcome."""
 
-    def __enter__(self) -> View: ...
+    def __enter__(self) -> Display: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -37,18 +37,18 @@ class View(Protocol):
         """The outcome."""
 
 
-def make_view(board: Board, *, plain: bool) -> View:
+def make_display(board: Board, *, plain: bool) -> Display:
     """A live table on a terminal with rich, else plain lines."""
     if plain or not sys.stdout.isatty():
-        return PlainView(board)
+        return PlainDisplay(board)
     try:
-        return LiveView(board)
+        return LiveDisplay(board)
     except ImportError:
         print(_NEEDS_RICH, file=sys.stderr)
-        return PlainView(board)
+        return PlainDisplay(board)
 
 
-class PlainView(contextlib.AbstractContextManager["PlainView"]):
+class PlainDisplay(contextlib.AbstractContextManager["PlainDisplay"]):
     """A line for each single item, and for the bulk at every quarter."""
 
     def __init__(self, board: Board) -> None:
@@ -77,7 +77,7 @@ class PlainView(contextlib.AbstractContextManager["PlainView"]):
         print("", headline, *lines, sep="\n", flush=True)
 
 
-class LiveView(contextlib.AbstractContextManager["LiveView"]):
+class LiveDisplay(contextlib.AbstractContextManager["LiveDisplay"]):
     """A table that changes in place. Raises ImportError without rich."""
 
     def __init__(self, board: Board) -> None:
@@ -88,7 +88,7 @@ class LiveView(contextlib.AbstractContextManager["LiveView"]):
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, auto_refresh=False)
 
-    def __enter__(self) -> LiveView:
+    def __enter__(self) -> LiveDisplay:
         self._live.start()
         return self
 

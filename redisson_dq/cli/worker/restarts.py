@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["Backoff"]
+__all__ = ["RestartBackoff"]
 
 _FIRST, _LONGEST = 0.5, 30.0
 # A process that ran for that long was well.
 _WELL = 10.0
 
 
-class Backoff:
+class RestartBackoff:
     """The first process that dies is replaced at once. Each one that dies soon after doubles the pause."""
 
     def __init__(self) -> None:
