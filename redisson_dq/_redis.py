@@ -144,11 +144,92 @@ def mark_clean(connection: Any) -> None:
     connection.is_clean = True
 
 
+class _Lending:
+    """A pool that lends connections, and does nothing besides.
+
+    redis-py counts and tells of every connection that is lent. That takes longer than a PING of Redis.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        # One step of C code each takes a connection from here and puts one back.
+        self._idle: list[Any] = []
+        super().__init__(*args, **settings)
+
+    def get_connection(self: Any) -> Any:
+        connection = _last_of(self._idle) or self.make_connection()
+        try:
+            connection.connect()
+            if not _is_fresh(connection):
+                connection.disconnect()
+                connection.connect()
+        except BaseException:
+            self.release(connection)
+            raise
+        return connection
+
+    def release(self: Any, connection: Any) -> None:
+        if self.owns_connection(connection):
+            self._idle.append(connection)
+        else:
+            # A Sentinel has named another master since.
+            connection.disconnect()
+
+    def disconnect(self, inuse_connections: bool = True) -> None:
+        """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
+        while (connection := _last_of(self._idle)) is not None:
+            connection.disconnect()
+
+
+class _AsyncLending:
+    """The same for asyncio."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        self._idle: list[Any] = []
+        super().__init__(*args, **settings)
+
+    async def get_connection(self: Any) -> Any:
+        connection = _last_of(self._idle) or self.make_connection()
+        try:
+            await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
+
+    async def release(self, connection: Any) -> None:
+        self._idle.append(connection)
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(connection.disconnect() for connection in idle))
+
+
+def _last_of(idle: list[Any]) -> Any:
+    # Another thread may take the last one between a look and a step.
+    with contextlib.suppress(IndexError):
+        return idle.pop()
+    return None
+
+
+def _is_fresh(connection: Any) -> bool:
+    """Whether a connection is open, and nothing is left to be read on it."""
+    try:
+        return not connection.can_read()
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError):
+        return False
+
+
+@functools.cache
+def _lending(how: type[Any], pool_class: type[Any]) -> type[Any]:
+    return type(pool_class.__name__, (how, pool_class), {})
+
+
 def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
     settings = _settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0))
     if isinstance(pool, SentinelConnectionPool):
-        own: redis.ConnectionPool = SentinelConnectionPool(
+        own: redis.ConnectionPool = _lending(_Lending, SentinelConnectionPool)(
             pool.service_name,
             pool.sentinel_manager,
             connection_class=_tidy(pool.connection_class),
@@ -157,14 +238,17 @@ def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
             **settings,
         )
         return own
-    return redis.ConnectionPool(connection_class=_tidy(pool.connection_class), max_connections=_UNLIMITED, **settings)
+    own = _lending(_Lending, redis.ConnectionPool)(
+        connection_class=_tidy(pool.connection_class), max_connections=_UNLIMITED, **settings
+    )
+    return own
 
 
 def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
     settings = _settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
     if isinstance(pool, AsyncSentinelConnectionPool):
-        own: redis.asyncio.ConnectionPool = AsyncSentinelConnectionPool(
+        own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, AsyncSentinelConnectionPool)(
             pool.service_name,
             pool.sentinel_manager,
             connection_class=pool.connection_class,
@@ -173,7 +257,10 @@ def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.Connect
             **settings,
         )
         return own
-    return redis.asyncio.ConnectionPool(connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings)
+    own = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings
+    )
+    return own
 
 
 def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
@@ -184,7 +271,10 @@ def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
 def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asyncio.ConnectionPool:
     """A pool of our own to one node of a cluster."""
     settings = _settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
-    return redis.asyncio.ConnectionPool(connection_class=node.connection_class, max_connections=_UNLIMITED, **settings)
+    own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=node.connection_class, max_connections=_UNLIMITED, **settings
+    )
+    return own
 
 
 def hang_up(connection: Any) -> None:
