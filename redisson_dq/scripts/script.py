@@ -38,7 +38,7 @@ class Script:
     """One Lua script as it is sent to Redis."""
 
     name: str
-    source: str
+    source: str = attrs.field(repr=False)
     sha: str
     #: What it does: the header's text before its first field.
     summary: str

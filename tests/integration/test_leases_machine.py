@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from redisson_dq import SettleOutcome, connect
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import LeaseLostError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import eventually
@@ -59,6 +60,7 @@ class Machine(RuleBasedStateMachine):
         self.client = connect(self.server.url, codec=StringCodec())
         self.queue = self.client.blocking_queue("orders", transfer=False, delivery_limit=LIMIT)
         self.delayed = self.client.delayed_queue("orders", transfer=False)
+        self.effects = self.client.blocking_queue("effects", transfer=False)
         self.made = 0
         self.arrived: list[Model] = []
         self.ready: list[Model] = []
@@ -186,6 +188,45 @@ class Machine(RuleBasedStateMachine):
         self.ready.append(self.waiting.pop(text))
 
     @precondition(lambda self: self.waiting)
+    @rule(data=st.data(), done=st.booleans())
+    def take_due(self, data: st.DataObject, done: bool) -> None:
+        """Leased where it waits, without a transfer between."""
+        text = data.draw(st.sampled_from(sorted(self.waiting)))
+        (item,) = [item for item in self.delayed.items(0, 999) if item.value == text]
+        item.run_now()
+        (each,) = eventually(lambda: self.delayed.take_due(visibility_timeout=HOUR))
+        model = self.waiting.pop(text)
+        model.attempt += 1
+        assert (each.value, each.attempt, each.failures) == (model.text, model.attempt, model.failures)
+        self.over.append(each)
+        if done:
+            assert each.ack()
+        else:
+            assert each.reject()
+            self.dead.append(model)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), done=st.booleans())
+    def in_one_transaction(self, data: st.DataObject, done: bool) -> None:
+        """Its effect is there exactly if the lease was held."""
+        place = data.draw(st.sampled_from(range(len(self.held))))
+        delivery, _ = self.held[place]
+        over = data.draw(st.sampled_from(self.over)) if self.over and not done else None
+        try:
+            with self.client.pipeline(transaction=True) as pipe:
+                for each in filter(None, (delivery, over)):
+                    pipe.add(each.requests.ack())
+                pipe.add(self.effects.requests.add("done"))
+        except LeaseLostError:
+            assert over is not None
+            assert not self.admin.exists("effects")
+            return
+        assert over is None
+        assert self.admin.lpop("effects", 9) == [b"done"]
+        del self.held[place]
+        self.over.append(delivery)
+
+    @precondition(lambda self: self.waiting)
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
         text = data.draw(st.sampled_from(sorted(self.waiting)))
@@ -217,6 +258,24 @@ class Machine(RuleBasedStateMachine):
             model.attempt = model.failures = model.crashes = 0
             self.ready.append(model)
         del self.dead[:count]
+
+    @precondition(lambda self: self.dead)
+    @rule(data=st.data(), limit=st.integers(1, 3), other=st.booleans())
+    def redrive_by_ids(self, data: st.DataObject, limit: int, other: bool) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(range(len(self.dead))), min_size=1, max_size=4))
+        letters = self.queue.dead_letters(0, 999)
+        ids = ["00ff", *(letters[place].id for place in chosen)]
+        moved = [self.dead[place] for place in dict.fromkeys(chosen)][:limit]
+        done = self.queue.redrive(ids, limit, to="other" if other else None)
+        self.dead = [model for model in self.dead if model not in moved]
+        assert (done.count, done.left) == (len(moved), len(self.dead))
+        if other:
+            assert self.admin.lrange("other", 0, -1) == [model.text.encode() for model in moved]
+            self.admin.delete("other")
+            return
+        for model in moved:
+            model.attempt = model.failures = model.crashes = 0
+            self.ready.append(model)
 
     @precondition(lambda self: self.dead)
     @rule(data=st.data())

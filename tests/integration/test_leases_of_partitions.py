@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import redisson_dq.aio
-from redisson_dq import SettleOutcome
+from redisson_dq import Redriven, SettleOutcome
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import DecodeError
+from redisson_dq.errors import ArgumentError, DecodeError
+from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.faults.awaits import cancelled_at
 from tests.flavours import Flavour
@@ -88,3 +89,56 @@ def test_what_cannot_be_read_leaves_the_others_to_the_error(admin: Any, url: str
         assert sorted(each.value for each in raised.value.decoded) == ["a", "b"]
         assert raised.value.undecodable == [b"\xff"]
         assert queue.ack_all(raised.value.decoded) == [SettleOutcome.ACKED] * 2
+
+
+def test_dead_letters_of_all_partitions(admin: Any, client: Any) -> None:
+    queue = client.blocking_queue("orders", partitions=4)
+    homes = {}
+    for number in range(12):
+        homes[f"v{number}"] = queue.partition_for(str(number)).name
+        queue.add(f"v{number}", key=str(number))
+    held = queue.receive(100, timeout=0)
+    first = queue.in_flight(0, 4)
+    assert [each.deadline for each in first] == sorted(each.deadline for each in first)
+    assert queue.extend_all(held[:2], 600) == [SettleOutcome.EXTENDED] * 2
+    assert {each.id for each in queue.in_flight(10, 11)} == {each.id for each in held[:2]}
+    for each in held:
+        assert queue.reject_all([each], "why") == [SettleOutcome.DEAD_LETTERED]
+    letters = queue.dead_letters()
+    assert sorted(each.value for each in letters) == sorted(homes)
+    assert [each.died for each in letters] == sorted(each.died for each in letters)
+    assert [each.value for each in queue.dead_letters(3, 5)] == [each.value for each in letters[3:6]]
+
+    done = queue.redrive([letters[5], letters[7].id, "00ff", letters[2]], limit=3)
+    assert (done.count, done.left) == (2, 10)
+    assert queue.redrive(limit=4).count == 4
+    again = queue.receive(100, timeout=0)
+    assert {each.value for each in again} == {letters[place].value for place in (0, 1, 2, 3, 5, 7)}
+    # Each is in its own partition, where its key is in order.
+    assert {each.value: homes[each.value] for each in again} == {each.value: each._settling.name for each in again}
+    assert queue.purge_dead([letters[11]]) == queue.purge_dead(limit=1) == 1
+    assert queue.redrive() == Redriven(count=4, left=0, clients=1)
+    assert queue.purge_dead() == 0
+
+
+def test_one_list_for_the_dead_letters_of_all_partitions(admin: Any, client: Any) -> None:
+    queue = client.blocking_queue("orders", partitions=3, dead_letter="orders-dead")
+    for number in range(9):
+        queue.add(f"v{number}", key=str(number))
+    queue.reject_all(queue.receive(100, timeout=0))
+    assert Counter(each.value for each in queue.dead_letters()) == Counter(f"v{number}" for number in range(9))
+    with pytest.raises(ArgumentError, match="one dead-letter list"):
+        queue.redrive()
+    first = client.blocking_queue(queue.partition_for("0").name, dead_letter="orders-dead")
+    assert first.redrive(limit=2).left == 7
+    assert queue.purge_dead(limit=3) == 3
+    assert queue.purge_dead() == 4
+
+
+def test_a_lost_lease_of_a_partition_is_told_of(admin: Any, client: Any) -> None:
+    told: list[str] = []
+    queue = client.blocking_queue("orders", partitions=3)
+    queue.add("a", key="a")
+    delivery = queue.receive(visibility_timeout=0.5, renew=True, on_lost=lambda lost: told.append(lost.id))
+    admin.delete(QueueKeys.of(queue.partition_for("a").name).leases)
+    eventually(lambda: told == [delivery.id])

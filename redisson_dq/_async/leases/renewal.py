@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import time
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch, async_call
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncMutex, AsyncSwitch, async_call
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
@@ -41,8 +42,10 @@ class Renewal:
         self._task: AsyncBackgroundTask | None = None
         self._closed = False
 
-    def keep(self, deliveries: list[Delivery[Any]]) -> None:
-        """Keeps these until they are ended."""
+    def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
+        """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
+        for each in deliveries:
+            each._on_lost = on_lost
         with self._mutex:
             if self._closed:
                 return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime, timezone
 from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._async.leases.delivery import Delivery
@@ -19,10 +21,11 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, async_finish_or_undo, async_sleep
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
-from redisson_dq.items import SettleOutcome
+from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
+from redisson_dq.items import Redriven, SettleOutcome
 from redisson_dq.requests.checks import check_count, check_function, limit_of
 from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.requests.leases import DeadLetter, InFlight
 from redisson_dq.requests.partitioned import PartitionedQueueRequests
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
@@ -35,6 +38,10 @@ logger = logging.getLogger("redisson_dq")
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
+# Dead letters that another program put into the list come first. It is not known when.
+_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
+# So many dead letters are moved or removed at most where a limit is given.
+_MOST = 1000
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -143,12 +150,32 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
 
     @overload
     async def receive(
-        self, *, timeout: Delay | None = None, visibility_timeout: Delay = 30, renew: bool = False
+        self,
+        *,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T]: ...
+
+    @overload
+    async def receive(
+        self,
+        *,
+        timeout: Delay | None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
     ) -> Delivery[T] | None: ...
 
     @overload
     async def receive(
-        self, limit: int, *, timeout: Delay | None = None, visibility_timeout: Delay = 30, renew: bool = False
+        self,
+        limit: int,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
     ) -> list[Delivery[T]]: ...
 
     async def receive(
@@ -158,6 +185,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         timeout: Delay | None = None,
         visibility_timeout: Delay = 30,
         renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """Waits for values of any partition and leases them. Otherwise like :meth:`BlockingQueue.receive`.
 
@@ -166,6 +194,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         """
         seconds = None if timeout is None else timeout_seconds(timeout, self.name)
         wanted = 1 if limit is None else check_count(limit, self.name)
+        if on_lost is not None:
+            check_function(on_lost, self.name)
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._check()
@@ -181,7 +211,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                     _keep(lifelines)
                     continue
                 if renew and deliveries:
-                    self._runtime.renewal.keep(deliveries)
+                    self._runtime.renewal.keep(deliveries, on_lost)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
                 # The last step. An interruption up to here lets the values go back.
                 _keep(lifelines)
@@ -237,6 +267,38 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         """
         return await self.partitions[0].nack_all(deliveries, delay, count, reason, durable=durable)
 
+    async def reject_all(
+        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.reject_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].reject_all(deliveries, reason, durable=durable)
+
+    async def extend_all(
+        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.extend_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        return await self.partitions[0].extend_all(deliveries, visibility_timeout, durable=durable)
+
+    async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
+        """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``
+        to ``stop`` of the first 1,000.
+
+        :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
+        self.partitions[0].requests.in_flight(start, stop)
+        pages = await self._ask(lambda partition: partition.requests.in_flight(0, stop))
+        return list(itertools.islice(heapq.merge(*pages, key=lambda held: held.deadline), start, stop + 1))
+
     async def in_flight_size(self) -> int:
         """How many values receivers hold, in all partitions.
 
@@ -244,6 +306,53 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         :Guarantee: reads only, each partition at a moment of its own
         """
         return sum(await self._ask(lambda partition: partition.requests.in_flight_size()))
+
+    # -- dead letters ------------------------------------------------------------------------------------------------
+
+    async def dead_letters(self, start: int = 0, stop: int = 99) -> list[DeadLetter[T]]:
+        """The dead letters of all partitions, oldest first: from index ``start`` to ``stop`` of the first 1,000.
+
+        :Cost: O(p (s + k log d)), p partitions, s the index ``stop``, d dead letters; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        self.partitions[0].requests.dead_letters(start, stop)
+        pages = await self._ask(lambda partition: partition.requests.dead_letters(0, stop), self._with_dead_letters)
+        return list(itertools.islice(heapq.merge(*pages, key=lambda letter: letter.died or _LONG_AGO), start, stop + 1))
+
+    async def redrive(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Redriven:
+        """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
+
+        With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
+        Raises ArgumentError where the queue was opened with ``dead_letter=``: there the partitions have one list, and
+        each handle in ``queue.partitions`` moves dead letters to its own partition.
+
+        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+            two with ``limit``
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        if len(self._with_dead_letters) < len(self.partitions):
+            raise ArgumentError(
+                f"queue {self.name!r}: its partitions have one dead-letter list; queue.partitions has the handles, "
+                "each of which moves dead letters to its own"
+            )
+        chosen = await self._chosen(ids, limit)
+        done = await self._ask(lambda partition: partition.requests.redrive(chosen))
+        clients = [each.clients for each in done if each.clients is not None]
+        return Redriven(
+            count=sum(each.count for each in done),
+            left=sum(each.left for each in done),
+            clients=min(clients) if len(clients) == len(done) else None,
+        )
+
+    async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
+        """Removes dead letters of all partitions for good; gives how many. Chosen as for :meth:`redrive`.
+
+        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+            two with ``limit``
+        :Guarantee: atomic in each partition
+        """
+        chosen = await self._chosen(ids, limit)
+        return sum(await self._ask(lambda partition: partition.requests.purge_dead(chosen), self._with_dead_letters))
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
@@ -288,6 +397,21 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         await super().destroy()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _with_dead_letters(self) -> list[BlockingQueue[T]]:
+        """One partition for each list of dead letters."""
+        return list({partition._side.dead_keys.dead: partition for partition in self.partitions}.values())
+
+    async def _chosen(
+        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
+    ) -> Sequence[str | DeadLetter[T]] | None:
+        """The dead letters that a call means, no more than ``limit``. None for all."""
+        chosen = None if ids is None else self.partitions[0]._side.collected(ids)
+        if limit is None:
+            return chosen
+        most = min(check_count(limit, self.name), _MOST)
+        return (await self.dead_letters(0, most - 1) if chosen is None else chosen)[:most]
 
     async def _sizes(self) -> list[int]:
         return await self._ask(lambda partition: partition.requests.size())

@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 import time
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
-from redisson_dq._concurrency import BackgroundTask, Mutex, Switch, call
+from redisson_dq._concurrency import BackgroundTask, Callback, Mutex, Switch, call
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -44,8 +45,10 @@ class Renewal:
         self._task: BackgroundTask | None = None
         self._closed = False
 
-    def keep(self, deliveries: list[Delivery[Any]]) -> None:
-        """Keeps these until they are ended."""
+    def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: Callback[Any] | None) -> None:
+        """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
+        for each in deliveries:
+            each._on_lost = on_lost
         with self._mutex:
             if self._closed:
                 return

@@ -134,9 +134,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
                     lifeline.keep()
                     continue
                 if renew and deliveries:
-                    for each in deliveries:
-                        each._on_lost = on_lost
-                    self._runtime.renewal.keep(deliveries)
+                    self._runtime.renewal.keep(deliveries, on_lost)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
                 # Keeping is the last step. After an interruption before it, the values go back.
                 lifeline.keep()
@@ -234,9 +232,9 @@ class LeasingQueue(Leasing[T], Generic[T]):
     ) -> Redriven:
         """Makes dead letters ready again, where they begin anew: in this queue, or in another one.
 
-        ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest, up to ``limit`` and at most 1,000. Tells
-        how many were moved, how many are left, and how many clients have the queue open. On a cluster the other queue
-        needs the same hash tag. Raises CrossSlotError.
+        ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
+        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open. On a
+        cluster the other queue needs the same hash tag. Raises CrossSlotError.
 
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic; never sent twice

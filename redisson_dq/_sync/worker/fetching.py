@@ -305,10 +305,8 @@ class Fetcher:
         for lifeline in lifelines:
             lifeline.keep()
         for intake, deliveries, error in came:
-            for delivery in deliveries:
-                delivery._on_lost = self._on_lost
             if deliveries:
-                intake.parts[0]._runtime.renewal.keep(deliveries)
+                intake.parts[0]._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
             call(self._take, (intake, deliveries))

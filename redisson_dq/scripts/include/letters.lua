@@ -36,12 +36,18 @@ local function forget_letter(id)
   return d
 end
 
--- Takes dead letters out of the list, by ids or the first so many, and gives visit the value and the record of each.
+-- Takes dead letters out of the list, at most so many: those with these ids, or the first. Gives visit the value and the
+-- record of each.
 local function take_letters(which, ids, most, visit)
   if which == 'ids' then
+    local left = tonumber(most)
     for _, id in ipairs(ids) do
+      if left == 0 then
+        return
+      end
       local _, _, _, value = letter(redis.call('HGET', keys.dead_info, id))
       if value and redis.call('LREM', keys.dead, 1, value) == 1 then
+        left = left - 1
         visit(value, forget_letter(id), id)
       end
     end
