@@ -130,7 +130,7 @@ class Declaration:
     def elements(self) -> tuple[Signature, ...]:
         """Of a subclass of a collection: the type arguments of that class, in terms of its own parameters."""
         for base in getattr(self.python, "__orig_bases__", ()):
-            arguments = tuple(signature_of(one, where=self.name, null=True) for one in get_args(base))
+            arguments = tuple(self._type(one, where=self.name, null=True) for one in get_args(base))
             above = _by_python.get(get_origin(base))
             if above is not None:
                 given = dict(zip(above.parameters, arguments, strict=False))
@@ -181,11 +181,11 @@ class Declaration:
         """The names of the class's type parameters."""
         return tuple(parameter.__name__ for parameter in getattr(self.python, "__parameters__", ()))
 
-    def _type(self, annotation: Any, *, where: str) -> Signature:
+    def _type(self, annotation: Any, *, where: str, null: bool = False) -> Signature:
         """What an annotation in this class stands for: a JavaType may name the class's type parameters."""
         parameters = getattr(self.python, "__parameters__", ())
         variables = {parameter.__name__: signature_of(parameter, where=where) for parameter in parameters}
-        return with_variables(signature_of(annotation, where=where), variables)
+        return with_variables(signature_of(annotation, where=where, null=null), variables)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from redisson_dq.java.declare import Declaration, declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature, with_arguments
 
-__all__ = ["arguments_in", "not_related"]
+__all__ = ["arguments_in", "not_related", "variables_in"]
 
 
 def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
@@ -21,6 +21,14 @@ def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, 
     if slot.name == declaration.name or not slot.arguments:
         return slot.arguments
     return _deduced(declaration, slot)
+
+
+def variables_in(types: Iterable[Signature], given: Iterable[Signature]) -> dict[str, Signature]:
+    """What the type variables in ``types`` stand for where these are ``given``: E is Order in List<E>, List<Order>."""
+    found: dict[str, Signature] = {}
+    for one, seen in zip(given, types, strict=False):
+        _match(one, seen, found)
+    return found
 
 
 def not_related(declaration: Declaration, slot: Signature) -> str:

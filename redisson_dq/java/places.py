@@ -16,7 +16,7 @@ from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.conversions import Misfit, convert
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, signature_of
-from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.generics import arguments_in, variables_in
 from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable, is_jdk
 from redisson_dq.java.maps import EnumMap, LinkedHashMap
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
@@ -38,6 +38,7 @@ __all__ = [
     "Misfit",
     "Notes",
     "Place",
+    "declared_elements",
     "element_types",
     "field_places",
     "value_is_assignable",
@@ -140,7 +141,7 @@ class Place:
         declaration = declaration_of(value.java_name) if named else declaration_for(type(value))
         if declaration is None or not declaration.extends or declaration.name == self.name:
             return
-        if not all(map(_may_hold, self._signature.arguments, declaration.elements)):
+        if not all(map(_may_hold, declared_elements(self._signature), declaration.elements)):
             raise Misfit(value, self._signature.source)
         if len(declaration.elements) == 1 and self._arguments[0] is not None and not isinstance(value, Entries):
             # Of an interface nobody knows here what its objects are beside it.
@@ -362,17 +363,26 @@ def _check_inner(value: Any, inner: str) -> None:
         raise
 
 
+def declared_elements(slot: Signature) -> tuple[Signature, ...]:
+    """The types of the elements, or of keys and values, of a collection that is declared as ``slot``."""
+    declaration = declaration_of(slot.name)
+    if declaration is None or not declaration.extends:
+        return slot.arguments
+    return _elements_with(declaration, slot.arguments)
+
+
 def element_types(declaration: Declaration, slot: Signature) -> tuple[Signature, ...]:
     """The types of the elements, or of keys and values, of a subclass of a collection where ``slot`` is declared."""
-    arguments = slot.arguments
-    if slot.name != declaration.name:  # List<Order> tells what Tags<T> is there
-        found: dict[str, Signature] = {}
-        for given, own in zip(arguments, declaration.elements, strict=False):
-            if own.variable is not None:
-                found[own.variable] = given
-        arguments = tuple(found.get(name, _ANY) for name in declaration.parameters)
-    given_arguments = dict(zip(declaration.parameters, arguments, strict=False))
-    return tuple(with_arguments(part, given_arguments) for part in declaration.elements)
+    if slot.name == declaration.name:
+        return _elements_with(declaration, slot.arguments)
+    # List<Order> tells what Tags<T> is there.
+    found = variables_in(declaration.elements, declared_elements(slot))
+    return _elements_with(declaration, tuple(found.get(name, _ANY) for name in declaration.parameters))
+
+
+def _elements_with(declaration: Declaration, arguments: tuple[Signature, ...]) -> tuple[Signature, ...]:
+    given = dict(zip(declaration.parameters, arguments, strict=False))
+    return tuple(with_arguments(part, given) for part in declaration.elements)
 
 
 def with_declared_parts(value: Any, declaration: Declaration, slot: Signature, notes: Notes) -> Any:

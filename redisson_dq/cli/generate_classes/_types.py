@@ -304,7 +304,8 @@ class Annotations:
         if use.is_variable:
             return self._variables[use.name, owner.parameters[use.name]]
         if use.name in later:
-            return self.importing("Annotated") + f'["{self._names[use.name]}", {self.java_type(use.name)}]'
+            said = self.java_type(self.source(attrs.evolve(use, wildcard=""), owner))
+            return self.importing("Annotated") + f'["{self._names[use.name]}", {said}]'
         if self._holds_unhashable(use):
             holder = self.importing(f"Annotated[{_holder(use.name)}")
             arguments = ", ".join(self.reference(_upper(argument), owner, later) for argument in use.arguments)

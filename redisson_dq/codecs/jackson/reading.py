@@ -25,7 +25,7 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     held_by,
     key_and_value_of,
-    without_wildcards,
+    parts_of,
 )
 from redisson_dq.codecs.marks import marked
 from redisson_dq.java.arrays import array_of, component_of
@@ -34,7 +34,6 @@ from redisson_dq.java.declare import Declaration, declaration_of
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
-from redisson_dq.java.places import element_types
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of
 
@@ -117,12 +116,15 @@ class Reader:
         if slot is OBJECT and kind not in _SHAPES:
             return self.number(node)
         if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
+            if type(node.content) not in _SHAPES:
+                self._note_name(node.name, slot)
             return self._of_class(node.name, node.content, slot, depth)
         if slot.name in REFERENCES:
             return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
         if not self._dialect.names(slot):
-            # Redisson 4.3 names the class of a UUID, and this codec those of what stands in an EnumMap.
+            # Redisson 4.3 names the class of a UUID, and Java those in an array of lists of them.
             if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
+                self._note_name(slot.name, slot)
                 node = node[1]
             return self._declared_as(node, slot, depth)
         nameless = self._dialect.generic and depth > 1
@@ -144,6 +146,11 @@ class Reader:
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
             return self._declared_as(node, slot, depth)
         return self.number(node)
+
+    def _note_name(self, name: str, slot: Signature) -> None:
+        """Note that a value stands with the name of its class, which is left out where ``slot`` is declared."""
+        if self._dialect.typed and name == slot.name and not self._dialect.names(slot):
+            self.other = f"the class {shorten(name, 80)} stands where it is declared, and is left out"
 
     def number(self, node: Any) -> Any:
         """What stands without a class and holds no others, as it is; a number with a point is a Double."""
@@ -225,7 +232,7 @@ class Reader:
 
     def _collection(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
         """An object of a class that extends a collection."""
-        parts = Signature(declaration.extends, tuple(map(without_wildcards, element_types(declaration, slot))))
+        parts, _ = parts_of(declaration, slot, self._dialect.names)
         found = self._of_class(declaration.extends, node, parts, depth)
         try:
             return declaration.collection(found)

@@ -6,21 +6,25 @@ the class of every value whose declared type is not final.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
 from redisson_dq import java
-from redisson_dq.java.arrays import component_of
+from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.declare import Declaration, declaration_of
 from redisson_dq.java.facts import ZEROS
 from redisson_dq.java.fields import attributes_of
+from redisson_dq.java.hierarchy import is_assignable
+from redisson_dq.java.places import declared_elements, element_types
 from redisson_dq.java.signatures import OBJECT, Signature, array_signature, with_arguments
 
 __all__ = [
     "HELD",
     "REFERENCES",
+    "ContainerType",
     "Property",
     "component_slot",
     "chrono_unit_text",
@@ -29,6 +33,7 @@ __all__ = [
     "held_by",
     "key_and_value_of",
     "names_class",
+    "parts_of",
     "properties",
     "without_wildcards",
 ]
@@ -92,6 +97,33 @@ def key_and_value_of(slot: Signature) -> tuple[Signature, Signature]:
     return (slot.arguments[0], slot.arguments[1]) if len(slot.arguments) == 2 else (OBJECT, OBJECT)
 
 
+class ContainerType(Signature):
+    """The type of a field that is a collection or a map.
+
+    If it is a List<Object>, Jackson names the class of each element, even where the object is of a class that extends
+    ArrayList<Color>. Elsewhere, as in a list of lists, that class alone decides.
+    """
+
+    __slots__ = ()
+
+
+def parts_of(declaration: Declaration, slot: Signature, names: Callable[[Signature], bool]) -> tuple[Signature, bool]:
+    """As which collection Jackson takes an object of a subclass of one that is declared as ``slot``, and whether other
+    elements are declared there than the class says.
+
+    ``names`` tells whether the values of a type are written with the names of their classes.
+    """
+    own = tuple(map(without_wildcards, element_types(declaration, slot)))
+    if type(slot) is ContainerType:
+        *_, declared = map(without_wildcards, (OBJECT, *declared_elements(slot)))
+        if names(declared):
+            own = own or (OBJECT,) * (1 + is_assignable(declaration.extends, "java.util.Map"))
+            if own[-1].name in REFERENCES and own[-1].name not in HELD:
+                declared = Signature(own[-1].name, (declared,))
+            return Signature(declaration.extends, (*own[:-1], declared)), own[-1] != declared
+    return Signature(declaration.extends, own), False
+
+
 @attrs.frozen
 class Property:
     """A field of a class whose type arguments are known.
@@ -151,9 +183,18 @@ def _collect(
         found[field.name] = Property(
             field.name,
             field.attribute,
-            without_wildcards(with_arguments(field.type, bindings)),
+            _of_field(without_wildcards(with_arguments(field.type, bindings))),
             field.attribute in required,
         )
+
+
+def _of_field(signature: Signature) -> Signature:
+    if signature.name in PRIMITIVE_CODES or not any(is_assignable(signature.name, kind) for kind in _CONTAINERS):
+        return signature
+    return ContainerType(signature.name, signature.arguments, signature.variable)
+
+
+_CONTAINERS = ("java.util.Collection", "java.util.Map")
 
 
 def _required(python: type) -> frozenset[str]:

@@ -35,15 +35,15 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     held_by,
     key_and_value_of,
+    parts_of,
     properties,
-    without_wildcards,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
 from redisson_dq.java.generics import arguments_in, not_related
-from redisson_dq.java.places import element_types, place_of
-from redisson_dq.java.signatures import OBJECT, Signature
+from redisson_dq.java.places import place_of, with_declared_parts
+from redisson_dq.java.signatures import OBJECT, Signature, array_signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["Writer", "collection_name", "node_of"]
@@ -71,6 +71,9 @@ _PLAIN = {
 
 #: The classes that hold nothing.
 _EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, java.EmptyMap}
+
+#: The classes that are never named.
+_NATURAL = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 
 #: CBOR writes these keys as the numbers they are.
 _WHOLE_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
@@ -175,7 +178,9 @@ class Writer:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         check_fields(value, declaration)
         check_nulls(value, declaration.extends)
-        parts = Signature(declaration.extends, tuple(map(without_wildcards, element_types(declaration, slot))))
+        parts, are_others = parts_of(declaration, slot, self._dialect.names)
+        if are_others:
+            value = with_declared_parts(value, declaration, slot, {})
         if isinstance(value, (dict, java.Entries)):
             return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
         return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
@@ -194,7 +199,23 @@ class Writer:
             return self._with_name(name, bytes(item & 0xFF for item in value), slot)
         if name == "[C":
             return self._with_name(name, "".join(value), slot)
-        return self._with_name(name, self._items(value, component_slot(name, slot), depth), slot)
+        component = component_slot(name, slot)
+        items: Iterable[Any] = value
+        is_named = bool(component.arguments) and self._dialect.names(array_signature(component))
+        if is_named and all(map(self._reads_named, component.arguments)):
+            # Java writes an element of a List<Order>[] as its class alone says, and reads it as a List<Order>.
+            place = place_of(component)
+            items = value if place is None else (place(item, {}) for item in value)
+            component = Signature(component.name)
+        return self._with_name(name, self._items(items, component, depth), slot)
+
+    def _reads_named(self, slot: Signature) -> bool:
+        """Whether Java reads a value that is declared so even with the name of its class, where that is left out."""
+        declaration = declaration_of(slot.name)
+        is_object = declaration is not None and declaration.kind in ("class", "record")
+        return (is_object or slot.name in _NATURAL or self._dialect.names(slot)) and all(
+            map(self._reads_named, slot.arguments)
+        )
 
     def _items(
         self,
