@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+import attrs
 from redis.asyncio import ConnectionPool
 from redis.exceptions import (
     AskError,
@@ -50,6 +51,17 @@ _PAUSE_WHILE_MIGRATING = 0.05
 _KEEP_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 
+@attrs.frozen
+class _Sending:
+    """One request, and how it is sent."""
+
+    request: Request[Any]
+    #: Is called when the connection and the bytes are ready, each time that they are sent.
+    before: AsyncWork | None
+    #: In so many seconds the reply has to come.
+    within: float | None
+
+
 class Connections(Pools):
     """Runs requests, each on a pooled connection of our own."""
 
@@ -76,7 +88,7 @@ class Connections(Pools):
         if not (when_closed and self.is_of_this_process):
             self.check()
         try:
-            reply, confirmed = await self._run(request, before_sending, within)
+            reply, confirmed = await self._run(_Sending(request, before_sending, within))
             result = self.parsed(request, reply)
             if request.durable is not None:
                 check_confirmed(request, request.durable, confirmed)
@@ -220,48 +232,43 @@ class Connections(Pools):
                 await async_sleep(pause)
         raise AssertionError("the last try returns")
 
-    async def _run(
-        self, request: Request[Any], before_sending: AsyncWork | None, within: float | None
-    ) -> tuple[Any, Confirmed | Exception | None]:
+    async def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
         """The reply, and who has confirmed the change where that was asked for."""
+        key = sending.request.key
         asking = False
-        pool = await self.pool_of(request.key)
+        pool = await self.pool_of(key)
         for attempt in range(_REDIRECTIONS):
             try:
                 async with self.permits:
-                    return await self._once(pool, request, asking, before_sending, within)
+                    return await self._once(pool, sending, asking=asking)
             except AskError as error:
                 # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
                 asking = not isinstance(error, MovedError)
-                pool = await self.pool_at(error, request.key)
+                pool = await self.pool_at(error, key)
             except (TryAgainError, ClusterDownError):
-                if within is not None or attempt == _REDIRECTIONS - 1:
+                if sending.within is not None or attempt == _REDIRECTIONS - 1:
                     raise
                 await async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 await self.refresh()
-                pool = await self.pool_of(request.key)
+                pool = await self.pool_of(key)
                 asking = False
             except RedisConnectionError as error:
                 if error.maybe_done:
                     raise
                 # Nothing was sent. After a failover another node has the slot.
-                gone, pool = pool, await self.pool_of(request.key)
+                gone, pool = pool, await self.pool_of(key)
                 if pool is gone:
                     raise
                 asking = False
         raise ResponseError("the cluster redirected the request too often")
 
     async def _once(
-        self,
-        pool: ConnectionPool,
-        request: Request[Any],
-        asking: bool,
-        before_sending: AsyncWork | None,
-        within: float | None,
+        self, pool: ConnectionPool, sending: _Sending, *, asking: bool
     ) -> tuple[Any, Confirmed | Exception | None]:
+        request = sending.request
         connection = await self.borrow(pool)
         try:
-            reply = await self._asked(connection, request, asking, before_sending, within)
+            reply = await self._reply(connection, sending, asking=asking)
             # On the same connection: Redis waits for the changes of the connection that asks.
             confirmed = None if request.durable is None else await self._confirmed(connection, request.durable)
             return reply, confirmed
@@ -276,27 +283,20 @@ class Connections(Pools):
         finally:
             await self.give_back(pool, connection)
 
-    async def _asked(
-        self,
-        connection: Any,
-        request: Request[Any],
-        asking: bool,
-        before_sending: AsyncWork | None,
-        within: float | None,
-    ) -> Any:
-        if asking:
-            await self.exchange(connection, ("ASKING",))
-        if request.script is None:
-            return await self.exchange(connection, request.words, before_sending, within)
+    async def _reply(self, connection: Any, sending: _Sending, *, asking: bool) -> Any:
+        script, words = sending.request.script, sending.request.words
+        if script is None:
+            return await self._sent(connection, words, sending, asking=asking)
         try:
-            words = ("EVALSHA", request.script.sha, *request.words)
-            return await self.exchange(connection, words, before_sending, within)
+            return await self._sent(connection, ("EVALSHA", script.sha, *words), sending, asking=asking)
         except NoScriptError:
             # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
-            if asking:
-                await self.exchange(connection, ("ASKING",))
-            words = ("EVAL", request.script.source, *request.words)
-            return await self.exchange(connection, words, before_sending, within)
+            return await self._sent(connection, ("EVAL", script.source, *words), sending, asking=asking)
+
+    async def _sent(self, connection: Any, words: tuple[Any, ...], sending: _Sending, *, asking: bool) -> Any:
+        if asking:
+            await self.exchange(connection, ("ASKING",))
+        return await self.exchange(connection, words, sending.before, sending.within)
 
     async def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:

@@ -18,7 +18,7 @@ from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.settling import Bury, Nack, Settler
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
-from redisson_dq._handler_concurrency import AsyncHandlerPool, Layer
+from redisson_dq._concurrency.handlers import AsyncHandlerPool, Layer
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Union, overload
 
 from redisson_dq._async.worker.event import Event
 from redisson_dq._concurrency import AsyncMutex
-from redisson_dq._handler_concurrency import (
+from redisson_dq._concurrency.handlers import (
     Layer,
     async_check_callable,
     check_no_yield,

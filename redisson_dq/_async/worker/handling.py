@@ -14,7 +14,7 @@ from redisson_dq._async.worker.event import Event, current
 from redisson_dq._async.worker.fetching import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
-from redisson_dq._handler_concurrency import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform
+from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings

@@ -14,7 +14,7 @@ from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._concurrency import AsyncSwitch, async_finish
-from redisson_dq._handler_concurrency import (
+from redisson_dq._concurrency.handlers import (
     AsyncResources,
     AsyncSide,
     async_signals,

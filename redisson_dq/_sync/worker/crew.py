@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
-from redisson_dq._handler_concurrency import HandlerPool, Layer
+from redisson_dq._concurrency.handlers import HandlerPool, Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, Union, overload
 
 from redisson_dq._concurrency import Mutex
-from redisson_dq._handler_concurrency import (
+from redisson_dq._concurrency.handlers import (
     Layer,
     check_callable,
     check_no_yield,

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._handler_concurrency import HandlerPool, Layer, Running, is_cancelled, perform
+from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, is_cancelled, perform
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event, current
 from redisson_dq._sync.worker.fetching import Intake

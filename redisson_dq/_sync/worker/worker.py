@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from redisson_dq._concurrency import Switch, finish
-from redisson_dq._handler_concurrency import (
+from redisson_dq._concurrency.handlers import (
     Resources,
     Side,
     signals,

@@ -1,0 +1,68 @@
+"""Everything that is not the same in the asyncio and the threaded flavour, written by hand side by side.
+
+``_async/`` is written by hand and ``_sync/`` is generated from it by renaming: ``AsyncThing`` becomes ``Thing``,
+``await`` goes. A pair here has the same methods with the same meaning, so the code above it reads the same.
+
+``handlers`` has the pairs that only a worker needs, and is imported by itself.
+"""
+
+from redisson_dq._concurrency.calling import AsyncCallback, AsyncHome, Callback, Home, async_call, call
+from redisson_dq._concurrency.guards import AsyncMutex, AsyncSemaphore, AsyncSendLock, Mutex, Semaphore, SendLock
+from redisson_dq._concurrency.sleeping import (
+    async_give_way,
+    async_sleep,
+    async_sleep_until,
+    give_way,
+    sleep,
+    sleep_until,
+)
+from redisson_dq._concurrency.tasks import (
+    AsyncBackgroundTask,
+    AsyncCancelled,
+    AsyncWork,
+    BackgroundTask,
+    Cancelled,
+    Work,
+    async_finish,
+    async_finish_or_undo,
+    finish,
+    finish_or_undo,
+)
+from redisson_dq._concurrency.waiting import AsyncInbox, AsyncPromise, AsyncSwitch, Inbox, Promise, Switch
+
+__all__ = [
+    "AsyncBackgroundTask",
+    "AsyncCallback",
+    "AsyncCancelled",
+    "AsyncHome",
+    "AsyncInbox",
+    "AsyncMutex",
+    "AsyncPromise",
+    "AsyncSemaphore",
+    "AsyncSendLock",
+    "AsyncSwitch",
+    "AsyncWork",
+    "BackgroundTask",
+    "Callback",
+    "Cancelled",
+    "Home",
+    "Inbox",
+    "Mutex",
+    "Promise",
+    "Semaphore",
+    "SendLock",
+    "Switch",
+    "Work",
+    "async_call",
+    "async_finish",
+    "async_finish_or_undo",
+    "async_give_way",
+    "async_sleep",
+    "async_sleep_until",
+    "call",
+    "finish",
+    "finish_or_undo",
+    "give_way",
+    "sleep",
+    "sleep_until",
+]

@@ -1,0 +1,70 @@
+"""What belongs to the caller: the loop that a client lives in, and the user's callbacks."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import TypeVar
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["AsyncCallback", "AsyncHome", "Callback", "Home", "async_call", "call"]
+
+T = TypeVar("T")
+
+
+class AsyncHome:
+    """The event loop that a client belongs to: the one that is running when it is first used."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def check(self, what: str) -> None:
+        """Raises ArgumentError outside a running loop, and in another loop than the client's."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise ArgumentError(
+                f"{what}: an asyncio queue that moves its items is opened inside a running event loop: open it "
+                "in a coroutine, or with transfer=False"
+            ) from None
+        if self._loop is None:
+            self._loop = loop
+        elif self._loop is not loop:
+            raise ArgumentError(
+                f"{what}: the client belongs to another event loop, where its connections are: make one client for "
+                "each loop, inside it"
+            )
+
+
+class Home:
+    """A client whose calls may come from any thread."""
+
+    def check(self, what: str) -> None:
+        """Nothing to check."""
+
+
+#: What the user gives to be called with a value; with asyncio it may be a coroutine function.
+AsyncCallback = Callable[[T], object]
+Callback = Callable[[T], object]
+
+
+async def async_call(callback: Callable[[T], object], value: T) -> None:
+    """Calls the callback, and awaits its result if that can be awaited."""
+    result = callback(value)
+    if not inspect.isawaitable(result):
+        return
+    try:
+        await result
+    except asyncio.CancelledError as error:
+        # What the callback awaited was cancelled, and not this task. That is a failure like any other. (Python 3.10
+        # cannot tell.)
+        if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
+            raise
+        raise RuntimeError("what it awaited was cancelled") from error
+
+
+def call(callback: Callable[[T], object], value: T) -> None:
+    """Calls the callback."""
+    callback(value)

@@ -1,0 +1,232 @@
+"""What one thread or task waits for until another one acts: an inbox, a promise, a switch."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["AsyncInbox", "AsyncPromise", "AsyncSwitch", "Inbox", "Promise", "Switch"]
+
+T = TypeVar("T")
+
+
+def _wake(woken: asyncio.Future[None]) -> None:
+    """Ends the wait for a future that may have ended already."""
+    if not woken.done():
+        woken.set_result(None)
+
+
+async def _until_woken(woken: asyncio.Future[None], timeout: float | None) -> None:
+    """Waits for a future of this wait alone, as a cancelled task cancels what it awaits.
+
+    asyncio.wait would wake the task one round of the loop later.
+    """
+    timer = None if timeout is None else woken.get_loop().call_later(timeout, _wake, woken)
+    try:
+        await woken
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+class AsyncInbox(Generic[T]):
+    """A queue of events with one reader. ``put`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._events: collections.deque[T] = collections.deque()
+        self._reader: asyncio.Future[None] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._events
+
+    def put(self, event: T) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if self._loop is None:
+            self._loop = here
+        if here is self._loop:
+            self._put(event)
+        elif self._loop is not None:
+            # A loop that is closed has no reader any more.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._put, event)
+
+    def _put(self, event: T) -> None:
+        self._events.append(event)
+        if self._reader is not None:
+            _wake(self._reader)
+
+    async def get(self) -> T:
+        while True:
+            event = await self.next(None)
+            if event is not None:
+                return event
+
+    async def next(self, timeout: float | None) -> T | None:
+        """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
+        if not self._events and timeout != 0:
+            self._loop = asyncio.get_running_loop()
+            self._reader = self._loop.create_future()
+            await _until_woken(self._reader, timeout)
+        return self._events.popleft() if self._events else None
+
+    def poll(self) -> T | None:
+        """The next event, or None when there is none."""
+        return self._events.popleft() if self._events else None
+
+
+class Inbox(Generic[T]):
+    """A queue of events. ``put`` may be called from any thread, and is one step that no signal handler can split."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[T] = queue.SimpleQueue()
+        # The C function itself. A weak reference may call it without running bytecode.
+        self.put: Callable[[T], None] = self._queue.put
+
+    @property
+    def is_empty(self) -> bool:
+        return self._queue.empty()
+
+    def get(self) -> T:
+        return self._queue.get()
+
+    def next(self, timeout: float | None) -> T | None:
+        """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
+        try:
+            return self._queue.get(timeout=timeout) if timeout != 0 else self._queue.get_nowait()
+        except queue.Empty:
+            return None
+
+    def poll(self) -> T | None:
+        """The next event, or None when there is none."""
+        return self.next(0)
+
+
+class AsyncPromise(Generic[T]):
+    """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._woken: asyncio.Future[None] | None = None
+        self._filled = False
+        self._value: T
+
+    @property
+    def filled(self) -> bool:
+        return self._filled
+
+    @property
+    def value(self) -> T:
+        return self._value
+
+    def fill(self, value: T) -> None:
+        self._value = value
+        self._filled = True
+        if self._woken is not None:
+            _wake(self._woken)
+
+    async def wait(self, timeout: float | None) -> bool:
+        if not self._filled:
+            self._woken = self._loop.create_future()
+            try:
+                await _until_woken(self._woken, timeout)
+            finally:
+                self._woken = None
+        return self._filled
+
+
+class Promise(Generic[T]):
+    """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        # A bare lock, as a signal handler may fill the promise that its own thread is about to wait for.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+        self._filled = False
+        self._value: T
+
+    @property
+    def filled(self) -> bool:
+        return self._filled
+
+    @property
+    def value(self) -> T:
+        return self._value
+
+    def fill(self, value: T) -> None:
+        self._value = value
+        self._filled = True
+        self._gate.release()
+
+    def wait(self, timeout: float | None) -> bool:
+        self._gate.acquire(timeout=-1 if timeout is None else min(timeout, threading.TIMEOUT_MAX))
+        return self._filled
+
+
+class AsyncSwitch:
+    """On or off. A task can wait until it is on. Turned from the loop's thread."""
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def on(self) -> None:
+        self._is_on = True
+        for future in self._waiting:
+            _wake(future)
+
+    def off(self) -> None:
+        self._is_on = False
+
+    async def wait(self, timeout: float | None) -> bool:
+        if not self._is_on:
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            try:
+                await _until_woken(future, timeout)
+            finally:
+                self._waiting.remove(future)
+        return self._is_on
+
+
+class Switch:
+    """On or off. A thread can wait until it is on.
+
+    Each waiting thread has a bare lock. A ``threading.Condition`` is Python code. A signal handler that raises in there
+    may leave the lock held that every other thread needs.
+    """
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._waiting: list[threading.Lock] = []
+
+    def on(self) -> None:
+        self._is_on = True
+        for gate in list(self._waiting):
+            # Somebody else may have opened it.
+            with contextlib.suppress(RuntimeError):
+                gate.release()
+
+    def off(self) -> None:
+        self._is_on = False
+
+    def wait(self, timeout: float | None) -> bool:
+        gate = threading.Lock()
+        gate.acquire()
+        # First into the list, then the look: whoever turns it on finds it there, or is seen here.
+        self._waiting.append(gate)
+        try:
+            if not self._is_on:
+                gate.acquire(timeout=-1 if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX))
+        finally:
+            self._waiting.remove(gate)
+        return self._is_on
