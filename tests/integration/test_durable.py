@@ -13,7 +13,7 @@ import redisson_dq
 from redisson_dq import Confirmed, Durability, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import ArgumentError, DurabilityError, ServerSettingError
+from redisson_dq.errors import ArgumentError, DurabilityError, LeaseLostError, ServerSettingError
 from tests.conftest import PROGRAMS, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
@@ -145,6 +145,46 @@ def test_too_few_replicas_are_told_of_and_the_change_stands(client: Any, pair: P
     assert told == [Confirmed(replicas=0, fsynced=None)] * 3
     pair.join()
     assert queue.add("d")
+
+
+def test_what_many_leases_came_to_is_known_without_the_confirmation(client: Any, pair: Pair) -> None:
+    queue = client.blocking_queue("orders")
+    queue.add_all([f"v{number}" for number in range(1010)])
+    batch = [each for _ in range(2) for each in queue.receive(1000)]
+    pair.part()
+    short = Durability(replicas=1, timeout=0.05)
+    with pytest.raises(DurabilityError):
+        queue.extend_all(batch, 600, durable=short)
+    assert {each.outcome for each in batch} == {SettleOutcome.EXTENDED}
+    assert min(each.remaining.total_seconds() for each in batch) > 60
+    with pytest.raises(DurabilityError):
+        queue.ack_all(batch[:1005], durable=short)
+    assert {each.outcome for each in batch[:1005]} == {SettleOutcome.ACKED}
+    with pytest.raises(DurabilityError):
+        queue.nack_all(batch[1004:], durable=short)
+    assert [each.outcome for each in batch[1004:]] == [SettleOutcome.ACKED] + [SettleOutcome.RETURNED] * 5
+
+
+def test_a_late_call_has_nothing_to_confirm(client: Any, pair: Pair, told: list[Confirmed]) -> None:
+    queue = client.blocking_queue("orders")
+    queue.add("a")
+    delivery = queue.receive()
+    assert delivery.ack()
+    pair.part()
+    told.clear()
+    short = Durability(replicas=1, timeout=0.05, on_confirmed=told.append)
+    assert delivery.ack(durable=short) is SettleOutcome.LOST
+    assert queue.nack_all([delivery], durable=short) == [SettleOutcome.LOST]
+    assert queue.extend_all([delivery], 5, durable=short) == [SettleOutcome.LOST]
+    pipe = client.pipeline(transaction=True)
+    acked = pipe.add(delivery.requests.ack(durable=short))
+    added = pipe.add(queue.requests.add("b"))
+    with pytest.raises(LeaseLostError):
+        pipe.execute()
+    assert acked.result is SettleOutcome.LOST
+    with pytest.raises(LeaseLostError):
+        added.result  # noqa: B018  (it raises)
+    assert told == []
 
 
 def test_a_call_asks_for_what_its_client_does_not(flavour: Flavour, pair: Pair, told: list[Confirmed]) -> None:

@@ -10,6 +10,7 @@ from redis.exceptions import ResponseError
 from redisson_dq._redis import is_denied, translate
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import DurabilityError, RedisReplyError, RedissonDQError, WrongTypeError
+from redisson_dq.items import SettleOutcome
 from redisson_dq.wire import calls
 from redisson_dq.wire.request import Request
 
@@ -76,8 +77,11 @@ async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> Re
     )
 
 
-def check_confirmed(request: Request[Any], durable: Durability, confirmed: Confirmed | Exception | None) -> None:
+def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Exception | None) -> None:
     """Tells the user who has confirmed a change. Raises DurabilityError when that is less than was asked for."""
+    durable = request.durable
+    if durable is None or _is_without_change(result):
+        return
     if not isinstance(confirmed, Confirmed):
         raise DurabilityError(
             f"{subject(request)}: the change was made, and the server cannot confirm it: {why_not(durable, confirmed)}",
@@ -112,3 +116,9 @@ def why_not(durable: Durability, error: Exception | None) -> str:
 def subject(request: Request[Any]) -> str:
     what = request.script.name if request.script else str(request.words[0])
     return f"{what} on {request.key!r}" if request.key else what
+
+
+def _is_without_change(result: object) -> bool:
+    """Whether a result says that all leases had ended before, so that there is no change to confirm."""
+    outcomes = result if isinstance(result, list) else [result]
+    return bool(outcomes) and all(each is SettleOutcome.LOST for each in outcomes)

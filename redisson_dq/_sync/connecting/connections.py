@@ -93,8 +93,7 @@ class Connections(Pools):
         try:
             reply, confirmed = self._run(_Sending(request, before_sending, within))
             result = self.parsed(request, reply)
-            if request.durable is not None:
-                check_confirmed(request, request.durable, confirmed)
+            check_confirmed(request, result, confirmed)
             return result
         except ResponseError as error:
             if request.when_full is not None and is_out_of_memory(error):
@@ -169,8 +168,7 @@ class Connections(Pools):
             if isinstance(reply, Exception):
                 return reply
             result = self.parsed(request, reply)
-            if request.durable is not None:
-                check_confirmed(request, request.durable, confirmed)
+            check_confirmed(request, result, confirmed)
             return result
         except RedissonDQError as error:
             return error

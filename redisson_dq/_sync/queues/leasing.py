@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Generic, TypeVar, overload
 
 from redisson_dq._concurrency import Callback
@@ -188,17 +189,17 @@ class LeasingQueue(Leasing[T], Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip
         :Guarantee: atomic for each 1,000; may safely be repeated
         """
-        chosen = self._deliveries(deliveries)
-        batches = _batches(chosen)
-        requests = [
-            self._side.durably(settling.extend([each._leased.id for each in batch], visibility_timeout), durable)
-            for settling, batch in batches
-        ]
-        outcomes: dict[int, SettleOutcome] = {}
-        for (_, batch), (now_us, deadline_ms, found) in zip(batches, self._run_all(requests), strict=True):
-            for each, outcome in zip(batch, found, strict=True):
-                outcomes[id(each)] = each._extended(outcome, deadline_ms, now_us)
-        return [outcomes[id(each)] for each in chosen]
+
+        def extended(batch: list[Delivery[T]], reply: tuple[int, int, list[SettleOutcome]]) -> list[SettleOutcome]:
+            now_us, deadline_ms, found = reply
+            return [each._extended(outcome, deadline_ms, now_us) for each, outcome in zip(batch, found, strict=True)]
+
+        return self._run_all(
+            self._deliveries(deliveries),
+            lambda settling, ids: settling.extend(ids, visibility_timeout),
+            extended,
+            durable,
+        )
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -276,16 +277,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
         chosen = self._deliveries(deliveries)
         for each in chosen:
             each._is_ending = True
-        batches = _batches(chosen)
-        requests = [
-            self._side.durably(request_of(settling, [each._leased.id for each in batch]), durable)
-            for settling, batch in batches
-        ]
-        outcomes: dict[int, SettleOutcome] = {}
-        for (_, batch), found in zip(batches, self._run_all(requests), strict=True):
-            for each, outcome in zip(batch, found, strict=True):
-                outcomes[id(each)] = each._settled(outcome)
-        return [outcomes[id(each)] for each in chosen]
+        return self._run_all(chosen, request_of, _settled, durable)
 
     def _deliveries(self, deliveries: Iterable[Delivery[T]]) -> list[Delivery[T]]:
         chosen = self._side.collected(deliveries)
@@ -294,15 +286,39 @@ class LeasingQueue(Leasing[T], Generic[T]):
                 raise ArgumentError(f"queue {self.name!r}: a collection of deliveries is wanted, not {each!r}")
         return chosen
 
-    def _run_all(self, requests: list[Request[U]]) -> list[U]:
-        """One round trip, whatever their number. Raises the first error when all have been answered."""
+    def _run_all(
+        self,
+        deliveries: list[Delivery[T]],
+        request_of: Callable[[Settling, list[bytes]], Request[U]],
+        noted: Callable[[list[Delivery[T]], U], list[SettleOutcome]],
+        durable: Durability | None,
+    ) -> list[SettleOutcome]:
+        """One outcome for each delivery, in one round trip. Raises the first error when all have been answered.
+
+        ``noted`` notes the outcomes of some deliveries. That is part of reading the reply, so they are known whatever
+        becomes of the others and of the confirmation.
+        """
+        batches = _batches(deliveries)
+        requests = [
+            self._side.durably(request_of(settling, [each._leased.id for each in batch]), durable).then(
+                partial(noted, batch)
+            )
+            for settling, batch in batches
+        ]
         if len(requests) == 1:
-            return [self._runtime.connections.run(requests[0])]
-        results = self._runtime.connections.run_many(requests, transaction=False)
-        for result in results:
-            if isinstance(result, RedissonDQError):
-                raise result
-        return results
+            results = [self._runtime.connections.run(requests[0])]
+        else:
+            results = self._runtime.connections.run_many(requests, transaction=False)
+        outcomes: dict[int, SettleOutcome] = {}
+        for (_, batch), found in zip(batches, results, strict=True):
+            if isinstance(found, RedissonDQError):
+                raise found
+            outcomes.update(zip(map(id, batch), found, strict=True))
+        return [outcomes[id(each)] for each in deliveries]
+
+
+def _settled(deliveries: list[Delivery[T]], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
+    return [each._settled(outcome) for each, outcome in zip(deliveries, outcomes, strict=True)]
 
 
 def _batches(deliveries: Sequence[Delivery[T]]) -> list[tuple[Settling, list[Delivery[T]]]]:
