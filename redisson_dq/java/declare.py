@@ -125,6 +125,8 @@ class Declaration:
     bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     #: Of a subclass of a collection: the class of java.util that it extends.
     extends: str = ""
+    #: Why Java could not read what Java's serialization has of the fields.
+    not_serialized: str = ""
 
     @cached_property
     def elements(self) -> tuple[Signature, ...]:
@@ -363,6 +365,7 @@ def java_class(
     rename: _Rename = None,
     serial_version_uid: int | None = None,
     implements: Iterable[str | types.EllipsisType] | None = None,
+    not_serialized: str = "",
 ) -> Callable[[C], C]:
     """Declare that an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a collection stands for the
     Java class ``name``.
@@ -384,6 +387,9 @@ def java_class(
     ``implements`` no interface is known, and the class may be in a field of any. A superclass says its own. Those of a
     generic class are as in Java source with the names of the TypeVars: ``implements=["com.acme.Either<L, R>"]``.
     Jackson takes the type arguments of the object in a field of type ``Either<Geo, String>`` from it.
+
+    ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
+    ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads what it did.
 
     A class that extends a collection in Java is a plain subclass of Python's: ``class Names(list[str])`` for one that
     extends ``ArrayList<String>``, ``class Index(java.HashMap[str, Order])``. Its annotations are its other fields.
@@ -423,6 +429,7 @@ def java_class(
             implements_no_more=... not in said,
             bodies=bodies,
             extends=extends,
+            not_serialized=not_serialized,
         )
         if not bodies.keys() <= set(made.constants):
             raise ArgumentError(f"{name} has no constant {sorted(bodies.keys() - set(made.constants))[0]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -12,7 +13,9 @@ import attrs
 import pytest
 
 from redisson_dq import java
+from redisson_dq.cli import main
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BlockData, JavaClass, JavaObject, java_class
 from tests.interop.sides import recoded
@@ -20,7 +23,7 @@ from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 
-SOURCE = Path(__file__).parent / "java" / "Streams.java"
+SOURCES = [str(Path(__file__).parent / "java" / f"{name}.java") for name in ("Streams", "Refused")]
 plain = SerializationCodec()
 generic = SerializationCodec(unknown="generic")
 
@@ -30,7 +33,8 @@ class Streams:
 
     def __init__(self, classes: Path) -> None:
         self._command = ["java", "-cp", str(classes), "Streams"]
-        subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(classes), str(SOURCE)], check=True)
+        self.classes = classes
+        subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(classes), *SOURCES], check=True)
         lines = self._run(self._command, "")
         self.samples = {line.split()[0]: bytes.fromhex(line.split()[1]) for line in lines}
 
@@ -171,6 +175,42 @@ def test_declared_classes_among_them(streams: Streams) -> None:
     assert generic.decode(samples["stamped"]).data
     answers = streams.read([plain.encode(Quiet(4, "r")), plain.encode([Form(7), Priority.HIGH])])
     assert [answer[1] for answer in answers] == ["4 r", "[7 cents, HIGH]"]
+
+
+# What generate-classes sees of them
+
+#: By class: what keeps Java from reading its fields alone.
+REFUSED = {
+    "Counted": r"Refused\$Counted is not written in .*, because its writeObject\(\) writes more than the fields: send",
+    "Counting": r"Refused\$Counted is not written .* more than the fields",
+    "Peeking": r"because its readObject\(\) reads more than the fields",
+    "Proxied": r"because its readObject\(\) does not read the fields",
+    "Listed": "because its serialPersistentFields say what is written",
+    "OfUnmade": r"because Refused\$Unmade has no constructor without arguments, which Java calls to read it",
+    "OfBare": r"OfBare extends Refused\$Bare, which is not Serializable in Java: its fields would be lost",
+    "Inner": "because the enclosing object is not written",
+}
+
+
+def test_what_java_could_not_read_is_not_written(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = streams.classes / "generated_refused.py"
+    names = [f"Refused.{name}" for name in (*REFUSED, "Putting", "OfNear", "Pair")]
+    assert main(["generate-classes", str(streams.classes), *names, "-o", str(module)]) == 0
+    monkeypatch.syspath_prepend(streams.classes)
+    made: Any = importlib.import_module(module.stem)
+    for name, reason in REFUSED.items():
+        value = getattr(made, name)(a=5)
+        for codec, holder in (plain, [value]), (Kryo5Codec(), java.unmodifiable([value])):
+            with pytest.raises(EncodeError, match=reason):
+                codec.encode(holder)
+        assert Kryo5Codec().decode(Kryo5Codec().encode([value])) == [value]
+    right = [made.Putting(a=5), made.OfNear(a=6), made.Pair(1, "b")]
+    (answer,) = streams.read([plain.encode(right)])
+    assert answer[1] == "[Putting 5, OfNear 6 0, Pair[a=1, b=b]]"
+    # Java says of a class that it has a writeObject, and its declaration does not.
+    again = plain.decode(bytes.fromhex(answer[2]))
+    assert again == right
+    assert "Refused$Putting has a writeObject" in other_bytes(again)
 
 
 # Constants of enums

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["NEW", "OPERANDS", "PUT_STATIC", "instructions"]
+__all__ = ["INVOCATIONS", "NEW", "OPERANDS", "PUT_STATIC", "instructions"]
 
 NEW, PUT_STATIC = 0xBB, 0xB3
+#: Those that name the method.
+INVOCATIONS = frozenset((0xB6, 0xB7, 0xB8, 0xB9))
 _TABLE_SWITCH, _LOOKUP_SWITCH, _WIDE, _IINC = 0xAA, 0xAB, 0xC4, 0x84
 
 #: The bytes after the operation, of those that have any; of the three that are missing here it varies.

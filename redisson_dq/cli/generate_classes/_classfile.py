@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 
 import attrs
 
-from redisson_dq.cli.generate_classes._bytecode import NEW, PUT_STATIC, instructions
+from redisson_dq.cli.generate_classes._bytecode import INVOCATIONS, NEW, PUT_STATIC, instructions
 from redisson_dq.cli.generate_classes._initial import Initial, Pool, initial_values
 
 __all__ = [
@@ -19,12 +20,14 @@ __all__ = [
     "PRIVATE",
     "PROTECTED",
     "PUBLIC",
+    "READ_OBJECT",
     "STATIC",
     "STRICT",
     "SYNCHRONIZED",
     "SYNTHETIC",
     "TRANSIENT",
     "VOLATILE",
+    "WRITE_OBJECT",
     "BadClass",
     "ClassFile",
     "Member",
@@ -34,6 +37,12 @@ __all__ = [
 PUBLIC, PRIVATE, PROTECTED, STATIC, FINAL, SYNCHRONIZED, VOLATILE, TRANSIENT, NATIVE = (1 << bit for bit in range(9))
 INTERFACE, ABSTRACT, STRICT, SYNTHETIC, ENUM = 0x200, 0x400, 0x800, 0x1000, 0x4000
 _MODULE = 0x8000
+
+#: How a class writes and reads its objects itself in Java's serialization.
+WRITE_OBJECT = "writeObject", "(Ljava/io/ObjectOutputStream;)V"
+READ_OBJECT = "readObject", "(Ljava/io/ObjectInputStream;)V"
+_STREAM_METHODS = frozenset((WRITE_OBJECT, READ_OBJECT))
+_STREAM = re.compile(r"Ljava/io/(Object|Data)?(Output|Input)(Stream)?;")
 
 _MAGIC = 0xCAFEBABE
 _UTF8, _INTEGER, _FLOAT, _LONG, _DOUBLE, _CLASS, _STRING, _FIELD, _NAME_AND_TYPE = 1, 3, 4, 5, 6, 7, 8, 9, 12
@@ -80,6 +89,9 @@ class ClassFile:
     constant_classes: dict[str, str] = attrs.field(factory=dict)
     #: What the constructor without arguments puts into its own fields, as far as it is known.
     initial: Mapping[str, Initial] = attrs.field(factory=dict)
+    #: By the methods with which the class writes and reads itself in Java's serialization: what they call of the
+    #: stream, and what they give the stream to.
+    stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
 
     @property
     def is_interface(self) -> bool:
@@ -143,6 +155,7 @@ class _Reader:
             serial_version_uid=uids[0] if uids else None,
             constant_classes=self._constant_classes(name, initializer) if initializer and is_enum else {},
             initial=self._initial(name, constructor) if constructor else {},
+            stream_calls={method: self._stream_calls(codes[method]) for method in _STREAM_METHODS & codes.keys()},
         )
 
     # Moving on
@@ -209,6 +222,17 @@ class _Reader:
                     found[field] = self._class_name(made)
                 made = None
         return found
+
+    def _stream_calls(self, code: int) -> frozenset[str]:
+        """The names of the methods that are called on a stream of objects or get one."""
+        found: set[str] = set()
+        size = _U4.unpack_from(self._data, code + 4)[0]
+        for operation, at in instructions(self._data, code + 8, size):
+            if operation in INVOCATIONS:
+                owner, method, descriptor = self._member_named(self._u2_at(at))
+                if _STREAM.fullmatch(f"L{owner.replace('.', '/')};") or _STREAM.search(descriptor.partition(")")[0]):
+                    found.add(method)
+        return frozenset(found)
 
     # Looking up
 

@@ -15,6 +15,7 @@ from redisson_dq.cli.generate_classes._initial import Initial
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
 from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
 from redisson_dq.cli.generate_classes._sources import Library
+from redisson_dq.cli.generate_classes._streams import why_not_written
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import kotlin
 from redisson_dq.java.declare import declaration_for, may_extend
@@ -110,6 +111,8 @@ class DeclaredClass:
     has_outer: bool
     #: The method with which the class writes itself in Java's serialization, if it has one.
     writer: str | None
+    #: Why Java could not read its objects if their fields alone were written in Java's serialization.
+    not_written: str = attrs.field(default="", kw_only=True)
     #: Whether it is an enum with a toString() of its own.
     has_text: bool
     #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
@@ -156,7 +159,10 @@ class Closure:
                 self.undeclared[met] = why
                 continue
             known = self._known(met)
-            java = self.declared[met] = _java_class(known, self._supertypes(met), *self._interfaces(known))
+            java = _java_class(known, self._supertypes(met), *self._interfaces(known))
+            if java.serial_version_uid is not None and java.kind in ("class", "collection"):
+                java = attrs.evolve(java, not_written=why_not_written(known, self._find))
+            self.declared[met] = java
             if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
             used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]

@@ -41,6 +41,7 @@ __all__ = [
     "field_order",
     "generic_fields",
     "descriptor",
+    "descriptor_of_object",
     "hierarchy",
     "read_collection",
     "read_constant",
@@ -77,6 +78,12 @@ def descriptor(declaration: Declaration) -> ClassDesc:
     if declaration.says_all and "java.io.Serializable" not in said:
         raise Unencodable(f"{declaration.name} is not Serializable in Java")
     parent = declaration.superclass
+    if parent is not None and parent.says_all and "java.io.Serializable" not in said_supertypes(parent):
+        if parent.all_fields:
+            raise Unencodable(
+                f"{declaration.name} extends {parent.name}, which is not Serializable in Java: its fields would be lost"
+            )
+        parent = None
     if parent is not None and not parent.extends and parent.serial_version_uid is None and not parent.all_fields:
         parent = None  # not Serializable, or of no account
     return ClassDesc(
@@ -86,6 +93,17 @@ def descriptor(declaration: Declaration) -> ClassDesc:
         tuple(sorted((FieldDesc(field.name, type_code(field)) for field in declaration.fields), key=field_order)),
         descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
     )
+
+
+def descriptor_of_object(declaration: Declaration) -> ClassDesc:
+    """The same for an object that is written. Raises Unencodable if Java could not read the object."""
+    for part in hierarchy(declaration):
+        if part.not_serialized:
+            raise Unencodable(
+                f"{part.name} is not written in Java's serialization, because {part.not_serialized}: send an object of "
+                "another class, or take another codec"
+            )
+    return descriptor(declaration)
 
 
 def _serial_version_uid(declaration: Declaration) -> int:
@@ -139,7 +157,7 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
     name = ""
     try:
         for part in hierarchy(declaration):
-            _check_uid(part, node)
+            _check_class(part, node, decoder)
             section = parts.pop(part.name, None) or Section()
             _check_fields(part, section, node)
             for field in part.fields:
@@ -169,8 +187,8 @@ def hierarchy(declaration: Declaration) -> Iterator[Declaration]:
     yield declaration
 
 
-def _check_uid(part: Declaration, node: Instance) -> None:
-    """Refuse what Java refuses: a class of another version."""
+def _check_class(part: Declaration, node: Instance, decoder: Decoder) -> None:
+    """Refuse what Java refuses: a class of another version. Note a class with a writeObject."""
     desc: ClassDesc | None = node.desc
     while desc is not None and desc.name != part.name:
         desc = desc.superclass
@@ -179,6 +197,10 @@ def _check_uid(part: Declaration, node: Instance) -> None:
         raise Malformed(
             f"{part.name} has the serialVersionUID {desc.uid} in the bytes, {known} in its declaration", node.offset
         ).of_classes((part.name,))
+    if desc is not None and desc.flags & SC_WRITE_METHOD:
+        decoder.other = (
+            f"{part.name} has a writeObject in Java, which its bytes tell and a declaration cannot"
+        )
 
 
 def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
@@ -264,7 +286,7 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
     except ValueError as error:
         raise Malformed(str(error), node.offset) from error
     for part in hierarchy(declaration):
-        _check_uid(part, node)
+        _check_class(part, node, decoder)
         section = node.sections.get(part.name) or Section()
         _check_fields(part, section, node)
         for field in part.fields:

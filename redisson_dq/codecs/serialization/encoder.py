@@ -107,7 +107,7 @@ class Encoder:
             node = Instance(
                 throwables.descriptor(cast(Any, value), self._described)
                 if declaration is None
-                else declared.descriptor(declaration)
+                else declared.descriptor_of_object(declaration)
             )
             self.kept[id(value)] = value, node
             self._enter()

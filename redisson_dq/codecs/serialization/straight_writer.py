@@ -325,7 +325,7 @@ def _put_enum(declaration: Declaration, item: Enum, w: _Straight, depth: int) ->
 
 
 def _of_class(declaration: Declaration) -> _Put:
-    desc = declared.descriptor(declaration)
+    desc = declared.descriptor_of_object(declaration)
     places = field_places(declaration)
     fields = {(name, field.name): field for name, fields in declaration.typed_fields for field in fields}
     names: dict[str, Any] = {**_KNOWN, "desc": desc}
