@@ -60,3 +60,22 @@ def test_the_pops_of_other_partitions_end_when_such_a_value_was_given(flavour: F
         assert refused.sprung.wait(PATIENCE)
         assert queue.poll(timeout=PATIENCE) == "v1"
         eventually(lambda: world.admin.info("clients")["blocked_clients"] == 0)
+
+
+def test_what_stands_behind_such_a_value_comes_after_it(flavour: Flavour) -> None:
+    """A look took the value, and its reply came late. While the value goes back, no other look passes it."""
+    key = partition_names("orders", 2)[0]
+    with World() as world, flavour.connect(world.gate.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False, partitions=2)
+        world.admin.rpush(key, "v1", "v2")
+        late = world.gate.trap("LPOP", "reply", "freeze")
+        back = world.gate.trap("put_back.lua", "command", "freeze")
+        assert queue.poll(timeout=0.05) is None
+        assert late.sprung.wait(PATIENCE)
+        late.thawed.set()
+        assert back.sprung.wait(PATIENCE)
+        with ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(queue.poll, 2, timeout=PATIENCE)
+            eventually(lambda: waiting.done() or world.admin.info("clients")["blocked_clients"] == 1)
+            back.thawed.set()
+            assert waiting.result(PATIENCE) == ["v1", "v2"]

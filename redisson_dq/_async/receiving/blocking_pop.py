@@ -131,8 +131,12 @@ class BlockingPop:
             self.is_open = False
 
     def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken."""
+        """Puts values back where they came from, in the order in which they were taken.
+
+        Until they are back it is open. A look by others would find what stands behind them.
+        """
         if values:
+            self.is_open = True
             self._surplus += values
             self._surplus.sort(key=attrgetter("number"))
             self.wake()
