@@ -109,10 +109,36 @@ def test_a_timeout_of_one_does_not_disturb_another(threads: ThreadPoolExecutor, 
     eventually(lambda: blocked(admin) == 1)
     for _ in range(3):
         assert queue.poll(timeout=0.02) is None
+    # Nobody stands in line any more for whom another command would be sent.
     admin.rpush("orders", "a")
     assert patient.result(PATIENCE) == "a"
     # Valkey counts a blocking command when it ends.
     assert calls_of(admin, "blpop") == 1
+
+
+def test_another_that_waits_longer_makes_nobody_late(
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str, queue: Any
+) -> None:
+    with flavour.connect(url, codec=StringCodec()) as other:
+        alone, ended = other.blocking_queue("elsewhere"), []
+
+        def poll(where: Any, timeout: float) -> None:
+            assert where.poll(timeout=timeout) is None
+            ended.append(timeout)
+
+        patient = threads.submit(queue.take)
+        eventually(lambda: blocked(admin) == 1)
+
+        def ends_in_turn() -> bool:
+            """A busy machine may delay one try."""
+            ended.clear()
+            for polling in [threads.submit(poll, queue, 0.01), threads.submit(poll, alone, 0.12)]:
+                polling.result(PATIENCE)
+            return ended == [0.01, 0.12]
+
+        assert any(ends_in_turn() for _ in range(4))
+        admin.rpush("orders", "a")
+        assert patient.result(PATIENCE) == "a"
 
 
 def test_a_pop_that_times_out_while_an_item_comes_loses_nothing(admin: Any, queue: Any) -> None:

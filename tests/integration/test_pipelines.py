@@ -98,6 +98,9 @@ def test_a_pipeline_is_one_round_trip(
 ) -> None:
     with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         queue = opened(client, "queue")
+        # A client's first transaction asks whether it may begin one.
+        with client.pipeline(transaction=transaction) as first:
+            first.add(queue.requests.size())
         pipe = client.pipeline(transaction=transaction)
         replies = [pipe.add(queue.requests.add(str(number))) for number in range(100)]
         proxy.silence(replies_only=True)

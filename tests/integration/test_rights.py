@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import OfferOutcome, Outcome
+from redisson_dq import OfferOutcome, Outcome, partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import RedisReplyError
+from redisson_dq.errors import DecodeError, RedisReplyError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
-from tests.conftest import eventually
+from tests.conftest import by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.calls import CALLS, Call, dump, fill, opened
 from tests.integration.conftest import KEYS
@@ -289,3 +289,97 @@ def test_the_transfer_goes_on_when_the_right_is_given(admin: Any, limited: Any) 
     grant(admin)
     assert queue.take() == "a"
     assert delayed.size() == 0
+
+
+_WAITS: dict[str, Callable[[Any], list[Any]]] = {
+    "poll shortly": lambda client: [client.blocking_queue("orders").poll(timeout=0.001)],
+    "poll": lambda client: [client.blocking_queue("orders").poll(timeout=0.6)],
+    "poll many": lambda client: client.blocking_queue("orders").poll(3, timeout=0.6),
+    "poll many shortly": lambda client: client.blocking_queue("orders").poll(3, timeout=0.001),
+    "poll from any": lambda client: [client.blocking_queue("orders").poll_from_any("other", timeout=0.001)],
+    "poll last": lambda client: [client.blocking_deque("orders").poll_last(timeout=0.001)],
+    "move": lambda client: [None, client.blocking_queue("orders").move("other", timeout=0.6)][:1],
+    "take of a bounded queue": lambda client: [client.bounded_blocking_queue("orders").take()],
+    "poll of a bounded queue": lambda client: [client.bounded_blocking_queue("orders").poll(timeout=0.001)],
+    "receive": lambda client: received(client.blocking_queue("orders").receive(3, timeout=0.6)),
+    "receive shortly": lambda client: received(client.blocking_queue("orders").receive(3, timeout=0.001)),
+    "poll of partitions": lambda client: client.blocking_queue("orders", partitions=2).poll(3, timeout=0.6),
+    "receive of partitions": lambda client: received(
+        client.blocking_queue("orders", partitions=2).receive(3, timeout=0.6)
+    ),
+}
+
+
+@pytest.mark.parametrize("wait", _WAITS)
+@pytest.mark.parametrize("first", [b"a", by_night(b"\xff not UTF-8")])
+def test_a_wait_without_a_right_loses_nothing(
+    flavour: Flavour, admin: Any, url_of_user: str, wait: str, first: bytes
+) -> None:
+    name = partition_names("orders", 2)[0] if "partitions" in wait else "orders"
+    values = {first, b"b", b"c", b"d"}
+
+    def waited(*rules: str) -> set[str]:
+        """The commands that were sent. Every value is given or in Redis."""
+        admin.flushdb()
+        admin.rpush(name, first, b"b", b"c", b"d")
+        if "bounded" in wait:
+            admin.set(KEYS.capacity, 6)
+        grant(admin)
+        admin.config_resetstat()
+        given: set[bytes] = set()
+        refused: RedisReplyError | None = None
+        with flavour.connect(url_of_user, codec=StringCodec()) as client:
+            grant(admin, *rules)
+            try:
+                given = {value.encode() for value in _WAITS[wait](client) if value is not None}
+            except DecodeError as error:
+                # Where they could not be set aside, the error has the bytes.
+                given = {
+                    *(getattr(each, "value", each).encode() for each in error.decoded),
+                    *(error.undecodable if not error.kept_in else ()),
+                }
+            except RedisReplyError as error:
+                refused = error
+        assert refused is None or not refused.maybe_done
+        left = b"\n".join([value for key in admin.scan_iter() for value in contents(admin, key)])
+        assert {value for value in values if value in left} | given == values, rules
+        return commands_of(admin)
+
+    for command in sorted(waited() - {"hello", "auth", "select"}):
+        waited(f"-{command}")
+
+
+def received(deliveries: list[Any]) -> list[Any]:
+    return [each.value for each in deliveries]
+
+
+def contents(admin: Any, key: bytes) -> list[bytes]:
+    """What is in a list or in a zset."""
+    found: list[bytes] = {b"list": admin.lrange, b"zset": admin.zrange}.get(admin.type(key), lambda *_: [])(key, 0, -1)
+    return found
+
+
+def test_a_transaction_without_the_right_to_one(admin: Any, limited: Any, caplog: pytest.LogCaptureFixture) -> None:
+    queue = limited.blocking_queue("orders", transfer=False)
+
+    def transacted() -> Any:
+        pipe = limited.pipeline(transaction=True)
+        pipe.add(queue.requests.add("b"))
+        pipe.add(queue.requests.poll())
+        return pipe.execute()
+
+    admin.rpush("orders", "a")
+    grant(admin, "-multi")
+    with pytest.raises(RedisReplyError, match="multi"):
+        transacted()
+    assert admin.lrange("orders", 0, -1) == [b"a"]
+    grant(admin)
+    assert transacted() == [True, "a"]
+    grant(admin, "-multi")
+    # Redis carries out what stands behind it.
+    assert transacted() == [True, "b"]
+    (record,) = caplog.records
+    assert "was carried out, but not as one" in record.getMessage()
+    with pytest.raises(RedisReplyError, match="multi"):
+        transacted()
+    assert admin.lrange("orders", 0, -1) == [b"b"]

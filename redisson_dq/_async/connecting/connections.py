@@ -69,6 +69,8 @@ class Connections(Pools):
         super().__init__(servers)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
+        # Whether Redis has let this client begin a transaction.
+        self._may_transact = False
 
     async def run(
         self,
@@ -186,18 +188,31 @@ class Connections(Pools):
             attempt += 1
 
     async def _transact_once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        commands = [("MULTI",), *packed(fenced(requests)), ("EXEC",)]
-        batch = Batch(await self.pool_of(requests[0].key), commands, _durability_of(requests))
-        await exchange_many(self, [batch], "a transaction")
-        if batch.error is not None:
-            raise batch.error
-        done = batch.replies[-1]
+        pool = await self.pool_of(requests[0].key)
+        if not self._may_transact:
+            # Where the user has no right to MULTI, Redis would carry out what stands behind it all the same.
+            begun, _ = await self._replies_of(Batch(pool, [("MULTI",), ("EXEC",)]))
+            if isinstance(begun, ResponseError):
+                return [begun] * len(requests), None
+            self._may_transact = True
+        batch = Batch(pool, [("MULTI",), *packed(fenced(requests)), ("EXEC",)], _durability_of(requests))
+        begun, *_, done = await self._replies_of(batch)
+        if isinstance(begun, ResponseError):
+            self._may_transact = False
+            logger.warning("a transaction was carried out, but not as one: %s", begun)
+            return unfenced(requests, batch.replies[1:-1]), batch.confirmed
         if isinstance(done, ResponseError):
             # Redis refused one command at once, or all of them at the end (CROSSSLOT). It carried out none.
             reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
             refused = [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
             return unfenced(requests, refused), None
         return unfenced(requests, done), batch.confirmed
+
+    async def _replies_of(self, batch: Batch) -> list[Any]:
+        await exchange_many(self, [batch], "a transaction")
+        if batch.error is not None:
+            raise batch.error
+        return batch.replies
 
     async def keep_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values, which exist nowhere else any more, into the list ``key``.

@@ -50,8 +50,12 @@ _UNBLOCK_PAUSE = 0.005
 _UNBLOCK_TRIES = 100
 # The server ends a pop this much before the caller's time is over. So the pop has ended when the caller looks.
 _HEAD_START = 0.0015
+# A pop that has been blocked for so many seconds has found nothing. Or else Redis stands still.
+_LONG = 0.03
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE = 0.001
+# In a transaction no command blocks. For a user without the right to MULTI this is the time that it blocks, in seconds.
+_AT_MOST = 0.001
 # For how long a background task that was closed tries to put values back, and how often.
 _LAST_TRIES = 1.5
 _LAST_PAUSE = 0.1
@@ -99,6 +103,7 @@ class BlockingPop:
         self._dedicated: Dedicated | None = None
         # Whether a blocking command may have set a value aside that only a look takes.
         self._owes_look = False
+        self._began = 0.0
         self._until = math.inf
         # When it stops trying to put values back, once it is closed.
         self._give_up_at: float | None = None
@@ -169,6 +174,11 @@ class BlockingPop:
         """Whether it holds no value, and none is on its way to it. May be read without the mutex."""
         rests = self.is_idle or not self.is_running or (self.is_blocked and self._waiters.anyone)
         return rests and not self._surplus and not self._is_ending
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether it is blocked, and would have answered by now if there had been a value."""
+        return self.is_blocked and time.monotonic() - self._began >= _LONG
 
     async def end_in_time(self) -> None:
         """Ends a blocked pop when the last caller's time is over. Not under the mutex.
@@ -427,7 +437,7 @@ class BlockingPop:
             # Nothing tells that a command has begun to block. A command that does not block tells whether blocking is
             # allowed.
             self._owes_look = self.source.sets_aside
-            reply = await dedicated.transact(self.source.words(0))
+            reply = await dedicated.transact(self.source.words(_AT_MOST))
             self._trouble_is_over()
             if reply is not None:
                 return await self._popped(dedicated, reply, at_once=True)
@@ -435,7 +445,7 @@ class BlockingPop:
             if not self._waiters.is_unserved:
                 return []
             self._waiters.asked()
-            began = time.monotonic()
+            self._began = began = time.monotonic()
             seconds = self._waiters.patience() - _HEAD_START
             if self._waiters.anyone:
                 seconds += self._stay
@@ -447,7 +457,7 @@ class BlockingPop:
         try:
             if not self.is_blocked:
                 # A command in a transaction does not block. So this pop takes only what is there.
-                reply = await dedicated.transact(self.source.words(0))
+                reply = await dedicated.transact(self.source.words(_AT_MOST))
             else:
                 await dedicated.send(*self.source.words(0 if seconds == math.inf else seconds))
                 reply = await dedicated.read()

@@ -115,16 +115,20 @@ class Dedicated:
 def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
     packed = [pack(words) for words in [("MULTI",), *commands, ("EXEC",)]]
     send(connection, [b"".join(packed)])
-    refused: ResponseError | None = None
-    for _ in range(len(commands) + 1):
+    replies: list[Any] = []
+    while len(replies) < len(packed):
         try:
-            connection.read_response(disable_decoding=True)
+            replies.append(connection.read_response(disable_decoding=True))
         except ResponseError as error:
-            refused = refused or error
-    try:
-        reply = (connection.read_response(disable_decoding=True))[-1]
-    except ResponseError as error:
-        raise refused or error from error
+            replies.append(error)
+    begun, *queued, done = replies
+    if isinstance(begun, ResponseError):
+        # The user has no right to MULTI. Redis has carried out the commands one by one.
+        reply = queued[-1]
+    elif isinstance(done, ResponseError):
+        reply = next((refused for refused in queued if isinstance(refused, ResponseError)), done)
+    else:
+        reply = done[-1]
     if isinstance(reply, ResponseError):
         raise reply
     return reply

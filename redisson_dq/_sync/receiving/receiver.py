@@ -224,6 +224,9 @@ class Receiver:
         if self._pop.trouble is not None:
             self.waiters.answer_expired(self._pop.trouble)
         elif self._pop.is_idle or (self._pop.is_blocked and self.waiters.anyone):
+            if self._pop.found_nothing:
+                # No command is needed for callers who have come since.
+                self.waiters.asked()
             self.waiters.answer_expired()
         elif self._pop.is_blocked:
             return self._pop
@@ -248,10 +251,12 @@ class Receiver:
             pop.end_in_time()
 
     def _insist(self, waiter: Waiter) -> None:
-        """The server has not ended the pop. Either the pop began late, as Redis was paused, or Redis stands still."""
+        """The server has not ended the pop. The pop goes on for others, or began late, or Redis stands still."""
         with self.waiters.mutex:
-            if self.waiters.is_waiting(waiter) and not self.waiters.anyone:
-                self._nobody_waits()
+            if self.waiters.is_waiting(waiter):
+                self._answer_expired()
+                if not self.waiters.anyone:
+                    self._nobody_waits()
 
     def gone(self, waiter: Waiter) -> None:
         """A caller has left, or vanished."""
