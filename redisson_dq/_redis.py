@@ -201,8 +201,9 @@ class _AsyncLending:
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
         """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
-        idle, self._idle = self._idle, []
-        await asyncio.gather(*(connection.disconnect() for connection in idle))
+        # A background task that puts values back may take one of them meanwhile. It finds that it is closed, and has
+        # another try, while one that connects when the loop ends is cancelled.
+        await asyncio.gather(*(connection.disconnect() for connection in self._idle))
 
 
 def _last_of(idle: list[Any]) -> Any:

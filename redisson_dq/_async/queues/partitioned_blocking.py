@@ -18,7 +18,7 @@ from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, async_finish_or_undo, async_sleep
+from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo, async_sleep
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
@@ -511,7 +511,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 try:
                     await self._runtime.connections.run(back.request, when_closed=True)
                     break
-                except RedissonDQError as error:
+                # The end of the loop cancels a connection that is being made. The next try has another one.
+                except (RedissonDQError, AsyncCancelled) as error:
                     is_unsure = getattr(error, "maybe_done", False) and not back.request.repeatable
                     if pause is None or is_unsure:
                         values = [each.data for each in back.values]

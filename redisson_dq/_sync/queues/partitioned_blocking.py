@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar, cast, overload
 
-from redisson_dq._concurrency import Callback, finish_or_undo, sleep
+from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo, sleep
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.leasing import NO_TIME
@@ -508,7 +508,8 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 try:
                     self._runtime.connections.run(back.request, when_closed=True)
                     break
-                except RedissonDQError as error:
+                # The end of the loop cancels a connection that is being made. The next try has another one.
+                except (RedissonDQError, Cancelled) as error:
                     is_unsure = getattr(error, "maybe_done", False) and not back.request.repeatable
                     if pause is None or is_unsure:
                         values = [each.data for each in back.values]
