@@ -41,7 +41,8 @@ class Request(Generic[T]):
     ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
     The second reply is then what the first one was. ``when_full`` is sent instead when Redis has refused the request
     because it has reached its maxmemory. ``durable`` is what has to confirm the change before the result is returned.
-    ``fence`` makes the lease without which nothing of a transaction that has this request is done.
+    ``fence`` makes the lease without which nothing of a transaction that has this request is done. ``on_sending`` is
+    called before the request is sent.
     """
 
     words: tuple[Word, ...]
@@ -53,9 +54,15 @@ class Request(Generic[T]):
     when_full: Request[T] | None = None
     durable: Durability | None = None
     fence: Callable[[], Fence] | None = None
+    on_sending: Callable[[], None] | None = None
 
     def then(
-        self, convert: Callable[[T], U], *, keep_in: str | None = None, fence: Callable[[], Fence] | None = None
+        self,
+        convert: Callable[[T], U],
+        *,
+        keep_in: str | None = None,
+        fence: Callable[[], Fence] | None = None,
+        on_sending: Callable[[], None] | None = None,
     ) -> Request[U]:
         """The same exchange with its result converted."""
         parse = self.parse
@@ -69,6 +76,7 @@ class Request(Generic[T]):
             when_full=None if self.when_full is None else self.when_full.then(convert, keep_in=keep_in),
             durable=self.durable,
             fence=fence or self.fence,
+            on_sending=on_sending or self.on_sending,
         )
 
     def durably(self, durable: Durability | None) -> Request[T]:

@@ -182,11 +182,13 @@ def test_a_kill_at_a_renewal(admin: Any, url: str, gate: Gate, where: Where) -> 
     admin.rpush(KEYS.ready, "a")
     with stepping(gate.url, "renew", 0) as process:
         go(process)
-        first = eventually(lambda: admin.zrange(KEYS.leases, 0, -1, withscores=True))
+        # Until then the reply to its receive may be under way.
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("done")
+        first = admin.zrange(KEYS.leases, 0, -1, withscores=True)
         trap = gate.trap("EVALSHA", where, "freeze")
         assert trap.sprung.wait(PATIENCE)
         if where == "reply":
-            # The reply that was frozen may be another script's.
             eventually(lambda: admin.zrange(KEYS.leases, 0, -1, withscores=True) > first)
         process.kill()
         process.wait()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import time
 from collections import Counter
 from typing import Any
+
+import redis
 
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
@@ -69,6 +73,40 @@ def test_a_lost_lease_is_told_of_before_its_deadline(server: EmbeddedServer, fla
         assert delivery.lost
         assert delivery.outcome is None
         client.close()
+
+
+def test_a_lost_lease_is_told_of_before_its_deadline_while_the_server_stands_still(
+    own_server: EmbeddedServer, flavour: Flavour
+) -> None:
+    """The call that renews it hangs for longer than the lease."""
+    told: list[Any] = []
+    with flavour.connect(own_server.url, codec=StringCodec()) as client, redis.Redis.from_url(own_server.url) as admin:
+        queues = [client.blocking_queue(name, transfer=False) for name in ("orders", "others")]
+        held = []
+        for queue in queues:
+            queue.add("a")
+            on_lost = lambda lost: told.append((lost.id, lost.remaining.total_seconds()))  # noqa: E731
+            held.append(queue.receive(visibility_timeout=3, renew=True, on_lost=on_lost))
+        pid = admin.info("server")["process_id"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            eventually(lambda: len(told) == 2)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert {id for id, _ in told} == {each.id for each in held}
+        assert all(left > 0 for _, left in told)
+        assert all(each.lost for each in held)
+
+
+def test_an_ack_that_is_not_sent_ends_no_renewal(client: Any, queue: Any) -> None:
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=0.5, renew=True)
+    first = delivery.deadline
+    pipe = client.pipeline(transaction=True)
+    acked = pipe.add(delivery.requests.ack())
+    eventually(lambda: delivery.deadline > first)
+    pipe.execute()
+    assert acked.result is SettleOutcome.ACKED
 
 
 def test_somebody_elses_end_of_a_lease_is_told_of(admin: Any, queue: Any) -> None:

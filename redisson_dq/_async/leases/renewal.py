@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 import weakref
 from collections.abc import Sequence
@@ -27,19 +28,47 @@ _PLACE = "renewal"
 _LAST_ANSWER = 2.0
 
 
+class _Alarm:
+    """Ends a wait before its time, when something has to be done sooner."""
+
+    def __init__(self) -> None:
+        self._switch = AsyncSwitch()
+        # On the monotonic clock. What comes before the time is known wakes the task.
+        self._next = math.inf
+
+    def bring_forward(self, pause: float) -> None:
+        """Something has to be done after this pause. Most often that is after the next look, and costs nothing."""
+        if time.monotonic() + pause < self._next:
+            self._switch.on()
+
+    def reset(self) -> None:
+        """Called before each look at what there is to do."""
+        self._switch.off()
+        self._next = math.inf
+
+    async def wait(self, pause: float | None) -> None:
+        """Waits after a look. None: there is nothing to do."""
+        if pause is not None:
+            self._next = time.monotonic() + pause
+        await self._switch.wait(pause)
+
+
 class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
-    When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A delivery that
-    nobody refers to any more is not renewed.
+    When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A second
+    background task looks at the time, as a call to a server that stands still hangs. A delivery that nobody refers to
+    any more is not renewed.
     """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._mutex = AsyncMutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
-        self._changed = AsyncSwitch()
-        self._task: AsyncBackgroundTask | None = None
+        self._renewing, self._watching = _Alarm(), _Alarm()
+        self._tasks: list[AsyncBackgroundTask] = []
+        # Since when an answer has been waited for.
+        self._asked_at: float | None = None
         self._closed = False
 
     def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
@@ -50,23 +79,30 @@ class Renewal:
             if self._closed:
                 return
             self._kept.update(deliveries)
-            if self._task is None:
-                self._task = AsyncBackgroundTask(self._run, "redisson_dq-renewal")
-        self._changed.on()
+            if not self._tasks:
+                self._tasks = [
+                    AsyncBackgroundTask(self._run, "redisson_dq-renewal"),
+                    AsyncBackgroundTask(self._watch, "redisson_dq-watch"),
+                ]
+        visible = deliveries[0]._settling.source.visible_ms / 1000
+        left = min(each.remaining for each in deliveries).total_seconds()
+        self._renewing.bring_forward(left - _RENEW * visible)
+        self._watching.bring_forward(left - _GIVE_UP * visible)
 
     async def aclose(self) -> None:
-        """Ends the background task. Leases run on until their deadlines."""
+        """Ends the background tasks. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
-            task = self._task
-        self._changed.on()
-        if task is not None:
+            tasks = self._tasks
+        for alarm in (self._renewing, self._watching):
+            alarm.bring_forward(-math.inf)
+        for task in tasks:
             await task.stop(_LAST_ANSWER)
 
     async def _run(self) -> None:
         tried: dict[Settling, float] = {}
         while not self._closed:
-            self._changed.off()
+            self._renewing.reset()
             due, pause = self._due(tried)
             for settling, deliveries in due.items():
                 tried[settling] = time.monotonic()
@@ -78,20 +114,42 @@ class Renewal:
             if pause is None:
                 # Nothing is left to renew, so no later answer would end the outage.
                 self._connections.outage.ended(_PLACE)
-            await self._changed.wait(pause)
+            await self._renewing.wait(pause)
+
+    async def _watch(self) -> None:
+        while not self._closed:
+            self._watching.reset()
+            await self._watching.wait(await self._tell_in_time())
+
+    async def _tell_in_time(self) -> float | None:
+        """Gives up the leases whose renewal has hung for too long, and tells how long until the next look."""
+        pause: float | None = None
+        for delivery in self._living():
+            visible = delivery._settling.source.visible_ms / 1000
+            asked_at = self._asked_at
+            # An answer that was asked for only now may still come: a loop that was blocked begins with both tasks.
+            hung = 0.0 if asked_at is None else time.monotonic() - asked_at
+            wait = max(delivery.remaining.total_seconds() - _GIVE_UP * visible, _AGAIN * visible - hung)
+            if wait <= 0:
+                delivery._is_given_up = True
+                await self._tell(delivery)
+            else:
+                pause = wait if pause is None else min(pause, wait)
+        return pause
+
+    def _living(self) -> list[Delivery[Any]]:
+        """What is still to be kept."""
+        with self._mutex:
+            for delivery in list(self._kept):
+                if delivery._is_ending:
+                    self._kept.discard(delivery)
+            return list(self._kept)
 
     def _due(self, tried: dict[Settling, float]) -> tuple[dict[Settling, list[Delivery[Any]]], float | None]:
         """What has to be renewed now, and how long until there is something to do again."""
         due: dict[Settling, list[Delivery[Any]]] = {}
         pause: float | None = None
-        with self._mutex:
-            kept = list(self._kept)
-            for delivery in kept:
-                if delivery._is_ending:
-                    self._kept.discard(delivery)
-        for delivery in kept:
-            if delivery._is_ending:
-                continue
+        for delivery in self._living():
             visible = delivery._settling.source.visible_ms / 1000
             wait = delivery.remaining.total_seconds() - _RENEW * visible
             again = tried.get(delivery._settling, 0.0) + _AGAIN * visible - time.monotonic()
@@ -108,6 +166,7 @@ class Renewal:
         for start in range(0, len(deliveries), 1000):
             batch = deliveries[start : start + 1000]
             request = settling.extend([each._leased.id for each in batch], settling.source.visible_ms / 1000)
+            self._asked_at = time.monotonic()
             try:
                 now_us, deadline_ms, outcomes = await self._connections.run(request)
             except ClosedError:
@@ -120,6 +179,8 @@ class Renewal:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 await self._give_up(batch, settling.source.visible_ms / 1000)
                 return False
+            finally:
+                self._asked_at = None
             self._connections.outage.ended(_PLACE)
             for each, outcome in zip(batch, outcomes, strict=True):
                 if each._is_ending:
@@ -136,8 +197,9 @@ class Renewal:
                 await self._tell(each)
 
     async def _tell(self, delivery: Delivery[Any]) -> None:
-        delivery._is_ending = True
-        if delivery._on_lost is None:
+        with self._mutex:
+            told, delivery._is_ending = delivery._is_ending, True
+        if told or delivery._on_lost is None:
             return
         try:
             await async_call(delivery._on_lost, delivery)

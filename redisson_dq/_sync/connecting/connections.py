@@ -92,6 +92,8 @@ class Connections(Pools):
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
+        if request.on_sending is not None:
+            request.on_sending()
         try:
             reply, confirmed = self._run(_Sending(request, before_sending, within))
             result = self.parsed(request, reply)
@@ -131,6 +133,9 @@ class Connections(Pools):
             places_of.setdefault(id(pool), (pool, []))[1].append(place)
         if transaction and len(places_of) > 1:
             raise translate(ResponseError("CROSSSLOT"), "a transaction")
+        for request in requests:
+            if request.on_sending is not None:
+                request.on_sending()
         replies: list[Any] = [None] * len(requests)
         confirmations: dict[int, Confirmed | Exception | None] = {}
         if transaction and requests:

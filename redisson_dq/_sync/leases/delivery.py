@@ -68,9 +68,10 @@ class DeliveryRequests(Generic[T]):
         return [self._delivery._leased.id]
 
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
-        request = self._settling.durably(request, durable)
-        self._delivery._is_ending = True
-        return request.then(lambda outcomes: self._delivery._settled(outcomes[0]), fence=self._fence)
+        delivery = self._delivery
+        return self._settling.durably(request, durable).then(
+            lambda outcomes: delivery._settled(outcomes[0]), fence=self._fence, on_sending=delivery._begin_ending
+        )
 
     def _fence(self) -> Fence:
         return self._settling.fence(self._delivery._leased.id, [0, [b"lost"]])
@@ -99,7 +100,7 @@ class Delivery(Generic[T]):
         self._deadline_ms = leased.deadline_ms
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
         self._outcome: SettleOutcome | None = None
-        # True when a call to end the lease was made, or the lease is lost. It is no longer renewed then.
+        # True when a call to end the lease was sent, or the lease is lost. It is no longer renewed then.
         self._is_ending = False
         # Its renewal failed for too long.
         self._is_given_up = False
@@ -280,6 +281,9 @@ class Delivery(Generic[T]):
         if self._read is None:
             self._read = self._leased.record
         return self._read
+
+    def _begin_ending(self) -> None:
+        self._is_ending = True
 
     def _settled(self, outcome: SettleOutcome) -> SettleOutcome:
         if outcome or self._outcome in (None, SettleOutcome.EXTENDED):
