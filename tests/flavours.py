@@ -58,7 +58,7 @@ class Flavour:
 
     def receiver(self, client: Any, source: Waitable) -> Any:
         """A client's receiver of a source."""
-        return client._runtime.receivers.of(source)
+        return client.runtime.receivers.of(source)
 
     def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
         """A client's receiver of several sources. Closed with ``end_of`` it."""
@@ -68,7 +68,7 @@ class Flavour:
 
     def end_of(self, receiver: Any) -> None:
         name = receiver.waiters.name
-        self._receivers_of[name]._runtime.receivers.end(name)
+        self._receivers_of[name].runtime.receivers.end(name)
 
     def close(self) -> None:
         """Closes the redis-py clients. A Client does not close them, because it did not make them."""
@@ -119,14 +119,14 @@ class AsyncioFlavour(Flavour):
         return self.run(_called(redisson_dq.aio.worker.Worker.connect, url, **options))
 
     def receiver(self, client: Any, source: Waitable) -> Any:
-        return self.run(_called(client.inner._runtime.receivers.of, source))
+        return self.run(_called(client.inner.runtime.receivers.of, source))
 
     def end_of(self, receiver: Any) -> None:
         name = receiver.waiters.name
-        self.run(self._receivers_of[name].inner._runtime.receivers.end(name))
+        self.run(self._receivers_of[name].inner.runtime.receivers.end(name))
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return self._bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
+        return self.bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
 
     def submit(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
         """Starts a call as a task of the loop; gives a concurrent future that can be cancelled."""
@@ -147,9 +147,9 @@ class AsyncioFlavour(Flavour):
         self.loop.close()
         assert not left, f"tasks left behind: {left}"
 
-    def _bridge(self, result: Any) -> Any:
+    def bridge(self, result: Any) -> Any:
         if isinstance(result, list):
-            return [self._bridge(element) for element in result]
+            return [self.bridge(element) for element in result]
         if inspect.isasyncgen(result):
             return self.iterate(result)
         return Bridged(result, self) if type(result).__module__.startswith("redisson_dq._async") else result

@@ -43,8 +43,9 @@ class AsyncInbox(Generic[T]):
         self._reader: asyncio.Future[None] | None = None
 
     @property
-    def is_empty(self) -> bool:
-        return not self._events
+    def count(self) -> int:
+        """How many events nobody has read yet."""
+        return len(self._events)
 
     def put(self, event: T) -> None:
         try:
@@ -93,8 +94,9 @@ class Inbox(Generic[T]):
         self.put: Callable[[T], None] = self._queue.put
 
     @property
-    def is_empty(self) -> bool:
-        return self._queue.empty()
+    def count(self) -> int:
+        """How many events nobody has read yet."""
+        return self._queue.qsize()
 
     def get(self) -> T:
         return self._queue.get()

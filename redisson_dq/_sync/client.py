@@ -103,7 +103,8 @@ class Client:
             busy_wait=busy_wait,
             durable=durable,
         )
-        self._runtime = Runtime(servers_of(redis), options)
+        # What the handles share, for the library's own parts. It may change in any release.
+        self.runtime = Runtime(servers_of(redis), options)
 
     # -- queues ------------------------------------------------------------------------------------------------------
 
@@ -155,16 +156,16 @@ class Client:
         ``getDelayedQueue`` as well.
         """
         if partitions is not None:
-            names = partition_names(name, partitions, self._runtime.options.name_mapper)
+            names = partition_names(name, partitions, self.runtime.options.name_mapper)
             opened = tuple(
                 self.blocking_queue(
                     each, codec, transfer=transfer, delivery_limit=delivery_limit, dead_letter=dead_letter
                 )
                 for each in names
             )
-            return PartitionedBlockingQueue(self._runtime, name, opened)
-        side = ReadySide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
-        return self._opened(BlockingQueue(self._runtime, side, QueueRequests(side), transfer))
+            return PartitionedBlockingQueue(self.runtime, name, opened)
+        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        return self._opened(BlockingQueue(self.runtime, side, QueueRequests(side), transfer))
 
     def blocking_deque(
         self,
@@ -179,8 +180,8 @@ class Client:
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        side = ReadySide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
-        return self._opened(BlockingDeque(self._runtime, side, DequeRequests(side), transfer))
+        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        return self._opened(BlockingDeque(self.runtime, side, DequeRequests(side), transfer))
 
     def bounded_blocking_queue(
         self,
@@ -195,8 +196,8 @@ class Client:
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        side = BoundedSide[V](name, codec, self._runtime.options, delivery_limit, dead_letter)
-        return self._opened(BoundedBlockingQueue(self._runtime, side, BoundedRequests(side), transfer))
+        side = BoundedSide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        return self._opened(BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer))
 
     @overload
     def delayed_queue(
@@ -266,20 +267,20 @@ class Client:
         else:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
         if partitions is not None:
-            names = partition_names(name, partitions, self._runtime.options.name_mapper)
+            names = partition_names(name, partitions, self.runtime.options.name_mapper)
             opened = tuple(self.delayed_queue(each, codec, transfer=transfer, lean=lean) for each in names)
-            return PartitionedDelayedQueue(self._runtime, name, opened)
+            return PartitionedDelayedQueue(self.runtime, name, opened)
         # The leases of take_due have the terms of the queue.
         terms = queue._side if isinstance(queue, BlockingQueue) else None
         side = DelayedSide[V](
             name,
             codec,
-            self._runtime.options,
+            self.runtime.options,
             lean=lean,
             delivery_limit=10 if terms is None else terms.delivery_limit or None,
             dead_letter=None if terms is None else terms.dead_letter,
         )
-        return self._opened(DelayedQueue(self._runtime, side, transfer))
+        return self._opened(DelayedQueue(self.runtime, side, transfer))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.
@@ -289,14 +290,14 @@ class Client:
 
         Answers to ``RedissonClient.createBatch(options)``; a transaction to ``ExecutionMode.IN_MEMORY_ATOMIC``.
         """
-        return Pipeline(self._runtime.connections, transaction=transaction)
+        return Pipeline(self.runtime.connections, transaction=transaction)
 
     # -- observation -------------------------------------------------------------------------------------------------
 
     @property
     def transfers(self) -> TransferCounts:
         """How many transfers this client has made, and how many of them ran too early. No round trip."""
-        return attrs.evolve(self._runtime.transfer_counts)
+        return attrs.evolve(self.runtime.transfer_counts)
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
@@ -305,7 +306,7 @@ class Client:
 
         Raises RedisConnectionError, RedisReplyError; with ``wakeups="keyspace"`` or ``durable=`` ServerSettingError.
         """
-        self._runtime.open()
+        self.runtime.open()
         return self
 
     def close(self, *, grace: float = 5.0) -> None:
@@ -317,7 +318,7 @@ class Client:
 
         Answers to ``RedissonClient.shutdown()``.
         """
-        self._runtime.close(grace=grace)
+        self.runtime.close(grace=grace)
 
     def __enter__(self: Self) -> Self:
         return self.open()
@@ -330,7 +331,7 @@ class Client:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _opened(self, handle: AnyHandle) -> AnyHandle:
-        self._runtime.attach(handle.keys, handle.name, handle.transfer)
+        self.runtime.attach(handle.keys, handle.name, handle.transfer)
         return handle
 
 

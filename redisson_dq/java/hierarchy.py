@@ -24,7 +24,17 @@ from redisson_dq.java.orders import Comparator
 from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import JavaObject, Throwable
 
-__all__ = ["PYTHON_TYPES", "class_name", "holds", "is_assignable", "is_jdk", "kind_of", "said_supertypes"]
+__all__ = [
+    "PYTHON_TYPES",
+    "class_name",
+    "holds",
+    "is_assignable",
+    "is_jdk",
+    "jdk_types",
+    "kind_of",
+    "said_supertypes",
+    "supertypes",
+]
 
 _PACKAGE = __name__.rpartition(".")[0]
 _OBJECT = "java.lang.Object"
@@ -37,21 +47,22 @@ _IMPLIED = {"enum": (_ENUM,), "record": (_RECORD,)}
 
 
 @functools.cache
-def _lines() -> dict[str, tuple[str, tuple[str, ...]]]:
+def jdk_types() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By name: the kind and the direct supertypes of each type of the JDK that is known. O(1), once they are read."""
     text = resources.files(_PACKAGE).joinpath("hierarchy.txt").read_text("utf-8")
     rows = (line.split(" ") for line in text.splitlines())
     return {name: (kind, tuple(parents)) for kind, name, *parents in rows}
 
 
 @functools.cache
-def _supertypes(name: str) -> frozenset[str]:
+def supertypes(name: str) -> frozenset[str]:
     """Of a class in the table: itself, and all that its objects are as well."""
-    return frozenset((name, _OBJECT)).union(*map(_supertypes, _lines()[name][1]))
+    return frozenset((name, _OBJECT)).union(*map(supertypes, jdk_types()[name][1]))
 
 
 def kind_of(name: str) -> str | None:
     """``I``, ``A``, ``C`` or ``F`` of a type of the JDK; None if the table does not have it. O(1)."""
-    found = _lines().get(name)
+    found = jdk_types().get(name)
     return None if found is None else found[0]
 
 
@@ -154,7 +165,7 @@ def _holds_throwable(declared: str, value: Throwable) -> bool:
         described = described.superclass
         name = described.java_name
     if kind_of(name) is None and kind_of(declared) is not None:
-        return _THROWABLE in _supertypes(declared) or declared in _supertypes(_THROWABLE)
+        return _THROWABLE in supertypes(declared) or declared in supertypes(_THROWABLE)
     return is_assignable(name, declared)
 
 
@@ -168,8 +179,8 @@ def is_assignable(name: str, declared: str) -> bool:
         return True
     if name[0] == "[" or declared[0] == "[":
         return _is_array_assignable(name, declared)
-    if name in _lines():
-        return declared in _supertypes(name)
+    if name in jdk_types():
+        return declared in supertypes(name)
     declaration, wanted = declaration_of(name), declaration_of(declared)
     if declaration is not None and wanted is not None:
         return issubclass(declaration.python, wanted.python)
@@ -192,7 +203,9 @@ def said_supertypes(declaration: Declaration) -> frozenset[str]:
     if declaration.extends:
         said.append(declaration.extends)
     above = frozenset() if declaration.superclass is None else said_supertypes(declaration.superclass)
-    return above.union((declaration.name, _OBJECT), *(_supertypes(one) if one in _lines() else (one,) for one in said))
+    return above.union(
+        (declaration.name, _OBJECT), *(supertypes(one) if one in jdk_types() else (one,) for one in said)
+    )
 
 
 def _is_array_assignable(name: str, declared: str) -> bool:
@@ -216,6 +229,6 @@ def _is_open(declared: str, kind: str | None) -> bool:
         return kind is None or kind == declared.rpartition(".")[2].lower()
     if declared == _NUMBER:
         return kind is None  # a declared class names it
-    if declared not in _lines():
+    if declared not in jdk_types():
         return True
-    return kind_of(declared) == "I" and not any(name in _supertypes(declared) for name in _COLLECTIONS)
+    return kind_of(declared) == "I" and not any(name in supertypes(declared) for name in _COLLECTIONS)

@@ -162,7 +162,7 @@ class AsyncioLeases(Leases, Asyncio):
             found.extend(await call())
 
         self._cancel(told, rng)
-        self._work([self._flavour._bridge(each) for each in found], rng)
+        self._work([self._flavour.bridge(each) for each in found], rng)
 
 
 class LeasePartitions(Leases):

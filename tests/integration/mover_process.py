@@ -13,7 +13,7 @@ import redisson_dq
 def main(url: str, queue: str) -> None:
     with redisson_dq.connect(url) as client:
         client.delayed_queue(queue)
-        mover = client._runtime.transfer_driver
+        mover = client.runtime.transfer_driver
         assert mover is not None
         print(mover.id, flush=True)
         sys.stdin.read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import redis
@@ -46,6 +47,8 @@ class Mover:
         slowness: float = 1.0,
     ) -> None:
         self.places = Places()
+        #: Changes the hints of each call before it is sent.
+        self.spoil: Callable[[bytes], bytes] = bytes
         #: What each call was for: "deliver", "keys", or where a slice ends.
         self.steps: list[bytes] = []
         self._admin, self._name, self._batch, self._keys = admin, name, batch, QueueKeys.of(queue)
@@ -56,8 +59,10 @@ class Mover:
 
     def move(self) -> Transferred:
         """One call."""
-        words = self.places.words()
-        self.steps.append(words[0])
+        kind, detail = self.places.words()
+        self.steps.append(kind)
+        if kind == b"deliver" and isinstance(detail, bytes):
+            detail = self.spoil(detail)
         request = calls.transfer(
             self._keys,
             self._batch,
@@ -65,7 +70,7 @@ class Mover:
             self._name,
             cluster=self._in_cluster,
             slowness=self._slowness,
-            places=words,
+            places=(kind, detail),
         )
         reply: Any = self._admin.eval(self._source, *request.words)  # type: ignore[arg-type]
         result = request.parse(reply)

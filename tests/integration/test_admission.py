@@ -8,18 +8,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
 import pytest
 from redis.crc import key_slot
 
 import redisson_dq
 from redisson_dq import SettleOutcome
+from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
+from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.calls import Admitted
-from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.peek_source import PeekSource
 from redisson_dq.working.limits import Admission, BadKey, Limit, Rate
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
@@ -40,7 +46,7 @@ def client(url: str) -> Iterator[Any]:
 
 @pytest.fixture
 def queue(client: Any) -> Any:
-    return client.blocking_queue("orders", transfer=False)
+    return opened(client)
 
 
 @pytest.fixture
@@ -48,16 +54,38 @@ def delayed(client: Any) -> Any:
     return client.delayed_queue("orders", transfer=False)
 
 
-def told(queue: Any, by: Admission, count: int = 1000, visible: float = 60) -> tuple[Admitted, list[Delivery[str]]]:
+@attrs.frozen
+class Opened:
+    """A queue, and how a worker leases its values."""
+
+    queue: Any
+    connections: Connections
+    limit: int = 0
+    envelope: Envelope = Envelope.CURRENT
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.queue, name)
+
+    def source(self, visible: float = 60) -> PeekSource:
+        bounded = isinstance(self.queue, BoundedBlockingQueue)
+        keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
+        return PeekSource(keys, self.envelope, round(visible * 1000), self.limit)
+
+
+def opened(client: Any, **terms: Any) -> Opened:
+    return Opened(client.blocking_queue("orders", transfer=False), client.runtime.connections, **terms)
+
+
+def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> tuple[Admitted, list[Delivery[str]]]:
     """One look and one admission, as a worker makes them."""
-    source = queue._side.peek_source(visible)
-    run = queue._runtime.connections.run
+    source, run = queue.source(visible), queue.connections.run
     seen = run(source.peek(1000))
     admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
-    return admitted, queue._sorted(source, admitted.leased)[0]
+    settling = Settling(source, "orders")
+    return admitted, [Delivery(queue.connections, settling, each, each.data.decode()) for each in admitted.leased]
 
 
-def admit(queue: Any, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:
+def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:
     return told(queue, by, count, visible)[1]
 
 
@@ -275,7 +303,7 @@ def test_a_change_of_the_key_function_moves_values_to_other_lines(queue: Any, de
 
 def test_the_delivery_limit_calls_the_next_up(url: str, admin: Any) -> None:
     with redisson_dq.connect(url, codec=StringCodec()) as client:
-        queue = client.blocking_queue("orders", transfer=False, delivery_limit=2)
+        queue = opened(client, limit=2)
         queue.add_all(["a1", "a2"])
         for _ in range(2):
             (a1,) = admit(queue, KEYED)
@@ -430,7 +458,7 @@ HOUR_US = 3_600_000_000
 def test_so_many_are_handled_at_a_time_over_all_clients(queue: Any, delayed: Any, url: str, admin: Any) -> None:
     by, free = Admission(name="h", limit=Limit(2)), Admission(name="other", key=letter)
     with redisson_dq.connect(url, codec=StringCodec()) as second:
-        others = second.blocking_queue("orders", transfer=False)
+        others = opened(second)
         queue.add_all([f"v{number}" for number in range(6)])
         first = admit(queue, by)
         assert values(first) == ["v0", "v1"]
@@ -572,8 +600,7 @@ def test_by_default_equal_bytes_are_the_same_value(queue: Any) -> None:
 def test_the_same_call_again_gives_the_same_leases(queue: Any, admin: Any) -> None:
     by = Admission(name="h", limit=Limit(2), key=letter)
     queue.add_all(["a1", "a2", "b1", "c1"])
-    source = queue._side.peek_source(60)
-    run = queue._runtime.connections.run
+    source, run = queue.source(), queue.connections.run
     seen = [by.seen(data.decode(), data, 1) for data in run(source.peek(10))]
     request = source.admit(10, [by.words], seen)
     first, again = run(request), run(request)
@@ -584,8 +611,7 @@ def test_the_same_call_again_gives_the_same_leases(queue: Any, admin: Any) -> No
 
 def test_it_stops_at_a_value_that_was_not_seen(queue: Any, admin: Any) -> None:
     queue.add_all(["a1", "b1", "c1"])
-    source = queue._side.peek_source(60)
-    run = queue._runtime.connections.run
+    source, run = queue.source(), queue.connections.run
     admitted = run(source.admit(10, [], [KEYED.seen(value, value.encode(), 0) for value in ("a1", "c1")]))
     assert [each.data for each in admitted.leased] == [b"a1"]
     assert queue.read_all() == ["b1", "c1"]
@@ -618,7 +644,7 @@ def test_all_keys_are_in_one_slot(name: str) -> None:
 
 def test_with_the_legacy_envelope_java_moves_what_is_parked(url: str, admin: Any) -> None:
     with redisson_dq.connect(url, codec=StringCodec(), envelope="legacy", probe_interval=NO_PROBE) as client:
-        queue = client.blocking_queue("orders", transfer=False)
+        queue = opened(client, envelope=Envelope.LEGACY)
         queue.add_all(["a1", "a2"])
         (a1,) = admit(queue, KEYED)
         ((member, _),) = [row for row in admin.zrange(KEYS.timeout, 0, -1, withscores=True) if b"a2" in row[0]]
@@ -629,7 +655,7 @@ def test_with_the_legacy_envelope_java_moves_what_is_parked(url: str, admin: Any
 
 
 def test_a_bounded_queue_has_room_again_for_what_is_dropped(client: Any, admin: Any) -> None:
-    queue = client.bounded_blocking_queue("orders", transfer=False)
+    queue = Opened(client.bounded_blocking_queue("orders", transfer=False), client.runtime.connections)
     queue.try_set_capacity(5)
     queue.add_all(["a", "a", "b"])
     by = Admission(name="h", unique_for=60)
@@ -641,8 +667,7 @@ def test_a_bounded_queue_has_room_again_for_what_is_dropped(client: Any, admin: 
 @pytest.mark.parametrize("key", ["ready", "timeout", "lines", "turns", "handled", "leases", "deliveries"])
 def test_a_key_of_another_type_changes_nothing(queue: Any, admin: Any, key: str) -> None:
     queue.add("a1")
-    source = queue._side.peek_source(60)
-    run = queue._runtime.connections.run
+    source, run = queue.source(), queue.connections.run
     admin.delete(getattr(KEYS, key))
     admin.set(getattr(KEYS, key), "text")
     before = dump(admin)
@@ -665,11 +690,11 @@ def test_without_a_right_nothing_is_done_or_all(
     admitted: list[bytes] = []
     try:
         with redisson_dq.connect(server.url.replace("://", "://limited:secret@"), codec=StringCodec()) as client:
-            limited = client.blocking_queue("orders", transfer=False)
+            limited = opened(client)
             seen = [by.seen(value, value.encode(), 1) for value in ("a1", "a2", "b1", "c1", "d1")]
             try:
-                request = limited._side.peek_source(60).admit(10, [by.words], seen)
-                admitted = [each.data for each in limited._runtime.connections.run(request).leased]
+                request = limited.source().admit(10, [by.words], seen)
+                admitted = [each.data for each in limited.connections.run(request).leased]
             except RedisReplyError as error:
                 refused = str(error)
         if refused is None:

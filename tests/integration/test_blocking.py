@@ -396,8 +396,8 @@ def test_a_popped_item_that_redis_does_not_take_back_is_kept_and_given_again(
                 while not blocked(admin):
                     await asyncio.sleep(0.001)
                 admin.rpush("orders", "a")
-                receiver = client.inner._runtime.receivers.of(Pop(("orders",), "first"))
-                while receiver.waiters._line:
+                receiver = client.inner.runtime.receivers.of(Pop(("orders",), "first"))
+                while receiver.waiters.count:
                     await asyncio.sleep(0)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):

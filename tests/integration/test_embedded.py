@@ -206,8 +206,14 @@ class TestCrowd:
             mute.bind(("127.0.0.1", 0))
             mute.listen()
             taken = [first.port, mute.getsockname()[1], first.port]
-            pick = sys.modules["redisson_dq.embedded._server"].free_port
-            monkeypatch.setattr("redisson_dq.embedded._server.free_port", lambda: taken.pop() if taken else pick())
+
+            class Unlucky(socket.socket):
+                """A port that the system gave is taken by somebody else before the server has it."""
+
+                def getsockname(self) -> tuple[str, int]:
+                    return ("127.0.0.1", taken.pop()) if taken else super().getsockname()
+
+            monkeypatch.setattr(socket, "socket", Unlucky)
             with EmbeddedServer(program) as second:
                 assert second.port not in (first.port, mute.getsockname()[1])
                 assert not taken

@@ -43,7 +43,7 @@ def test_a_handle_that_moves_items_is_opened_in_a_loop(
             queue = client.blocking_queue("orders")
             await client.delayed_queue("orders").offer("a", 0)
             assert await queue.take() == "a"
-            return len(client._runtime.handles)
+            return len(client.runtime.handles)
 
     assert asyncio.run(main()) == 1
 

@@ -22,7 +22,10 @@ import redis
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
@@ -107,8 +110,8 @@ def test_dead_letters_between_them_hide_no_lease_of_a_lost_reply(admin: Any, cli
     queue.add_all(["a", "b"])
     # One dead letter is first, the other between two values.
     admin.rpush(KEYS.ready, admin.lpop(KEYS.ready), "c")
-    side = getattr(queue, "inner", queue)._side
-    request = side.lease_source(60).receive(5)
+    source = LeaseSource(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), Envelope.CURRENT, 60_000, limit=1)
+    request = source.receive(5)
     first, again = (results(client, request) for _ in range(2))
     assert [each.data for each in first] == [each.data for each in again] == [b"a", b"b", b"c"]
     assert admin.llen(DeadKeys.belonging_to("orders").dead) == 2

@@ -165,10 +165,10 @@ def test_a_key_of_another_type_stops_the_transfer_before_it_moves(url: str, admi
         # In a cluster nobody can tell who is alone.
         transfer = calls.transfer(KEYS, 10, 1000, "me", cluster=True)
         with pytest.raises(WrongTypeError, match="redisson_dq_mover"):
-            client._runtime.connections.run(transfer)
+            client.runtime.connections.run(transfer)
         assert admin.llen(KEYS.ready) == 0
         admin.delete(KEYS.mover)
-        assert client._runtime.connections.run(transfer).moved == 1
+        assert client.runtime.connections.run(transfer).moved == 1
 
 
 def test_a_note_of_a_later_time_holds_up_nobody(url: str, admin: redis.Redis) -> None:
@@ -179,7 +179,7 @@ def test_a_note_of_a_later_time_holds_up_nobody(url: str, admin: redis.Redis) ->
         hour_ahead = (int(admin.time()[0]) + 3600) * 1_000_000
         admin.set(KEYS.mover, f"dead {hour_ahead} {hour_ahead}")
         # In a cluster nobody can tell who is alone.
-        answer = client._runtime.connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
+        answer = client.runtime.connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
         assert (answer.moved, answer.role, mover(admin)) == (1, "mover", "me")
         note: Any = admin.get(KEYS.mover)
         _, moved, told = note.split()
@@ -193,7 +193,7 @@ def test_a_mover_that_may_not_publish_moves_all_the_same(url: str, admin: redis.
             producer.delayed_queue("orders", transfer=False).offer_all([("a", 0), ("b", 3600)])
         eventually(lambda: admin.zcount(KEYS.timeout, 0, int(admin.time()[0]) * 1000))
         with Flavour().connect(url, codec=StringCodec(), username="mute", password="any") as client:
-            answer = client._runtime.connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
+            answer = client.runtime.connections.run(calls.transfer(KEYS, 10, 1000, "me", cluster=True))
         assert (answer.moved, answer.role, mover(admin)) == (1, "mover", "me")
     finally:
         admin.acl_deluser("mute")
@@ -206,11 +206,11 @@ def test_the_next_occurrence_is_made_when_the_mover_dies_before_it_has(
     with Flavour().connect(url, codec=StringCodec()) as dying, admin.pubsub() as somebody:
         somebody.subscribe(KEYS.channel)
         dying.delayed_queue("orders", transfer=False).offer_recurring("tick", "tick", every=0.5)
-        assert dying._runtime.connections.run(transfer).role == "mover"
+        assert dying.runtime.connections.run(transfer).role == "mover"
         with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
             delayed = client.delayed_queue("orders")
             eventually(lambda: subscribers(admin) == 2)
-            eventually(lambda: dying._runtime.connections.run(transfer).moved or admin.llen(KEYS.ready))
+            eventually(lambda: dying.runtime.connections.run(transfer).moved or admin.llen(KEYS.ready))
             assert [client.blocking_queue("orders").poll(timeout=PATIENCE) for _ in range(3)] == ["tick"] * 3
             assert delayed.cancel_recurring("tick")
 

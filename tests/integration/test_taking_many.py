@@ -30,12 +30,6 @@ def calls_of(admin: Any, *commands: str) -> int:
     return sum(stats.get(f"cmdstat_{command}", {"calls": 0})["calls"] for command in commands)
 
 
-def in_line(line: Any) -> int:
-    """How many wait there, those that no worker has seen yet among them."""
-    inbox = line.inbox
-    return len(line._line) + (inbox._queue.qsize() if hasattr(inbox, "_queue") else len(inbox._events))
-
-
 def values(count: int) -> list[str]:
     return [f"v{i:05}" for i in range(count)]
 
@@ -98,12 +92,12 @@ def test_what_cancelled_tasks_had_goes_back_in_order(flavour: AsyncioFlavour, ad
         tasks = [asyncio.create_task(queue.take()) for _ in range(300)]
         while not await asyncio.to_thread(blocked, admin):
             await asyncio.sleep(0)
-        line = queue._runtime.receivers.of(Pop(("orders",), "first")).waiters
-        while len(line._line) < 300:
+        line = client.inner.runtime.receivers.of(Pop(("orders",), "first")).waiters
+        while line.count < 300:
             await asyncio.sleep(0)
         # Not awaited here: on a busy machine the tasks would have run before that comes back.
         pushing = asyncio.create_task(asyncio.to_thread(admin.rpush, "orders", *values(300)))
-        while line._line:
+        while line.count:
             await asyncio.sleep(0)
         # All that have a value and have not run since, in no order.
         late = [task for task in tasks if not task.done()]
@@ -196,7 +190,7 @@ def test_callers_with_different_limits_are_served_in_turn(
     waiting = []
     for count, limit in enumerate((2, 1, 3)):
         waiting.append(threads.submit(queue.poll, limit, timeout=PATIENCE))
-        eventually(lambda: in_line(line) == count + 1)  # noqa: B023
+        eventually(lambda: line.count == count + 1)  # noqa: B023
     eventually(lambda: blocked(admin) == 1)
     admin.rpush("orders", *"abcdefgh")
     assert [future.result(PATIENCE) for future in waiting] == [["a", "b"], ["c"], ["d", "e", "f"]]

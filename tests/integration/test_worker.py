@@ -306,7 +306,7 @@ def test_handlers_come_and_go_while_it_runs(admin: Any, worker: Any, client: Any
         assert worker.remove_handler(one)
         assert not worker.remove_handler(one)
         # The queue is closed: nobody receives from it any more.
-        eventually(lambda: client._runtime.handles["orders"] == 1)
+        eventually(lambda: client.runtime.handles["orders"] == 1)
         queue.add("c")
         other.add("d")
         assert second.next() == "d"

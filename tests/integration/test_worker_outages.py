@@ -103,7 +103,7 @@ def test_a_stop_waits_no_longer_than_its_grace_for_a_redis_that_is_away(
 ) -> None:
     """For a Redis that answers it would wait an hour here."""
     for kind in ("_sync", "_async"):
-        monkeypatch.setattr(f"redisson_dq.{kind}.worker.crew._LAST_STEPS", 3600.0)
+        monkeypatch.setattr(f"redisson_dq.{kind}.worker.crew.LAST_STEPS", 3600.0)
     with flavour.connect(own_server.url, codec=StringCodec()) as client:
         worker, gate = flavour.worker(client), Gate()
         log = Log(worker)

@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.worker import DeadLettered, Failed, Lost, Received, Retry, Succeeded, TimedOut, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Gate, Ledger, Log, at_rest, running
 
@@ -199,7 +203,9 @@ def test_a_handler_is_cancelled_before_its_deadline_when_redis_is_away(flavour: 
     assert left[0] > 0
 
 
-def test_a_batch_goes_on_without_those_that_are_lost(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
+def test_a_batch_goes_on_without_those_that_are_lost(
+    flavour: Flavour, client: Any, queue: Any, admin: Any, url: str
+) -> None:
     worker = flavour.worker(client, visibility_timeout=0.5)
     log, gate = Log(worker), Gate()
 
@@ -215,7 +221,7 @@ def test_a_batch_goes_on_without_those_that_are_lost(flavour: Flavour, client: A
         # Another process ends the lease of the first one.
         (held,) = [each for each in queue.in_flight() if each.value == "a"]
         assert held.id == first.id
-        end_lease(queue, held.id)
+        end_lease(url, held.id)
         eventually(lambda: gate.inside == 1)
         assert worker.running == 1
         gate.open()
@@ -225,12 +231,9 @@ def test_a_batch_goes_on_without_those_that_are_lost(flavour: Flavour, client: A
     assert [each.event.value for each in log.of(Lost)] == ["a"]
 
 
-def end_lease(queue: Any, id: str) -> None:
+def end_lease(url: str, id: str) -> None:
     """What another process does that got hold of the delivery's id."""
-    inner = getattr(queue, "inner", queue)
-    from redisson_dq.wire import calls
-
-    request = calls.ack(inner._side.lease_keys, [bytes.fromhex(id)])
-    sent = inner._runtime.connections.run(request)
-    found = sent if inner is queue else queue._flavour.run(sent)
-    assert found == [b"acked"]
+    request = calls.ack(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), [bytes.fromhex(id)])
+    with Flavour().connect(url) as client, client.pipeline() as pipe:
+        reply = pipe.add(request)
+    assert reply.result == [b"acked"]

@@ -322,12 +322,12 @@ def test_java_finds_what_is_in_sorted_collections_of_any_order(peers: Callable[[
 
 
 def test_the_hierarchy_is_that_of_the_jdk(peers: Callable[[str], JavaPeer]) -> None:
-    table = hierarchy._lines()
+    table = hierarchy.jdk_types()
     answers = peers("4.3.1").call("supertypes", names=sorted(table))
     assert len(answers) > 300
     # Interfaces that later JDKs have put between.
     newer = {f"java.util.Sequenced{kind}" for kind in ("Collection", "Set", "Map")}
     for name, (kind, *supertypes) in answers.items():
         assert kind == table[name][0], name
-        found = hierarchy._supertypes(name) - newer
+        found = hierarchy.supertypes(name) - newer
         assert {*supertypes, name, "java.lang.Object"} - newer == found, name

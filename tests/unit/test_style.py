@@ -118,3 +118,62 @@ def test_a_class_has_a_name_of_its_own() -> None:
     shared = {each: sorted(found) for each, found in modules.items() if len(found) > 1}
     assert {each: found for each, found in shared.items() if each not in ONE_NAME_EACH} == {}
     assert ONE_NAME_EACH.keys() - shared.keys() == set()
+
+
+# -- tests -------------------------------------------------------------------------------------------------------------
+
+TESTS = {path: ast.parse(path.read_text("utf-8")) for path in Path(__file__).parents[1].rglob("*.py")}
+
+
+def attributes(tree: ast.Module) -> list[ast.Attribute]:
+    """Attributes that begin with one underscore."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__")
+    ]
+
+
+def is_own(node: ast.Attribute) -> bool:
+    """Whether the object is the method's own."""
+    return ast.unparse(node.value) in ("self", "cls", "super()")
+
+
+#: The private attributes of the library's objects and modules, packages left out.
+PRIVATE = (
+    {node.attr for tree in TREES.values() for node in attributes(tree) if is_own(node)}
+    | {name for tree in TREES.values() for name in names_at_the_top(tree) if name.startswith("_")}
+    | {
+        node.name
+        for tree in TREES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and re.match(r"_[a-z]", node.name)
+    }
+) - {name.rpartition("/")[2].removesuffix(".py") for name in TREES}
+#: Documented names of the standard library that begin so.
+STANDARD = {"_exit", "_replace"}
+
+
+def of_others(tree: ast.Module) -> list[ast.Attribute]:
+    """Private attributes of objects that the module's own classes have not got."""
+    found = attributes(tree)
+    own = {node.attr for node in found if is_own(node)}
+    return [node for node in found if not is_own(node) and node.attr not in own]
+
+
+def test_tests_use_no_private_names() -> None:
+    """They read and replace what a module lists, or what an object shows without an underscore."""
+    read = {
+        f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+        for path, tree in TESTS.items()
+        for node in of_others(tree)
+        if node.attr in PRIVATE - STANDARD
+    }
+    replaced = {
+        f"{path.name}:{node.lineno}: {node.value}"
+        for path, tree in TESTS.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"redisson_dq\.[\w.{}]+", node.value) and node.value.rpartition(".")[2] in PRIVATE
+    }
+    assert sorted(read | replaced) == []

@@ -187,7 +187,7 @@ class Receiver:
     @property
     def is_waited_on(self) -> bool:
         """Whether any caller is in line, or about to be. May be read without the mutex."""
-        return self.waiters.anyone or not self.waiters.inbox.is_empty
+        return self.waiters.anyone or self.waiters.inbox.count > 0
 
     @property
     def trouble(self) -> RedisConnectionError | None:
@@ -314,7 +314,7 @@ class Receiver:
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
         left = any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._looks))
-        return not left and self.waiters.inbox.is_empty and all(pop.is_quiet for pop in self._pops.values())
+        return not left and not self.waiters.inbox.count and all(pop.is_quiet for pop in self._pops.values())
 
     @property
     def has_open_looks(self) -> bool:

@@ -164,6 +164,11 @@ class Waiters:
             self._latest = max(self._latest, waiter.deadline)
 
     @property
+    def count(self) -> int:
+        """How many wait, those that are still in the inbox among them. May be read without the mutex."""
+        return len(self._line) + self.inbox.count
+
+    @property
     def anyone(self) -> bool:
         """Whether anybody waits whose time is not over."""
         return len(self._line) > len(self._expired)

@@ -27,12 +27,12 @@ from redisson_dq.working.order import Order
 from redisson_dq.working.routing import Unroutable, choose
 from redisson_dq.working.settings import QueueSettings
 
-__all__ = ["Crew"]
+__all__ = ["LAST_STEPS", "Crew"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How long the end waits for what was cancelled, and for the last answers.
-_LAST_STEPS = 5.0
+#: How long the end waits for what was cancelled, and for the last answers.
+LAST_STEPS = 5.0
 
 
 class Crew:
@@ -70,9 +70,9 @@ class Crew:
         self._changed = AsyncSwitch()
         self._stops = False
         self._pool = AsyncHandlerPool("handler")
-        self._settler = Settler(client._runtime.connections)
+        self._settler = Settler(client.runtime.connections)
         self._watch = Watch(self._moments, self._due)
-        client._runtime.connections.outage.listeners.append(self._outage)
+        client.runtime.connections.outage.listeners.append(self._outage)
         self._setting = Setting(
             pool=self._pool,
             settler=self._settler,
@@ -335,7 +335,7 @@ class Crew:
         fetchers = list(self._fetchers.values())
         return (
             not self._stops
-            and not self._client._runtime.connections.outage.is_going_on
+            and not self._client.runtime.connections.outage.is_going_on
             and all(fetcher.is_well for fetcher in fetchers)
         )
 
@@ -381,15 +381,15 @@ class Crew:
             logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
         for handling in rest:
             handling.hand_back()
-        await self._settler.aclose(_LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - time.monotonic()))
+        await self._settler.aclose(LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - time.monotonic()))
         await self._watch.aclose()
-        await self._pool.aclose(_LAST_STEPS)
+        await self._pool.aclose(LAST_STEPS)
         for closing in self._ending:
-            await closing.join(_LAST_STEPS)
+            await closing.join(LAST_STEPS)
         for intake in intakes:
             for part in intake.parts:
                 await part.destroy()
-        self._client._runtime.connections.outage.listeners.remove(self._outage)
+        self._client.runtime.connections.outage.listeners.remove(self._outage)
 
 
 def _nothing(outcome: SettleOutcome) -> None:

@@ -146,7 +146,7 @@ class TransferDriver:
         self._timer = Timer()
         self._head_start = HeadStart(busy_wait=options.busy_wait)
         # The clock of the one server, where it is not a cluster.
-        self._clock = ServerClock()
+        self.clock = ServerClock()
         self._inbox: Inbox[_Notice | _Stop] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
         self._tasks: dict[str, _Task] = {}
@@ -283,7 +283,7 @@ class TransferDriver:
 
     def _clock_of_a_queue(self) -> ServerClock:
         # The nodes of a cluster have a clock each.
-        return ServerClock() if self._connections.is_cluster else self._clock
+        return ServerClock() if self._connections.is_cluster else self.clock
 
     def _detach(self, keys: QueueKeys) -> None:
         task = self._tasks[keys.channel]

@@ -296,7 +296,7 @@ class BlockingPop:
                 if self._waiters.closed or lingered:
                     # A caller that comes from here on starts another background task, with another connection.
                     retired, self._dedicated, self.is_running = self._dedicated, None, False
-                    if self._bell.is_empty:
+                    if not self._bell.count:
                         break
                     self._dedicated, self.is_running = retired, True
                 self.is_idle = True

@@ -126,7 +126,7 @@ class RoundRobinReceiver(Receiver):
                 if (stayed and not self.waiters.anyone) or self.waiters.closed:
                     # A caller that comes from here on starts another background task.
                     self._is_running = False
-                    if self.waiters.inbox.is_empty:
+                    if not self.waiters.inbox.count:
                         return []
                     self._is_running = True
                 stay = None if self.waiters.anyone else STAY

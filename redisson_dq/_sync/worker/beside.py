@@ -49,7 +49,7 @@ def _parts(client: Client, name: str, settings: QueueSettings) -> list[BlockingQ
 
 def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
     """Counts what is in a queue, and looks at the type of each of its keys."""
-    connections = client._runtime.connections
+    connections = client.runtime.connections
     ready = waiting = leased = 0
     wrong: list[str] = []
     for part in _parts(client, name, settings):
@@ -74,7 +74,7 @@ def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
 
 def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:
     """Ends the leases of a process that has died; tells how many. A lease that has ended by now is left alone."""
-    connections = client._runtime.connections
+    connections = client.runtime.connections
     count = 0
     for part in _parts(client, name, settings):
         source = part._side.lease_source(settings.visibility_timeout or 30)

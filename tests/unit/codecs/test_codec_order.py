@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from redisson_dq.codecs import (
     Kryo5Codec,
     SerializationCodec,
     TypedJsonJacksonCodec,
-    marks,
 )
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError
@@ -301,10 +301,21 @@ def test_objects_and_dicts_say_so_themselves() -> None:
 
 
 def test_a_mark_goes_with_its_value() -> None:
-    gc.collect()
-    before = len(marks._marks)
-    value = JsonJacksonCodec().decode(objects("since"))
-    assert len(marks._marks) == before + 1
-    del value
-    gc.collect()
-    assert len(marks._marks) == before
+    codec = JsonJacksonCodec()
+
+    def decoded(times: int) -> int:
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(times):
+            assert other_bytes(codec.decode(data))
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
+    data = objects("since")
+    tracemalloc.start()
+    try:
+        decoded(100)
+        # Each mark that stayed would take more than a hundred bytes.
+        assert decoded(2_000) < 50_000
+    finally:
+        tracemalloc.stop()

@@ -109,7 +109,7 @@ ODD: list[Any] = [Status.OK, Sku("a"), Pair(1, 2), deque([1]), object(), 1j, ran
 DECLARED = sorted(
     {
         *conversions.TABLE,
-        *(name for name in hierarchy._lines() if "$" not in name and not name.endswith(("Exception", "Error"))),
+        *(name for name in hierarchy.jdk_types() if "$" not in name and not name.endswith(("Exception", "Error"))),
         *("[I", "[B", "[C", "[Ljava.lang.String;", "[Ljava.lang.Long;", "[Ljava.lang.Object;", "[[J"),
         *("com.acme.Color", "com.acme.Shape", "com.acme.Undeclared", "java.lang.Runnable", "java.lang.Object"),
     }

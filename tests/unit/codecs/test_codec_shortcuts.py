@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import gc
 import random
+import tracemalloc
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -346,10 +348,21 @@ def test_a_class_whose_bytes_refer_to_its_own_texts_is_known_at_that_place_only(
 def test_classes_that_are_sent_to_fill_the_memory_do_not_and_leave_room() -> None:
     codec = SerializationCodec(unknown="generic")
     data = SerializationCodec().encode([acme.Point(1, 2)])
-    for number in range(2_000):
-        name = f"com.acme.P{number:04d}".encode()
-        assert type(codec.decode(data.replace(b"com.acme.Point", name))[0]) is java.JavaObject
-    known = straight_reader._classes
-    assert len(known._known) <= 512
-    assert len(known._classes) <= 512
+
+    def read(numbers: range) -> int:
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for number in numbers:
+            name = f"com.acme.P{number:04d}".encode()
+            assert type(codec.decode(data.replace(b"com.acme.Point", name))[0]) is java.JavaObject
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
+    tracemalloc.start()
+    try:
+        few = read(range(300))
+        # As many as are known at a time, and no more.
+        assert read(range(300, 2_000)) < 2 * few
+    finally:
+        tracemalloc.stop()
     assert codec.decode(data) == [acme.Point(1, 2)]
