@@ -198,9 +198,7 @@ def _check_class(part: Declaration, node: Instance, decoder: Decoder) -> None:
             f"{part.name} has the serialVersionUID {desc.uid} in the bytes, {known} in its declaration", node.offset
         ).of_classes((part.name,))
     if desc is not None and desc.flags & SC_WRITE_METHOD:
-        decoder.other = (
-            f"{part.name} has a writeObject in Java, which its bytes tell and a declaration cannot"
-        )
+        decoder.other = f"{part.name} has a writeObject in Java, which its bytes tell and a declaration cannot"
 
 
 def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
