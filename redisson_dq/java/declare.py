@@ -125,6 +125,8 @@ class Declaration:
     bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     #: Of a subclass of a collection: the class of java.util that it extends.
     extends: str = ""
+    #: Of an enum with a toString() of its own, by Java's name of a constant: what it gives. An ellipsis: not known.
+    texts: Mapping[str, str] | types.EllipsisType | None = attrs.field(default=None, repr=False)
     #: Why Java could not read what Java's serialization has of the fields.
     not_serialized: str = ""
 
@@ -366,6 +368,7 @@ def java_class(
     serial_version_uid: int | None = None,
     implements: Iterable[str | types.EllipsisType] | None = None,
     not_serialized: str = "",
+    texts: Mapping[str, str] | types.EllipsisType | None = None,
 ) -> Callable[[C], C]:
     """Declare that an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a collection stands for the
     Java class ``name``.
@@ -387,6 +390,10 @@ def java_class(
     ``implements`` no interface is known, and the class may be in a field of any. A superclass says its own. Those of a
     generic class are as in Java source with the names of the TypeVars: ``implements=["com.acme.Either<L, R>"]``.
     Jackson takes the type arguments of the object in a field of type ``Either<Geo, String>`` from it.
+
+    ``texts`` is for an enum with a ``toString`` of its own, which Jackson 3 writes and reads instead of the names:
+    ``texts={"LOW": "low"}``, by Java's name of the constant. ``texts=...`` says that it has one, and not what it gives.
+    The codecs of Jackson 3 do not write such a constant.
 
     ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
     ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads what it did.
@@ -430,9 +437,11 @@ def java_class(
             bodies=bodies,
             extends=extends,
             not_serialized=not_serialized,
+            texts=texts,
         )
-        if not bodies.keys() <= set(made.constants):
-            raise ArgumentError(f"{name} has no constant {sorted(bodies.keys() - set(made.constants))[0]}")
+        unknown = {*bodies, *(texts if isinstance(texts, Mapping) else ())}.difference(made.constants)
+        if unknown:
+            raise ArgumentError(f"{name} has no constant {sorted(unknown)[0]}")
         _by_name[name] = _by_python[python] = made
         if extends:
             as_type.java_name = name  # type: ignore[attr-defined]

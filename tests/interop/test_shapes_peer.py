@@ -23,7 +23,7 @@ from redisson_dq.codecs import (
     SerializationCodec,
     TypedJsonJacksonCodec,
 )
-from redisson_dq.errors import EncodeError
+from redisson_dq.errors import DecodeError, EncodeError
 from tests.conftest import environment
 from tests.peer import VERSIONS, build
 
@@ -76,6 +76,11 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     made = Rig(tmp_path_factory.mktemp("shapes"))
     module = made.classes / "generated_shapes.py"
     assert main(["generate-classes", str(made.classes), "shapes.*", "-o", str(module)]) == 0
+    text = module.read_text(encoding="utf-8")
+    assert text.count("texts=...") == 2
+    loud = text.index('"shapes.Extended$Loud"')
+    text = text[:loud] + text[loud:].replace("texts=...", 'texts={"LOW": "low", "HIGH": "high!"}', 1)
+    module.write_text(text, encoding="utf-8")
     spec = util.spec_from_file_location(module.stem, module)
     assert spec is not None
     assert spec.loader is not None
@@ -153,6 +158,19 @@ def test_what_java_cannot_serialize_is_an_error(rig: Rig) -> None:
             SerializationCodec().encode([value])
     # What its readResolve() makes of it in Java may be of any class.
     SerializationCodec().encode(made.Faces(face=made.Stand(1)))
+
+
+def test_a_constant_whose_text_is_not_known_is_an_error_in_jackson_3(rig: Rig) -> None:
+    made: Any = sys.modules["generated_shapes"]
+    value = made.Extended(mute=made.Mute.ON)
+    for name, codec in CODECS.items():
+        if name == "JsonJackson3Codec":
+            with pytest.raises(EncodeError, match=r"Mute has a toString\(\) of its own, .* texts=\{\"ON\": \.\.\.\}"):
+                codec.encode(value)
+            with pytest.raises(DecodeError, match="Mute has a toString"):
+                codec.decode(b'{"@class":"shapes.Extended","mute":["shapes.Extended$Mute","on"]}')
+        else:
+            assert codec.decode(codec.encode(value)) == value
 
 
 @pytest.mark.parametrize("codec", ["Kryo5Codec", "JsonJacksonCodec"])

@@ -162,6 +162,8 @@ class Closure:
             java = _java_class(known, self._supertypes(met), *self._interfaces(known))
             if java.serial_version_uid is not None and java.kind in ("class", "collection"):
                 java = attrs.evolve(java, not_written=why_not_written(known, self._find))
+            if any(map(_has_text, (self._find(body) for body in java.bodies.values()))):
+                java = attrs.evolve(java, has_text=True)
             self.declared[met] = java
             if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
@@ -286,6 +288,12 @@ class Closure:
         return java
 
 
+def _has_text(java: ClassFile | None) -> bool:
+    return java is not None and any(
+        (method.name, method.descriptor) == ("toString", "()Ljava/lang/String;") for method in java.methods
+    )
+
+
 def _is_known(name: str) -> bool:
     """Whether the class is not missing where no jar has it."""
     return name in _KOTLIN or _JDK.match(name) is not None
@@ -350,7 +358,7 @@ def _java_class(
             serial_version_uid=serial_version_uid(java) if serializable else None,
             has_outer=any(field.flags & flags.SYNTHETIC for field in instance),
             writer=writers[0] if writers and serializable else None,
-            has_text=java.is_enum and any(method.name == "toString" for method in java.methods),
+            has_text=java.is_enum and _has_text(java),
             lacks=_lacking(java, supertypes),
         )
     except BadClass as error:

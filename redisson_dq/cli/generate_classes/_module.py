@@ -199,6 +199,8 @@ class _Module:
         if uid is not None and (uid or java.kind != "record"):  # a record's is 0 unless it says otherwise
             arguments.append(f"serial_version_uid={uid}")
             implied = _SERIALIZABLE
+        if java.has_text:
+            arguments.append("texts=...")
         if java.not_written:
             arguments.append(f"not_serialized={literal(java.not_written)}")
         sources = [literal(self._types.source(use, java)) for use in java.interfaces if use.name not in implied]
@@ -266,7 +268,7 @@ def _remarks(java: DeclaredClass) -> Iterator[str]:
     if java.lacks:
         yield f"    # Kryo5Codec: Java cannot read it, because it has no constructor {java.lacks}."
     if java.has_text:
-        yield "    # JsonJackson3Codec: Java writes and reads what its toString() says instead of the names."
+        yield "    # JsonJackson3Codec: Java writes what its toString() says. Name that in texts=, by constant."
     if java.writer in ("writeExternal", "writeReplace"):
         yield f"    # SerializationCodec may refuse it: Java lets its {java.writer}() decide what is written."
 

@@ -37,6 +37,7 @@ class Dialect:
     writes and reads only the text there.
     ``generic``: an object of a class that is not declared is read as a JavaObject.
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
+    ``enum_texts``: a constant of an enum is what its ``toString`` gives, not its name.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
     """
 
@@ -51,6 +52,7 @@ class Dialect:
     typed_uuid: bool = True
     generic: bool = False
     unwraps: bool = False
+    enum_texts: bool = False
     names_referred: bool = False
 
     def names(self, slot: Signature) -> bool:
@@ -106,6 +108,7 @@ JACKSON_3 = Dialect(
     sorted_records=False,
     numbered_exceptions=False,
     unwraps=True,
+    enum_texts=True,
 )
 #: A mapper of Jackson 3 as it is, without Redisson's settings.
 JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)

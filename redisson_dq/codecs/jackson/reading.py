@@ -25,6 +25,7 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     held_by,
     key_and_value_of,
+    no_texts,
     parts_of,
 )
 from redisson_dq.codecs.marks import marked
@@ -224,7 +225,7 @@ class Reader:
             if declaration.extends:
                 return self._collection(declaration, node, slot, depth)
             if declaration.kind == "enum":
-                return _constant(declaration, node)
+                return _constant(declaration, node, self._dialect.enum_texts)
             return self.fields(self._class_plan(declaration, node, slot), node, depth)
         if name.startswith("["):
             return self._array(name, node, slot, depth)
@@ -405,7 +406,7 @@ class Reader:
     def _key(self, text: str, name: str) -> Any:
         found = self._keys.get((text, name))
         if found is None:
-            found = self._keys[text, name] = _key(text, name)
+            found = self._keys[text, name] = _key(text, name, self._dialect.enum_texts)
         return found
 
     def _entries(
@@ -431,20 +432,22 @@ class Reader:
         return pairs
 
 
-def _constant(declaration: Declaration, node: Any) -> Any:
+def _constant(declaration: Declaration, node: Any, texts: bool) -> Any:
     """A constant of a declared enum."""
     name = declaration.name
     if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
         node = node[1]
     if type(node) is not str:
         raise _wrong(name)
-    return _constant_named(node, declaration)
+    return _constant_named(node, declaration, texts)
 
 
-def _constant_named(text: str, declaration: Declaration) -> Any:
-    members = constants(declaration)[1]
+def _constant_named(text: str, declaration: Declaration, texts: bool) -> Any:
+    members = constants(declaration, texts)[1]
     if text not in members:
         name = declaration.name
+        if texts and declaration.texts is ...:
+            raise Malformed(no_texts(declaration), near=text)
         message = f"{name} has no constant {shorten(text, 200)} in its declaration"
         raise Malformed(message, near=text).of_classes((name,))
     return members[text]
@@ -470,11 +473,11 @@ def _class_of(node: Object) -> tuple[str | None, Object]:
     return None, node
 
 
-def _key(text: str, name: str) -> Any:
+def _key(text: str, name: str, texts: bool) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":
-        return _constant_named(text, declaration)
+        return _constant_named(text, declaration, texts)
     node: Any = text
     if name in ("boolean", "java.lang.Boolean"):
         node = {"true": True, "false": False}.get(text)

@@ -173,9 +173,12 @@ class Texts:
         return general
 
     def _enum(self, declaration: Declaration, slot: Signature) -> _Put:
+        if self._dialect.enum_texts and declaration.texts is ...:
+            return self._over_nodes(slot)
         named = self._dialect.names(slot)
         head, tail = (f"[{self._quoted(declaration.name)},", "]") if named else ("", "")
-        texts = {member: f"{head}{self._quoted(name)}{tail}" for member, name in constants(declaration)[0].items()}
+        names = constants(declaration, self._dialect.enum_texts)[0]
+        texts = {member: f"{head}{self._quoted(name)}{tail}" for member, name in names.items()}
         return lambda item, _depth: texts[item.name]
 
     def _list(self, slot: Signature, java_name: str, general: _Put) -> _Put:

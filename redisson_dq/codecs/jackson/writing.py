@@ -35,6 +35,7 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     held_by,
     key_and_value_of,
+    no_texts,
     parts_of,
     properties,
 )
@@ -104,7 +105,7 @@ class Writer:
                 declaration = declaration_of(value.java_name)
             if declaration is not None:
                 if isinstance(value, Enum):
-                    return self._with_name(declaration.name, constants(declaration)[0][value.name], slot)
+                    return self._with_name(declaration.name, self._text(declaration, value), slot)
                 if declaration.extends:
                     return self._collection(value, declaration, slot, depth)
                 return self._object(value, declaration, slot, depth)
@@ -185,9 +186,14 @@ class Writer:
             return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
         return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
 
+    def _text(self, declaration: Declaration, member: Enum) -> str:
+        if self._dialect.enum_texts and declaration.texts is ...:
+            raise Unencodable(no_texts(declaration))
+        return constants(declaration, self._dialect.enum_texts)[0][member.name]
+
     def _constant(self, member: Enum, declaration: Declaration) -> Any:
         scalar = self._scalars.get(type(member))
-        return constants(declaration)[0][member.name] if scalar is None else scalar(member)[1]
+        return self._text(declaration, member) if scalar is None else scalar(member)[1]
 
     def _array(self, value: java.Array[Any], slot: Signature, depth: int) -> Any:
         name = value.java_name
@@ -272,7 +278,7 @@ class Writer:
         if named:
             if isinstance(key, Enum):
                 text = self._dialect.keys.get(type(key))
-                return constants(_declared(type(key)))[0][key.name] if text is None else str(text(key)[1])
+                return self._text(_declared(type(key)), key) if text is None else str(text(key)[1])
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):

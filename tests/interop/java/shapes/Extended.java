@@ -6,6 +6,8 @@ import java.util.concurrent.*;
 public class Extended implements Serializable {
     private static final long serialVersionUID = 1L;
     public enum P { X, Y }
+    public enum Loud { LOW, HIGH { @Override public String toString() { return "high!"; } }; @Override public String toString() { return name().toLowerCase(); } }
+    public enum Mute { ON { @Override public String toString() { return "on"; } }, OFF }
     public static class Order implements Serializable { private static final long serialVersionUID = 1L; public long id; public String sku; public Order() {} public Order(long i) { id = i; sku = "s" + i; } }
     public static final class Fin implements Serializable, Comparable<Fin> { private static final long serialVersionUID = 1L; public int x; public Fin() {} public Fin(int x) { this.x = x; } public int compareTo(Fin o) { return Integer.compare(x, o.x); } public int hashCode() { return x; } public boolean equals(Object o) { return o instanceof Fin && ((Fin) o).x == x; } }
     public static class Names extends ArrayList<String> { private static final long serialVersionUID = 1L; }
@@ -36,7 +38,7 @@ public class Extended implements Serializable {
     public static class Lists<E> extends ArrayList<List<E>> { private static final long serialVersionUID = 1L; }
     public static class Held<T> implements Serializable { private static final long serialVersionUID = 1L; public Collection<T> in; public Map<String, T> by; }
     public Names names; public Owned owned; public Index index; public Longs longs; public Sorted sorted; public SMap smap; public HSet hset; public LHSet lhset; public LL ll; public Tags<Fin> tags; public Sub sub; public FinL finl; public ByP byp; public KV<Long> kv; public List<String> list; public Map<String, Long> map; public Object any; public List<Fin> finlist; public Set<Long> set; public Collection<? extends Names> coll; public Raw raw; public Conc conc; public Dq dq; public Vec vec; public Nested nested; public PQ pq; public Cow cow;
-    public List<Object> objects; public Map<?, ?> wild; public Held<?> held; public Held<Object> holds; public List<List<Object>> inner; public List<? extends Comparable<?>> compared; public LP lp; public Ints ints; public APairs apairs; public List<Fin>[] arrays; public Pair<Fin, List<Fin>>[] pairs; public List<List<Fin>> lists;
+    public List<Object> objects; public Map<?, ?> wild; public Held<?> held; public Held<Object> holds; public List<List<Object>> inner; public List<? extends Comparable<?>> compared; public LP lp; public Ints ints; public APairs apairs; public List<Fin>[] arrays; public Pair<Fin, List<Fin>>[] pairs; public List<List<Fin>> lists; public Loud loud; public Map<Loud, EnumSet<Loud>> louds; public Mute mute;
     public Extended() {}
     static <T extends Collection<E>, E> T with(T c, E... es) { for (E e : es) c.add(e); return c; }
     static <T extends Map<K, V>, K, V> T put(T m, K k, V v) { m.put(k, v); return m; }
@@ -80,6 +82,7 @@ public class Extended implements Serializable {
         List<Fin> fins = new ArrayList<>(List.of(new Fin(1))); w = new Extended(); w.arrays = new List[] {fins, null}; m.put("arrays", w);
         w = new Extended(); w.pairs = new Pair[] {new Pair<>(new Fin(2), fins)}; m.put("pairs", w);
         w = new Extended(); w.lists = with(new Lists<Fin>(), fins); m.put("lists", w);
+        w = new Extended(); w.loud = Loud.HIGH; w.louds = new TreeMap<>(Map.of(Loud.LOW, EnumSet.allOf(Loud.class))); w.any = new ArrayList<>(List.of(Loud.LOW, Loud.HIGH)); m.put("louds", w);
         m.put("in-list", new ArrayList<>(Arrays.asList(with(new Names(), "a"), put(new Index(), "k", null), with(new Sorted(), "z"))));
         return m;
     }
