@@ -48,6 +48,7 @@ _FINAL = frozenset(
         *(f"java.time.{name}" for name in ("OffsetDateTime", "ZonedDateTime", "Duration", "Period", "ZoneOffset")),
         *("java.time.Year", "java.time.YearMonth", "java.time.MonthDay"),
         *("java.util.OptionalInt", "java.util.OptionalLong", "java.util.OptionalDouble"),
+        "kotlin.collections.ArrayDeque",
         *("java.util.Locale", "java.util.Currency", "java.util.regex.Pattern", "java.net.URI", "java.net.URL"),
     )
 )

@@ -180,7 +180,8 @@ def _collection(name: str, kind: type) -> ClassSerializer:
         write = containers.collection_writer(sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = containers.only_empty(kind, write)
-    return ClassSerializer(name, read, containers.without_nulls(name, write), null=_NULL_ZERO, generic=True)
+    write = containers.without_nulls(name, write)
+    return ClassSerializer(name, read, write, null=_NULL_ZERO, generic=True, final=kind is kotlin.ArrayDeque)
 
 
 def _comparator(member: Comparator) -> ClassSerializer:

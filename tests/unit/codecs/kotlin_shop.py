@@ -102,6 +102,13 @@ class Id:
     value: str | None = None
 
 
+@java_class("com.acme.kt.Feed", final=True)
+@attrs.define
+class Feed:
+    posts: kotlin.ArrayDeque[str] | None = None
+    any: Any = None
+
+
 @java_class("com.acme.kt.Late", final=True, rename={"list_": "list"})
 @attrs.define
 class Late:

@@ -21,6 +21,7 @@ from tests.unit.codecs.kotlin_shop import (
     Doubled,
     Drawing,
     Err,
+    Feed,
     Geo,
     Id,
     IntRange,
@@ -126,6 +127,7 @@ SAMPLES: dict[str, Any] = {
     "lazily-not-yet": Lazily(4, kotlin.Lazy("seed 4")),
     "attempt": Attempt(GEO),
     "ranges": Ranges(IntRange(1, 5, 1), CharRange("a", "c", 1), 3_000_000_000, Unit()),
+    "feed": Feed(kotlin.ArrayDeque(["a", "b"]), kotlin.ArrayDeque([GEO])),
     "late": Late("n", GEO, ["a"]),
 }
 

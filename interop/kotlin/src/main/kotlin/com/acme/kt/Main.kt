@@ -65,6 +65,7 @@ private val SAMPLES: Map<String, Any?> = linkedMapOf(
     "result" to Result.success(GEO),
     "ranges" to Ranges(1..5, 'a'..'c', kotlin.time.Duration.parse("1.5s"), Unit),
     "late" to Late().also { it.name = "n"; it.any = GEO; it.list += "a" },
+    "feed" to Feed(ArrayDeque(listOf("a", "b")), ArrayDeque(listOf(GEO))),
     "regex" to Regex("a+"),
 )
 

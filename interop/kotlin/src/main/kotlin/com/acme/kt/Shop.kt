@@ -129,6 +129,8 @@ data class Attempt(val result: Result<Geo>) : Serializable
 data class Ranges(val range: IntRange, val chars: CharRange, val duration: kotlin.time.Duration, val unit: Unit) :
     Serializable
 
+data class Feed(val posts: ArrayDeque<String>, val any: Any?)
+
 class Late {
     lateinit var name: String
     var any: Any? = null
