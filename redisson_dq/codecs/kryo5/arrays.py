@@ -32,8 +32,9 @@ from redisson_dq.java.places import place_of
 from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
     from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import ClassSerializer, Types
+    from redisson_dq.codecs.kryo5.types import Types
     from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["PRIMITIVES", "PRIMITIVE_BYTES", "array_reader", "array_writer"]

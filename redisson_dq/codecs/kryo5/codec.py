@@ -10,8 +10,8 @@ from typing import Any
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
+from redisson_dq.codecs.kryo5.strings import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.types import Types
-from redisson_dq.codecs.kryo5.whole import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.codecs.marks import marked
 from redisson_dq.errors import ArgumentError

@@ -17,8 +17,8 @@ from redisson_dq.java.declare import Declaration
 from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
     from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import ClassSerializer
     from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [

@@ -15,13 +15,12 @@ import pytest
 
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec, stream
-from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
-from redisson_dq.codecs.serialization.handler import put
+from redisson_dq.codecs.serialization.descriptors import array_descriptor
 from redisson_dq.codecs.serialization.stream import ArrayInstance, ClassDesc, ClassObject, Content, FieldDesc, Instance
-from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
 from tests.unit.codecs.golden_rows import caught_from, with_little_stack
+from tests.unit.codecs.hostile_families import instance, written
 from tests.unit.codecs.vectors import vectors
 
 codec = SerializationCodec()
@@ -29,20 +28,6 @@ generic = SerializationCodec(unknown="generic")
 #: Seconds of CPU: what is not bounded takes hours, however slow the machine is.
 LIMIT = 60.0
 OBJECTS = "[Ljava.lang.Object;"
-
-
-def written(content: Content) -> bytes:
-    writer = StreamWriter()
-    writer.write(content)
-    return b"".join(writer.out)
-
-
-def instance(name: str, values: dict[str, Content] | None = None, annotation: list[Content] | None = None) -> Instance:
-    desc = jdk_descriptor(name)
-    assert desc is not None
-    node = Instance(desc)
-    put(node, values or {}, annotation or [])
-    return node
 
 
 def array_list(*items: Content) -> Instance:

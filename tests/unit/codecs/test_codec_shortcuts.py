@@ -28,7 +28,7 @@ from redisson_dq.codecs import (
 from redisson_dq.codecs.jackson import plans
 from redisson_dq.codecs.jackson.plans import Plan, Plans
 from redisson_dq.codecs.jackson.texts import Texts
-from redisson_dq.codecs.kryo5 import containers, objects, straight
+from redisson_dq.codecs.kryo5 import collections, objects, straight
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.codecs.serialization import codec as serialization_codec
@@ -172,11 +172,11 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         for table in ("READ_SHORTCUTS", "WRITE_SHORTCUTS"):
             monkeypatch.setattr(straight, table, {})
         monkeypatch.setattr(objects, "spelled_mostly", lambda *_args: b"")
-        monkeypatch.setattr(containers, "ordinary_strings", lambda *_args: None)
-        monkeypatch.setattr(containers, "put_ordinary_strings", lambda *_args: False)
+        monkeypatch.setattr(collections, "ordinary_strings", lambda *_args: None)
+        monkeypatch.setattr(collections, "put_ordinary_strings", lambda *_args: False)
         # A whole list of texts is read and written at once where the flat values are.
-        monkeypatch.setattr(containers, "ordinary_ints", lambda *_args: None)
-        monkeypatch.setattr(containers, "put_ordinary_ints", lambda *_args: False)
+        monkeypatch.setattr(collections, "ordinary_ints", lambda *_args: None)
+        monkeypatch.setattr(collections, "put_ordinary_ints", lambda *_args: False)
         for reader in (Reader, ReferenceReader):
             monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
         for writer in (Writer, ReferenceWriter):

@@ -1,15 +1,12 @@
-"""Lists, sets and maps: how Kryo's CollectionSerializer and MapSerializer lay them out.
+"""Lists and sets: how Kryo's CollectionSerializer lays them out.
 
 A collection is a flagged varint of its size + 1 (0 is null), then, for a sorted one, its comparator, then the elements.
 With the flag set all elements are of one class or null. That class stands once (when it is null, every element is null
 and nothing follows). A boolean says whether there are nulls; the immutable lists and sets leave it out. The elements
 follow without their class. Without the flag each element stands with its class. An empty collection is 01.
 
-A map is a varint of its size + 1, the comparator of a sorted one, then each key and value with its class.
-
 A field's declared type may have type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`). Then
-elements of a final class stand without it. The flag of a collection says whether there are nulls, and a map's keys and
-values can always be null.
+elements of a final class stand without it, and the flag says whether there are nulls.
 """
 
 from __future__ import annotations
@@ -26,40 +23,26 @@ from redisson_dq.codecs.faults import (
     check_nulls,
     unwritable,
 )
-from redisson_dq.codecs.hashes import FEW_KEYS
-from redisson_dq.codecs.kryo5.generics import STRING
 from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints
 from redisson_dq.codecs.kryo5.scalars import read_boolean
-from redisson_dq.codecs.kryo5.wire import read_string, read_varint, read_varint_flag, string_bytes, varint, varint_flag
-from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
+from redisson_dq.codecs.kryo5.strings import ordinary_strings, put_ordinary_strings
+from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
+from redisson_dq.java.collections import set_of
 from redisson_dq.java.declare import Declaration, declaration_for
 from redisson_dq.java.facts import NO_NULLS
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.places import with_declared_parts
 from redisson_dq.java.signatures import Signature
-from redisson_dq.java.tables import in_order, pairs_in_order
+from redisson_dq.java.tables import in_order
 
 if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
     from redisson_dq.codecs.kryo5.generics import Arguments
     from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import ClassSerializer
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = [
-    "collection_reader",
-    "collection_writer",
-    "declared_writer",
-    "map_reader",
-    "map_writer",
-    "nothing",
-    "only_empty",
-    "ordinary_strings",
-    "put_ordinary_strings",
-    "singleton",
-    "singleton_map",
-    "without_nulls",
-]
+__all__ = ["collection_reader", "collection_writer", "declared_writer", "read_comparator", "without_nulls"]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -92,7 +75,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
         count -= 1
         comparator = None
         if sorted_:
-            comparator, pos = _read_comparator(data, pos, reader)
+            comparator, pos = read_comparator(data, pos, reader)
         values: list[Any] = []
         if is_list:
             values = kind()
@@ -135,35 +118,6 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
         return made, pos
 
     return read
-
-
-def ordinary_strings(data: bytes, pos: int, reader: Reader, arguments: Arguments) -> tuple[list[Any], int] | None:
-    """A list of up to 62 strings, as most lists are; None for any other, of which nothing was read then."""
-    count = (data[pos] & 0x7F) - 1
-    pos += 1
-    if arguments:
-        if arguments[0] is not STRING:
-            return None
-    elif data[pos : pos + 2] == b"\x03\0" and data[pos - 1] & 0x80:  # all of the class String, and none is null
-        pos += 2
-    else:
-        return None
-    if not 0 < count < 0x3F or count > len(data) - pos or reader.references or reader.depth >= MAX_DEPTH:
-        return None
-    find, text = reader.find, reader.text
-    values: list[Any] = []
-    try:
-        for _ in range(count):
-            end = data[pos] < 0x80 and find(1, pos) + 1
-            if end:
-                values.append(text[pos:end])
-                pos = end
-            else:
-                value, pos = read_string(data, pos, reader)
-                values.append(value)
-    except Malformed:  # which does not tell its place yet
-        return None
-    return values, pos
 
 
 def _read_same_class(
@@ -227,154 +181,12 @@ def _is_fieldless(serializer: ClassSerializer) -> bool:
     return declaration is not None and declaration.kind != "enum" and not declaration.all_fields
 
 
-def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
-    """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
-    is_plain = kind is dict
-
-    def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
-        start = pos
-        count, pos = read_varint(data, pos)
-        if count == 0:
-            return None, pos
-        count -= 1
-        comparator = None
-        if sorted_:
-            comparator, pos = _read_comparator(data, pos, reader)
-        reader.enter(start)
-        reader.check_count(2 * count, data, pos)
-        values: dict[Any, Any] = kind()
-        pairs: list[tuple[Any, Any]] = []
-        read_key = _part_reader(reader, arguments, 0, nulls)
-        read_item = _part_reader(reader, arguments, 1, nulls)
-        if reader.references:
-            reader.register(values)
-            read_key = _hash_checked(read_key, reader)
-        # What has a class of one byte is read at once, as most keys and values are.
-        by_byte = _NO_BYTE if len(arguments) > 1 else reader.by_byte
-        key: Any = None
-        try:
-            for index in range(count):
-                key = index
-                read = by_byte[data[pos]]
-                key, pos = read_key(data, pos) if read is None else read(data, pos + 1, reader)
-                read = by_byte[data[pos]]
-                value, pos = read_item(data, pos) if read is None else read(data, pos + 1, reader)
-                pairs.append((key, value))
-        except Malformed as error:
-            error.inside(key)
-            raise
-        reader.depth -= 1
-        if count > FEW_KEYS:
-            reader.check_keys([key for key, _value in pairs], start)
-        try:
-            values.update(pairs)
-            is_dict = len(values) == count
-            if not is_plain:
-                keep_table(values)
-        except TypeError:  # a key without a hash
-            is_dict = False
-        made: Any = values if is_dict else map_of(java_name, kind, pairs)
-        if comparator is not None:
-            made.comparator = comparator
-        return made, pos
-
-    return read
-
-
-def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Callable[..., tuple[Any, int]]:
-    def read_key(data: bytes, pos: int) -> tuple[Any, int]:
-        before = reader.size
-        key, end = read(data, pos)
-        reader.check_hash(reader.size - before, pos)
-        return key, end
-
-    return read_key
-
-
-def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:
-    """How a map's keys (0) or values (1) are read."""
-    if len(arguments) < 2:
-        return reader.read_any
-    nested = arguments[index].arguments
-    final = arguments[index].final(reader)
-    if final is None:
-        return lambda data, pos: reader.read_any(data, pos, nested)
-    read = reader.read_nullable if nulls else reader.read_value
-    return lambda data, pos: read(final, data, pos, nested)
-
-
-def _read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator | None, int]:
+def read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator | None, int]:
+    """The comparator that stands before the elements of a sorted collection or map."""
     comparator, end = reader.read_any(data, pos)
     if comparator is not None and not isinstance(comparator, Comparator):
         raise Malformed("a sorted collection with a comparator of its own", pos)
     return comparator, end
-
-
-def nothing(kind: type) -> tuple[_Read, _Write]:
-    """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
-
-    def write(value: Any, _writer: Writer) -> None:
-        if len(value):
-            raise Unencodable(f"a {kind.__name__} with {len(value)} elements")
-
-    return lambda _data, pos, _reader: (kind(), pos), write
-
-
-def only_empty(kind: Any, write: _Write) -> _Write:
-    """The writer of a class that holds nothing, written as other collections are."""
-
-    def checked(value: Any, *rest: Any) -> None:
-        if len(value):
-            raise Unencodable(f"a {kind.java_name} with {len(value)} elements, which Java does not read: send a list")
-        write(value, *rest)
-
-    return checked
-
-
-def _only(value: Any) -> Any:
-    if len(value) != 1:
-        raise Unencodable(f"a {type(value).__name__} with {len(value)} elements")
-    return next(iter(value))
-
-
-def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
-    """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
-
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
-        reader.enter(pos)
-        before = reader.size
-        value, pos = reader.read_any(data, pos)
-        reader.depth -= 1
-        reader.check_hash(reader.size - before, pos)
-        return (kind([value]) if issubclass(kind, list) else set_of(java_name, kind, [value])), pos
-
-    def write(value: Any, writer: Writer) -> None:
-        writer.enter()
-        writer.write_any(_only(value))
-        writer.depth -= 1
-
-    return read, write
-
-
-def singleton_map(java_name: str, kind: type) -> tuple[_Read, _Write]:
-    """The reader and writer of ``Collections.singletonMap(k, v)``: both with their classes."""
-
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
-        reader.enter(pos)
-        before = reader.size
-        key, pos = reader.read_any(data, pos)
-        reader.check_hash(reader.size - before, pos)
-        value, pos = reader.read_any(data, pos)
-        reader.depth -= 1
-        return map_of(java_name, kind, [(key, value)]), pos
-
-    def write(value: Any, writer: Writer) -> None:
-        writer.enter()
-        for part in _only(value if isinstance(value, Entries) else value.items()):
-            writer.write_any(part)
-        writer.depth -= 1
-
-    return read, write
 
 
 def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Write:
@@ -450,33 +262,6 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Writ
     return write
 
 
-def put_ordinary_strings(values: list[Any], writer: Writer, arguments: Arguments) -> bool:
-    """Write a list of texts, as most lists are. False for any other, of which nothing is written then."""
-    if (
-        set(map(type, values)) != _STR
-        or (arguments and arguments[0] is not STRING)
-        or writer.references
-        or writer.depth >= MAX_DEPTH
-    ):
-        return False
-    out = writer.out
-    out += varint_flag(not arguments, len(values) + 1)
-    if not arguments:
-        out += b"\x03\0"  # all of the class String, and none is null
-    for text in values:
-        if 1 < len(text) < 33 and text.isascii():
-            out += text.encode()
-            out[-1] |= 0x80
-        else:
-            out += string_bytes(text)
-    return True
-
-
-_STR = {str}
-_NO_BYTE: Any = (None,) * 256
-_NO_FLAT: Any = {}
-
-
 def declared_writer(declaration: Declaration, write: _Write) -> _Write:
     """The writer of a class that extends a collection, from that of the collection.
 
@@ -504,54 +289,3 @@ def without_nulls(java_name: str, write: _Write) -> _Write:
         write(value, writer, *arguments)
 
     return checked if java_name in NO_NULLS else write
-
-
-def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
-    """The writer of one map class, from a dict or Entries."""
-
-    def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
-        writer.enter()
-        writer.out.extend(varint(len(value) + 1))
-        if sorted_:
-            writer.write_any(getattr(value, "comparator", None))
-        write_key = _part_writer(writer, arguments, 0, nulls)
-        write_item = _part_writer(writer, arguments, 1, nulls)
-        # What is bytes at once with its class, as most keys and values are.
-        flat = _NO_FLAT if len(arguments) > 1 else writer.flat
-        out = writer.out
-        key = None
-        try:
-            for key, item in pairs_in_order(value):
-                to_bytes = flat.get(type(key))
-                data = None if to_bytes is None else to_bytes(key)
-                if data is None:
-                    write_key(key)
-                else:
-                    out += data
-                to_bytes = flat.get(type(item))
-                data = None if to_bytes is None else to_bytes(item)
-                if data is None:
-                    write_item(item)
-                else:
-                    out += data
-        except Unencodable as error:
-            error.inside(key)
-            raise
-        except Exception as error:
-            raise unwritable(error, key) from error
-        writer.depth -= 1
-
-    return write
-
-
-def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
-    if len(arguments) < 2:
-        return writer.write_any
-    nested = arguments[index].arguments
-    final = arguments[index].final(writer)
-    if final is None:
-        return lambda value: writer.write_any(value, nested)
-    put = writer.write_nullable if nulls else writer.write_value
-    if not arguments[index].is_open:
-        return lambda value: put(final, value, nested)
-    return lambda value: put(final, writer.placed(final.name, value), nested)

@@ -1,0 +1,84 @@
+"""What one Java class needs: its names, how null stands for it, and the functions that read and write its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+from redisson_dq.codecs.kryo5 import wire
+
+__all__ = ["NULL_STRING", "NULL_ZERO", "ClassSerializer", "byte_writer"]
+
+_Read = Callable[..., "tuple[Any, int]"]
+_Write = Callable[..., None]
+
+#: What stands for null where the class is already known, as in a list whose elements are of one class. It is a byte
+#: that the class's own serializer reads as null. Classes without such a byte have a mark before every element: 00 for
+#: null, 01 for a value.
+NULL_ZERO: Final = b"\0"
+NULL_STRING: Final = b"\x80"
+_NULL_MARK: Final = None
+
+
+class ClassSerializer:
+    """One Java class. ``read`` and ``write`` do a value's bytes, the class excluded.
+
+    ``tag`` is the byte of the class's id, for ids that Kryo itself gives. ``spelled`` is the name as it stands for any
+    other class. ``sizeless`` says that a value has no bytes
+    at all, ``final`` that the class is final in Java. ``generic`` says that ``read`` and ``write`` also take type
+    arguments. ``shared`` says that Kryo may refer back to a value. ``enum`` is a declared enum's class.
+    """
+
+    __slots__ = (
+        "enum",
+        "final",
+        "generic",
+        "name",
+        "null",
+        "null_mark",
+        "python",
+        "read",
+        "shared",
+        "sizeless",
+        "spelled",
+        "tag",
+        "write",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        read: _Read,
+        write: _Write,
+        *,
+        class_id: int | None = None,
+        null: bytes | None = _NULL_MARK,
+        sizeless: bool = False,
+        final: bool = False,
+        generic: bool = False,
+        shared: bool = True,
+        python: type | None = None,
+    ) -> None:
+        self.name = name
+        self.spelled = wire.ascii_name(name)
+        self.tag = None if class_id is None else bytes((class_id + 2,))
+        self.null = null or b"\0"
+        self.null_mark = null is _NULL_MARK
+        self.read = read
+        self.write = write
+        self.sizeless = sizeless
+        self.final = final
+        self.generic = generic
+        self.shared = shared
+        self.python = python
+        self.enum: Any = python if python is not None and issubclass(python, Enum) else None
+
+
+def byte_writer(to_bytes: Callable[[Any], bytes]) -> _Write:
+    """Writes what this function makes of a value."""
+
+    def write(value: Any, writer: Any) -> None:
+        writer.out.extend(to_bytes(value))
+
+    return write

@@ -1,0 +1,87 @@
+"""Collections of a fixed size: those that hold nothing, and those that hold one element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import (
+    Unencodable,
+)
+from redisson_dq.java.collections import Entries, map_of, set_of
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.reader import Reader
+    from redisson_dq.codecs.kryo5.writer import Writer
+
+__all__ = ["nothing", "only_empty", "singleton", "singleton_map"]
+
+_Read = Callable[..., "tuple[Any, int]"]
+_Write = Callable[..., None]
+
+
+def nothing(kind: type) -> tuple[_Read, _Write]:
+    """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
+
+    def write(value: Any, _writer: Writer) -> None:
+        if len(value):
+            raise Unencodable(f"a {kind.__name__} with {len(value)} elements")
+
+    return lambda _data, pos, _reader: (kind(), pos), write
+
+
+def only_empty(kind: Any, write: _Write) -> _Write:
+    """The writer of a class that holds nothing, written as other collections are."""
+
+    def checked(value: Any, *rest: Any) -> None:
+        if len(value):
+            raise Unencodable(f"a {kind.java_name} with {len(value)} elements, which Java does not read: send a list")
+        write(value, *rest)
+
+    return checked
+
+
+def _only(value: Any) -> Any:
+    if len(value) != 1:
+        raise Unencodable(f"a {type(value).__name__} with {len(value)} elements")
+    return next(iter(value))
+
+
+def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
+    """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        reader.enter(pos)
+        before = reader.size
+        value, pos = reader.read_any(data, pos)
+        reader.depth -= 1
+        reader.check_hash(reader.size - before, pos)
+        return (kind([value]) if issubclass(kind, list) else set_of(java_name, kind, [value])), pos
+
+    def write(value: Any, writer: Writer) -> None:
+        writer.enter()
+        writer.write_any(_only(value))
+        writer.depth -= 1
+
+    return read, write
+
+
+def singleton_map(java_name: str, kind: type) -> tuple[_Read, _Write]:
+    """The reader and writer of ``Collections.singletonMap(k, v)``: both with their classes."""
+
+    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+        reader.enter(pos)
+        before = reader.size
+        key, pos = reader.read_any(data, pos)
+        reader.check_hash(reader.size - before, pos)
+        value, pos = reader.read_any(data, pos)
+        reader.depth -= 1
+        return map_of(java_name, kind, [(key, value)]), pos
+
+    def write(value: Any, writer: Writer) -> None:
+        writer.enter()
+        for part in _only(value if isinstance(value, Entries) else value.items()):
+            writer.write_any(part)
+        writer.depth -= 1
+
+    return read, write

@@ -1,0 +1,121 @@
+"""Lists of texts, as most lists are: read and written at once.
+
+A list that is the whole value needs no reader and no writer, nor the state that they keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.codecs.faults import (
+    MAX_DEPTH,
+    Malformed,
+)
+from redisson_dq.codecs.kryo5.generics import STRING
+from redisson_dq.codecs.kryo5.wire import (
+    TOP_BITS,
+    WITHOUT_TOP_BIT,
+    ascii_name,
+    read_string,
+    string_bytes,
+    varint_flag,
+)
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.kryo5.generics import Arguments
+    from redisson_dq.codecs.kryo5.reader import Reader
+    from redisson_dq.codecs.kryo5.writer import Writer
+
+__all__ = ["STRINGS", "list_of_strings", "ordinary_strings", "put_ordinary_strings", "strings_bytes"]
+
+#: How an ArrayList begins that is the whole value.
+STRINGS = b"\x01\0" + ascii_name("java.util.ArrayList")
+
+_STR = {str}
+#: All of the class String, and none is null.
+_ALL = b"\x03\0"
+
+
+def strings_bytes(values: list[Any]) -> bytes | None:
+    """The bytes of a list of texts; None for any other. O(size)."""
+    if set(map(type, values)) != _STR:
+        return None
+    parts = [STRINGS, varint_flag(True, len(values) + 1), _ALL]
+    parts += map(string_bytes, values)
+    return b"".join(parts)
+
+
+def list_of_strings(data: bytes) -> list[str] | None:
+    """A list of up to 62 texts that are ASCII, of bytes that begin with ``STRINGS``; None for any other. O(size)."""
+    pos = len(STRINGS)
+    try:
+        count = (data[pos] & 0x7F) - 1
+        if not data[pos] & 0x80 or not 0 < count < 0x3F or not data.startswith(_ALL, pos + 1):
+            return None
+        text = data.translate(WITHOUT_TOP_BIT).decode("ascii")
+        values, pos = _read(data, pos + 3, count, data.translate(TOP_BITS).find, text, None)
+    except IndexError:
+        return None
+    return values if len(values) == count and pos == len(data) else None
+
+
+def ordinary_strings(data: bytes, pos: int, reader: Reader, arguments: Arguments) -> tuple[list[Any], int] | None:
+    """A list of up to 62 texts; None for any other, of which nothing was read then."""
+    count = (data[pos] & 0x7F) - 1
+    pos += 1
+    if arguments:
+        if arguments[0] is not STRING:
+            return None
+    elif data.startswith(_ALL, pos) and data[pos - 1] & 0x80:
+        pos += 2
+    else:
+        return None
+    if not 0 < count < 0x3F or count > len(data) - pos or reader.references or reader.depth >= MAX_DEPTH:
+        return None
+    try:
+        return _read(data, pos, count, reader.find, reader.text, reader)
+    except Malformed:  # which does not tell its place yet
+        return None
+
+
+def _read(
+    data: bytes, pos: int, count: int, find: Callable[..., int], text: str, reader: Reader | None
+) -> tuple[list[Any], int]:
+    """So many texts. Without a reader only those before the first one that is not ASCII, or is long, or null."""
+    values: list[Any] = []
+    for _ in range(count):
+        first = data[pos]
+        if first < 0x80 and (end := find(1, pos) + 1):
+            values.append(text[pos:end])
+        elif reader is not None:
+            value, end = read_string(data, pos, reader)
+            values.append(value)
+        elif 0x80 < first < 0xC0 and find(1, pos + 1, end := pos + (first & 0x3F)) < 0:
+            values.append(text[pos + 1 : end])
+        else:
+            break
+        pos = end
+    return values, pos
+
+
+def put_ordinary_strings(values: list[Any], writer: Writer, arguments: Arguments) -> bool:
+    """Write a list of texts, as most lists are. False for any other, of which nothing is written then."""
+    if (
+        set(map(type, values)) != _STR
+        or (arguments and arguments[0] is not STRING)
+        or writer.references
+        or writer.depth >= MAX_DEPTH
+    ):
+        return False
+    out = writer.out
+    out += varint_flag(not arguments, len(values) + 1)
+    if not arguments:
+        out += _ALL
+    for text in values:
+        if 1 < len(text) < 33 and text.isascii():
+            out += text.encode()
+            out[-1] |= 0x80
+        else:
+            out += string_bytes(text)
+    return True
