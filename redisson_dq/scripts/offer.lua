@@ -13,5 +13,5 @@ if not has_room((#ARGV - 1) / 2) then
 end
 need(rights_to_add(ARGV[1]))
 local dues, values = offered_from(2, now_us)
-local ids = add_many(ARGV[1], dues, values, now_us)
-return reply_with({#values, ids[1], dues[1], now_us})
+local added = add_many(ARGV[1], dues, values, now_us)
+return reply_with({#values, id_in(ARGV[1], added[1]), dues[1], now_us})

@@ -19,12 +19,12 @@ need(rights_to_add(ARGV[1]), {
   'HDEL', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREM', 'ZSCORE',
 })
 local dues, values = offered_from(3, now_us)
-local ids = add_many(ARGV[1], dues, values, now_us)
+local added = add_many(ARGV[1], dues, values, now_us)
 for i, value in ipairs(values) do
   local d = unknown(digest_of(value))
   d.offered, d.due, d.context = now_ms, dues[i], ARGV[2]
-  leave(ids[i], d, dues[i], now_ms)
+  leave(id_in(ARGV[1], added[i]), d, dues[i], now_ms)
 end
 -- Where Java takes the values, no receive drops their records. So as many old records are dropped as new ones may come.
 forget_histories(now_ms, nothing_ready, #values + FEW_HISTORIES)
-return reply_with({#values, ids[1], dues[1], now_us})
+return reply_with({#values, id_in(ARGV[1], added[1]), dues[1], now_us})

@@ -186,7 +186,7 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 LARGEST = {
     "extend": 9_500,
     "offer": 9_500,
-    "admit": 39_500,
+    "admit": 40_000,
     "lease_due": 37_000,
     "transfer": 43_500,
     "give_back": 25_500,

@@ -17,15 +17,21 @@ local function wrapper(envelope, now_us)
       id_us, id_seq = id_us + 1, 0
     end
     local high, low = math.floor(id_us / 1048576), (id_us % 1048576) * 4096 + id_seq
-    local id = struct.pack('>I4I4', high, low)
     if envelope == 'legacy' then
-      return struct.pack('c0<I8c0', id, #value, value), id
+      return struct.pack('>I4I4<I8c0', high, low, #value, value)
+    elseif envelope == 'lean' then
+      return struct.pack('B>I4I4B<I8c0', 9, high, low, 0, #value, value)
     end
-    if envelope == 'lean' then
-      id = id .. '\0'
-    end
-    return struct.pack('Bc0<I8c0', #id, id, #value, value), id
+    return struct.pack('B>I4I4<I8c0', 8, high, low, #value, value)
   end
+end
+
+-- The id in a member that a wrapper made.
+local function id_in(envelope, member)
+  if envelope == 'legacy' then
+    return string.sub(member, 1, 8)
+  end
+  return string.sub(member, 2, 1 + string.byte(member))
 end
 
 -- Puts members in, and into the list of offers too unless they are lean. When one of them exists already, it returns
@@ -71,13 +77,13 @@ end
 local function adder(envelope, now_us)
   local wrap = wrapper(envelope, now_us)
   return function(value, due)
-    local member, id
+    local member
     repeat
-      member, id = wrap(value)
+      member = wrap(value)
     until store(envelope, {member}, {due, member})
     if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
       announce_head(due)
     end
-    return id
+    return id_in(envelope, member)
   end
 end

@@ -4,10 +4,10 @@
 
 -- The dues and the values that stand in ARGV from here on, in turn.
 local function offered_from(first, now_us)
-  local dues, values = {}, {}
+  local dues, values, n = {}, {}, 0
   for i = first, #ARGV, 2 do
-    dues[#dues + 1] = due_of(ARGV[i], now_us)
-    values[#values + 1] = ARGV[i + 1]
+    n = n + 1
+    dues[n], values[n] = due_of(ARGV[i], now_us), ARGV[i + 1]
   end
   return dues, values
 end
@@ -18,17 +18,17 @@ local function has_room(count)
   return not largest or redis.call('ZCARD', keys.timeout) - count_held() + count <= largest
 end
 
--- Puts values in, and announces the head when it is one of them. Gives ids.
+-- Puts values in, and announces the head when it is one of them. Gives their members.
 local function add_many(envelope, dues, values, now_us)
-  local wrap, ids, head, head_due = wrapper(envelope, now_us), {}
+  local wrap, added, head, head_due = wrapper(envelope, now_us), {}
   for start = 1, #values, 1000 do
     local members, scored
     repeat
       members, scored = {}, {}
       for i = start, math.min(start + 999, #values) do
-        local n = #members + 1
-        members[n], ids[i] = wrap(values[i])
-        scored[2 * n - 1], scored[2 * n] = dues[i], members[n]
+        local n, member = i - start + 1, wrap(values[i])
+        members[n], added[i] = member, member
+        scored[2 * n - 1], scored[2 * n] = dues[i], member
       end
     until store(envelope, members, scored)
     for n, member in ipairs(members) do
@@ -40,5 +40,5 @@ local function add_many(envelope, dues, values, now_us)
   if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == head then
     announce_head(head_due)
   end
-  return ids
+  return added
 end
