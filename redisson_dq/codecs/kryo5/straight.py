@@ -67,9 +67,10 @@ READ_SHORTCUTS: dict[str, str] = {
             {value} = unpack_double(data, pos + 1)[0]
             pos += 9
     """,
+    # More than one byte up to the one with its top bit set: what begins with that byte is no ASCII string.
     "java.lang.String": """
-        end = data[pos] < 128 and find(1, pos) + 1
-        if end:
+        end = find(1, pos) + 1
+        if end > pos + 1:
             {value} = text[pos:end]
             pos = end
     """,
@@ -216,9 +217,10 @@ def reading_function(
         "def read(data, pos, reader):",
         "    start = pos",
         "    find, text = reader.find, reader.text",
-        "    reader.depth += 1",
-        "    if reader.depth > MAX_DEPTH:",
+        "    depth = reader.depth + 1",
+        "    if depth > MAX_DEPTH:",
         "        raise Malformed(TOO_DEEP, pos)",
+        "    reader.depth = depth",
     ]
     if new is not None:
         lines += ["    instance = new()", "    reader.register(instance)"]
@@ -234,7 +236,7 @@ def reading_function(
         "        raise",
         "    except Exception as error:",
         "        raise_in_field(error, at, data, reader)",
-        "    reader.depth -= 1",
+        "    reader.depth = depth - 1",
         "    reader.seen[class_name] = None",
         "    try:",
     ]
