@@ -14,7 +14,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "declared", "is_async", "positive"]
+__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive"]
 
 
 @attrs.frozen
@@ -35,7 +35,9 @@ class Shape:
         rest = any(each.kind is each.VAR_POSITIONAL for each in parameters)
         if len(placed) < positional - 1 and not rest:
             raise ArgumentError(f"{what}: a handler takes the value, and the event if it wants it")
-        takes_event = rest or (len(placed) >= positional and placed[positional - 1].default is inspect.Parameter.empty)
+        # One with a default is the user's own, unless its name says what it is.
+        last = placed[positional - 1] if len(placed) >= positional else None
+        takes_event = rest or (last is not None and (last.default is last.empty or last.name in ("event", "events")))
         named = placed[positional:] + [each for each in parameters if each.kind is each.KEYWORD_ONLY]
         only_placed = [each.name for each in placed[positional:] if each.kind is each.POSITIONAL_ONLY]
         if only_placed:
@@ -103,8 +105,7 @@ def declared(
 ) -> Handler:
     """A handler of these options. Raises ArgumentError."""
     what = f"handler {getattr(function, '__qualname__', function)!r} of queue {queue!r}"
-    if not isinstance(queue, str):
-        raise ArgumentError(f"{what}: a handler is for the name of a queue; worker.queue(name) says how it is opened")
+    check_queue_name(queue)
     if not callable(function):
         raise ArgumentError(f"{what}: a handler is a function, not {function!r}")
     if type is not None and not isinstance(type, _TYPE):
@@ -145,6 +146,15 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
+
+
+def check_queue_name(queue: object) -> None:
+    """Raises ArgumentError for anything but a str, such as a function that was decorated without the queue."""
+    if not isinstance(queue, str):
+        raise ArgumentError(
+            f'a handler is for the name of a queue, as in @worker.handler("orders"), not for {queue!r}; '
+            "worker.queue(name) says how it is opened"
+        )
 
 
 def _full_name(function: Callable[..., Any]) -> str:

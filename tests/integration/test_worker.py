@@ -488,6 +488,23 @@ def test_wrong_options(flavour: Flavour, client: Any) -> None:
     assert not is_async(print)
 
 
+async def _hook(happening: Any) -> None: ...
+
+
+def test_a_declaration_without_its_brackets_is_refused_at_once(flavour: Flavour, client: Any) -> None:
+    """Nothing would be declared, and nobody would be told."""
+    worker = flavour.worker(client)
+    for declare in (worker.handler, worker.on):
+        with pytest.raises(ArgumentError, match=r"@worker\."):
+            declare(print)
+    with pytest.raises(ArgumentError, match=r"@worker\.handler"):
+        worker.batch_handler(print, 10)
+    # Nobody would await it.
+    with pytest.raises(ArgumentError, match="plain function"):
+        worker.on(Succeeded)(_hook)
+    assert worker.handlers == []
+
+
 def test_nothing_is_fetched_without_a_handler(worker: Any, queue: Any) -> None:
     queue.add("a")
     with running(worker):

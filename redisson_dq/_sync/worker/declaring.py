@@ -20,7 +20,7 @@ from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, declared
+from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -155,6 +155,8 @@ class Declarations:
         that equals one handled so shortly before: equal by its bytes, or by its class and ``unique_by(value)``.
         """
 
+        check_queue_name(queue)
+
         def declare(function: F) -> F:
             self.add_handler(
                 function,
@@ -247,6 +249,8 @@ class Declarations:
         outcome for each. An outcome is None for done, or an exception, which counts as if a handler of that value had
         raised it. When it raises, that is the outcome of all. Otherwise like :meth:`handler`.
         """
+
+        check_queue_name(queue)
 
         def declare(function: F) -> F:
             self.add_handler(
@@ -369,10 +373,15 @@ class Declarations:
     def on(self, *kinds: type[happenings.Happening]) -> Callable[[F], F]:
         """Declares a function that is called with what happens: happenings of these classes, or all.
 
-        It is called where things happen, so it has to be quick. What it raises is logged.
+        It is called where things happen, so it is a plain function and has to be quick. What it raises is logged.
         """
+        for kind in kinds:
+            if not (isinstance(kind, type) and issubclass(kind, happenings.Happening)):
+                raise ArgumentError(f"on() takes classes of happenings, and @worker.on() is for all; not {kind!r}")
 
         def declare(function: F) -> F:
+            if not callable(function) or is_async(function):
+                raise ArgumentError(f"a hook is a plain function, which may start a task or a thread, not {function!r}")
             self._hooks.append((kinds or (happenings.Happening,), function))
             return function
 

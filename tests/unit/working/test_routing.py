@@ -120,6 +120,7 @@ def test_what_a_function_takes() -> None:
     assert shapes[with_defaults] == Shape(takes_event=True, needs=())
     assert not Shape.of(own_default, "x", 2).takes_event
     assert shapes[any_number].takes_event
+    assert Shape.of(lambda value, event=None: None, "x", 2).takes_event
     assert Shape.of(functools.partial(with_needs, pool=1), "x", 2).needs == ("session",)
     assert Shape.of(print, "x", 2).takes_event
 
