@@ -200,6 +200,8 @@ class _Link:
         self._passing = threading.Lock()
         self._pending: deque[_Pending] = deque()
         self._pubsub = False
+        # The pops of a transaction that has begun.
+        self._queued: list[_Pending] | None = None
         self._ended_by = ""
         for sock in (client, server):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -237,6 +239,7 @@ class _Link:
         said = words(frame)
         name = said[0].upper()
         pending = _Pending(name, *_pop(name, said), script=_scripts().get(said[1], b"") if name in _EVALS else b"")
+        self._queue(pending)
         self._spring(self._gate.springs(pending, "command"))
         self._gate.wait_open()
         with self._mutex:
@@ -254,6 +257,18 @@ class _Link:
         else:
             self._server.sendall(frame)
             self._spring(trap)
+
+    def _queue(self, pending: _Pending) -> None:
+        """In a transaction the reply to EXEC has what a pop took, and the reply to the pop has nothing."""
+        if pending.name == b"MULTI":
+            self._queued = []
+        elif pending.name == b"EXEC":
+            for pop in self._queued or ():
+                pending.key, pending.most = pop.key, pending.most + pop.most
+            self._queued = None
+        elif self._queued is not None and pending.most:
+            self._queued.append(_Pending(pending.name, pending.key, pending.most))
+            pending.key, pending.most = b"", 0
 
     # -- from the server ---------------------------------------------------------------------------------------------
 
@@ -299,7 +314,7 @@ class _Link:
                 self._lost(pending, frozenset(each.decode() for each in ITEM.findall(frame)))
 
     def _lost(self, pending: _Pending, held: frozenset[str] | None) -> None:
-        if pending.name in _POPS and (held is None or held):
+        if pending.most and (held is None or held):
             self._gate.lost.append(LostReply(pending.key, pending.most, held, self._ended_by, time.time()))
 
     def _spring(self, trap: Trap | None) -> None:
