@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from redisson_dq._redis import async_hang_up, async_send, async_send_aside, mark_clean, pack
+from redisson_dq._redis import async_hang_up, async_send, async_send_aside, is_out_of_memory, mark_clean, pack
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -110,22 +110,30 @@ class Dedicated:
 
 
 async def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
-    packed = [pack(words) for words in [("MULTI",), *commands, ("EXEC",)]]
-    await async_send(connection, [b"".join(packed)])
-    replies: list[Any] = []
-    while len(replies) < len(packed):
-        try:
-            replies.append(await connection.read_response(disable_decoding=True))
-        except ResponseError as error:
-            replies.append(error)
-    begun, *queued, done = replies
+    begun, *queued, done = await _replies(connection, [("MULTI",), *commands, ("EXEC",)])
+    refusal = next((reply for reply in queued if isinstance(reply, ResponseError)), None)
     if isinstance(begun, ResponseError):
         # The user has no right to MULTI. Redis has carried out the commands one by one.
         reply = queued[-1]
+    elif refusal is not None and is_out_of_memory(refusal):
+        # Redis 7.0 and older queue no command while their memory is full, and refuse none of these alone.
+        reply = (await _replies(connection, commands))[-1]
     elif isinstance(done, ResponseError):
-        reply = next((refused for refused in queued if isinstance(refused, ResponseError)), done)
+        reply = refusal or done
     else:
         reply = done[-1]
     if isinstance(reply, ResponseError):
         raise reply
     return reply
+
+
+async def _replies(connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Sends commands together; gives the replies, errors of Redis's among them."""
+    await async_send(connection, [b"".join(pack(words) for words in commands)])
+    replies: list[Any] = []
+    for _ in commands:
+        try:
+            replies.append(await connection.read_response(disable_decoding=True))
+        except ResponseError as error:
+            replies.append(error)
+    return replies

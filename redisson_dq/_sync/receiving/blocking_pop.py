@@ -57,7 +57,7 @@ _HEAD_START = 0.0015
 _LONG = 0.03
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE = 0.001
-# In a transaction no command blocks. For a user without the right to MULTI this is the time that it blocks, in seconds.
+# In a transaction no command blocks. Where Redis allows no transaction, a command blocks for so many seconds.
 _AT_MOST = 0.001
 # For how long a background task that was closed tries to put values back, and how often.
 _LAST_TRIES = 1.5
