@@ -1,4 +1,4 @@
-"""docs/how-it-works.md tells the truth about the tree: its rooms, the two walks, and one meaning for each word."""
+"""docs/how-it-works.md tells the truth about the tree: its rooms, the walks, and one meaning for each word."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def defined(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("walk", WALKS, ids=["offer", "take"])
+@pytest.mark.parametrize("walk", WALKS, ids=["offer", "take", "receive", "ack", "handling"])
 def test_a_walk_names_what_there_is_and_is_short(walk: str) -> None:
     steps = re.findall(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\|", walk, re.MULTILINE)
     assert 3 <= len({path for path, _ in steps}) <= 5
