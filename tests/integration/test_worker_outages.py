@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -57,6 +59,30 @@ def test_redis_goes_away_and_comes_back(
     assert back.after.total_seconds() > seconds - 1
     records = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [record.split(":")[0].split(" after")[0] for record in records] == ["Redis is away", "Redis is back again"]
+
+
+def test_a_server_that_stands_still_is_away(
+    flavour: Flavour, own_server: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No connection breaks, and whoever waits for a value waits on."""
+    url = f"{own_server.url}?socket_timeout=0.5"
+    with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
+        worker, ledger = flavour.worker(client), Ledger()
+        log = Log(worker)
+        worker.handler("orders")(ledger.handle)
+        with running(worker):
+            eventually(lambda: worker.is_consuming)
+            os.kill(own_server.pid, signal.SIGSTOP)
+            try:
+                log.until(Away)
+                assert not worker.is_consuming
+            finally:
+                os.kill(own_server.pid, signal.SIGCONT)
+            log.until(BackAgain)
+            eventually(lambda: worker.is_consuming)
+            client.blocking_queue("orders").add("a")
+            assert ledger.next() == "a"
+    assert told(caplog).count("Redis is away") == 1
 
 
 def test_what_ended_while_redis_was_away_is_acked_when_it_is_back(flavour: Flavour, own_server: Any) -> None:

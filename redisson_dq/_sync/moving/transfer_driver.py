@@ -39,6 +39,8 @@ __all__ = ["TransferDriver"]
 logger = logging.getLogger("redisson_dq")
 
 _PROBE = "probe"
+# While Redis does not answer, the next probe comes so soon, in us.
+_PROBE_AGAIN_US = 1_000_000
 
 # The keyspace events after which a sorted set may have another head that is due sooner.
 _ADDING = frozenset(
@@ -140,6 +142,8 @@ class TransferDriver:
         # Tells whether this client receives from the list with this key.
         self._receives = receives
         self._probe_us = int(options.probe_interval * 1_000_000)
+        # Whether the last probe had no answer.
+        self._is_away = False
         #: The name by which the scripts tell this client from others that move the same queue.
         self.id = secrets.token_hex(8)
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
@@ -294,6 +298,8 @@ class TransferDriver:
             self._carry_out(task, task.engine.close(), now_us())
             if not self._tasks:
                 self._timer.disarm(_PROBE)
+                self._is_away = False
+                self._connections.outage.ended(_PROBE)
             self._subscription.remove(keys.channel)
             self._hand_over([task])
             if self._watched.pop(self._keyspace_channel(keys), None) is not None:
@@ -374,14 +380,29 @@ class TransferDriver:
         """
         if not self._tasks:
             return
-        self._subscription.probe()
-        for task in list(self._tasks.values()):
-            if not self._look(task) or not self._look_for_arrivals(task):
-                break
-        self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
+        if not self._is_away:
+            self._subscription.probe()
+        error = self._probe_queues()
+        self._is_away = error is not None
+        # Only this tells of a server that stands still: whoever waits for a reply without a time waits on.
+        if error is None:
+            self._connections.outage.ended(_PROBE)
+        else:
+            self._connections.outage.began(_PROBE, error)
+        # In a cluster the others' items would wait for the node that does not answer.
+        soon = error is not None and not self._connections.is_cluster
+        pause_us = min(self._probe_us, _PROBE_AGAIN_US) if soon else self._probe_us
+        self._timer.arm(_PROBE, pause_us, lambda: self._inbox.put(_Probe()))
 
-    def _look(self, task: _Task) -> bool:
-        """Reads when the head is due. False when Redis cannot be reached.
+    def _probe_queues(self) -> RedisConnectionError | None:
+        for task in list(self._tasks.values()):
+            error = self._look(task) or self._look_for_arrivals(task)
+            if error is not None:
+                return error
+        return None
+
+    def _look(self, task: _Task) -> RedisConnectionError | None:
+        """Reads when the head is due. Gives the error when Redis cannot be reached.
 
         An armed timer follows the server's clock as it was, so the clock is read again.
         """
@@ -392,7 +413,7 @@ class TransferDriver:
         try:
             replies = self._connections.run_many(requests, transaction=False)
         except ClosedError:
-            return False
+            return None
         except RedissonDQError as error:
             replies = [error]
         read_us = now_us()
@@ -401,20 +422,20 @@ class TransferDriver:
             is_away = isinstance(due_ms, RedisConnectionError)
             level = logging.DEBUG if is_away else logging.WARNING
             logger.log(level, "queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
-            return not is_away
+            return due_ms if isinstance(due_ms, RedisConnectionError) else None
         if times and isinstance(times[0], int):
             task.engine.measured(times[0], sent_us, read_us)
         if due_ms is not None:
             self._carry_out(task, task.engine.announced(due_ms, read_us), read_us)
-        return True
+        return None
 
-    def _look_for_arrivals(self, task: _Task) -> bool:
+    def _look_for_arrivals(self, task: _Task) -> RedisConnectionError | None:
         """Makes ready again the values that nobody has leased between two probes.
 
-        False when Redis cannot be reached.
+        Gives the error when Redis cannot be reached.
         """
         if not self._receives(task.keys.ready):
-            return True
+            return None
         try:
             arrived = self._connections.run(commands.length_of(task.keys.arrivals))
             if arrived and task.arrived:
@@ -424,8 +445,8 @@ class TransferDriver:
                 arrived = 0
             task.arrived = arrived
         except ClosedError:
-            return False
+            return None
         except RedissonDQError as error:
             logger.warning("queue %r: a look for values that nobody leased failed: %s", task.keys.ready, error)
-            return not isinstance(error, RedisConnectionError)
-        return True
+            return error if isinstance(error, RedisConnectionError) else None
+        return None
