@@ -187,7 +187,8 @@ def is_assignable(name: str, declared: str) -> bool:
     if declaration is not None and (declared in said_supertypes(declaration) or declaration.says_all):
         return declared in said_supertypes(declaration)
     if not is_jdk(declared):
-        return not is_jdk(name)
+        # What is listed of Kotlin's own no class of a user extends.
+        return not is_jdk(name) and kind_of(declared) is None
     if declaration is not None and declaration.extends:
         return kind_of(declared) is None
     return _is_open(declared, None if declaration is None else declaration.kind)

@@ -52,12 +52,13 @@ class ClassPlan:
     """How the objects of a declared class with known type arguments are read.
 
     ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
-    need one, for when the node lacks them.
+    need one, for when the node lacks them. ``filled`` are the properties that are not null where the node lacks them.
     """
 
     declaration: Declaration
     fields: dict[str, tuple[str, type | None, _ReadNode, Signature]]
     missing: dict[str, Any]
+    filled: frozenset[str]
 
 
 class Plans:
@@ -79,6 +80,7 @@ class Plans:
                 declaration,
                 {key: (known[key].attribute, plan.plain, plan.read, plan.slot) for key, plan in plans.items()},
                 {field.attribute: field.missing for field in known.values() if field.required},
+                frozenset(key for key, field in known.items() if field.is_filled),
             )
             self._classes[declaration, arguments] = found
         return found

@@ -100,6 +100,8 @@ class Reader:
         self._plans = plans
         self._dialect = plans.dialect
         self._throwables: dict[int, Any] = {}
+        #: How many EnumMaps are around what is read.
+        self._enum_maps = 0
         self._hashes = Hashes()
         #: Smile names a key again in a byte, so there is one object for all its places.
         self._keys: dict[tuple[str, str], Any] = {}
@@ -150,7 +152,8 @@ class Reader:
 
     def _note_name(self, name: str, slot: Signature) -> None:
         """Note that a value stands with the name of its class, which is left out where ``slot`` is declared."""
-        if self._dialect.typed and name == slot.name and not self._dialect.names(slot):
+        # In an EnumMap it is written with the class.
+        if self._dialect.typed and not self._enum_maps and name == slot.name and not self._dialect.names(slot):
             self.other = f"the class {shorten(name, 80)} stands where it is declared, and is left out"
 
     def number(self, node: Any) -> Any:
@@ -252,6 +255,7 @@ class Reader:
             is_set, element, key = enums.groups()
             return self._enums(name, element or key, bool(is_set), node, slot, depth)
         if name.startswith("sun.nio.cs.") and type(node) is str:
+            self.other = f"the class {shorten(name, 80)} is written as java.nio.charset.Charset"
             return java.Charset(node)
         if type(node) is Object and any(key == "stackTrace" for key, _ in node):
             return self._throwable(name, node, depth)
@@ -271,7 +275,9 @@ class Reader:
             members = self._items(_array_node(name, node), Signature(element), depth, Reader._declared_as)
             return java.EnumSet(declaration.python, members)
         value_slot = key_and_value_of(slot)[1]
+        self._enum_maps += 1
         pairs = self._entries(_object_node(name, node), Signature(element), value_slot, depth, Reader._of_enum_map)
+        self._enum_maps -= 1
         return java.EnumMap(declaration.python, pairs)
 
     def _of_enum_map(self, node: Any, slot: Signature, depth: int) -> Any:
@@ -314,6 +320,8 @@ class Reader:
             error.inside(key)
             error.in_field(name, key)
             raise
+        if len(node) <= len(known) and plan.filled and not plan.filled <= {key for key, _ in node}:
+            self.other = f"a field of {name} that the bytes lack is written as it begins"
         try:
             return declaration.make(values)
         except ValueError as error:

@@ -137,6 +137,8 @@ class Property:
     attribute: str
     type: Signature
     required: bool
+    #: Whether a new object has another value than null there.
+    is_filled: bool
 
     @property
     def missing(self) -> Any:
@@ -165,7 +167,7 @@ def properties(
     """
     required = _required(declaration.python)
     found: dict[str, Property] = {}
-    _collect(declaration, arguments, required, found)
+    _collect(declaration, arguments, required, _filled(declaration.python), found)
     if declaration.kind == "record" and not sorted_record:
         return found
     return dict(sorted(found.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))
@@ -175,19 +177,27 @@ def _collect(
     declaration: Declaration,
     arguments: tuple[Signature, ...],
     required: frozenset[str],
+    filled: frozenset[str],
     found: dict[str, Property],
 ) -> None:
     bindings = dict(zip(declaration.parameters, arguments, strict=False))
     if declaration.superclass is not None and declaration.superclass_type is not None:
         inherited = tuple(with_arguments(argument, bindings) for argument in declaration.superclass_type.arguments)
-        _collect(declaration.superclass, inherited, required, found)
+        _collect(declaration.superclass, inherited, required, filled, found)
     for field in declaration.fields:
         found[field.name] = Property(
             field.name,
             field.attribute,
             _of_field(without_wildcards(with_arguments(field.type, bindings))),
             field.attribute in required,
+            field.type.name in PRIMITIVE_CODES or field.attribute in filled,
         )
+
+
+def _filled(python: type) -> frozenset[str]:
+    """The attributes whose default is not None."""
+    defaults = ((one.name, one.default) for one in attributes_of(python))
+    return frozenset(name for name, default in defaults if default is not None and default() is not None)
 
 
 def _of_field(signature: Signature) -> Signature:

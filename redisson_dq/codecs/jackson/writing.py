@@ -112,6 +112,10 @@ class Writer:
             scalar = _inherited(value, self._scalars)
         if scalar is not None:
             name, node = scalar(value)
+            if name is not None and slot.name == "java.lang.CharSequence" and self._dialect.typed:
+                raise Unencodable(
+                    f"a {name} where Jackson reads a String alone, as CharSequence is declared: send a str"
+                )
             return node if name is None else self._with_name(name, node, slot)
         return self._container(value, slot, depth)
 

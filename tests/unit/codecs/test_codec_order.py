@@ -9,8 +9,9 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
+import uuid
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 import pytest
@@ -25,7 +26,7 @@ from redisson_dq.codecs import (
     TypedJsonJacksonCodec,
 )
 from redisson_dq.codecs.marks import other_bytes
-from redisson_dq.errors import ArgumentError, DecodeError
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.collections import set_of
 from redisson_dq.java.hashing import hash_map_order, java_hash
@@ -265,6 +266,17 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         b'{"@class":"java.util.EnumMap<com.acme.Color,java.lang.Object>","RED":5}}]]',
         "java.lang.Short, which is written",
     ),
+    (
+        JsonJacksonCodec(),
+        b'["java.util.ArrayList",[{"@class":"com.acme.Order","sku":"A"}]]',
+        "a field of com.acme.Order",
+    ),
+    (
+        JsonJacksonCodec(typed_uuid=False),
+        b'["java.util.ArrayList",[{"@class":"com.acme.Tagged","id":'
+        b'["java.util.UUID","00000000-0000-0000-0000-000000000005"]}]]',
+        "the class java.util.UUID stands where it is declared",
+    ),
 ]
 
 
@@ -272,6 +284,34 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
 @attrs.define
 class Shorts:
     of: java.EnumMap[acme.Color, java.short] | None = None
+    all: java.EnumMap[acme.Color, list[java.short]] | None = None
+
+
+@java_class("com.acme.Tagged", serial_version_uid=1)
+@attrs.define
+class Tagged:
+    id: uuid.UUID | None = None
+    text: Annotated[Any, java.JavaType("java.lang.CharSequence")] = None
+    number: Annotated[Any, java.JavaType("java.lang.Number")] = None
+
+
+def test_the_class_of_a_charset_is_not_kept() -> None:
+    value = JsonJacksonCodec().decode(b'["java.util.ArrayList",[["sun.nio.cs.UTF_8","UTF-8"]]]')
+    assert "is written as java.nio.charset.Charset" in other_bytes(value)
+
+
+def test_what_java_could_not_put_into_a_field() -> None:
+    with pytest.raises(EncodeError, match=r"a java\.lang\.StringBuilder where Jackson reads a String"):
+        JsonJacksonCodec().encode(Tagged(text=java.StringBuilder("a")))
+    for codec in CODECS:
+        with pytest.raises(EncodeError, match=r"Tagged.number: .*SimpleEntry cannot be a java.lang.Number"):
+            codec.encode([Tagged(number=java.SimpleEntry("a", 1))])
+
+
+def test_what_python_writes_of_an_enum_map_has_no_mark() -> None:
+    value = [Shorts(all=java.EnumMap(acme.Color, {acme.Color.RED: [5]}))]
+    for codec in CODECS:
+        assert other_bytes(codec.decode(codec.encode(value))) == ""
 
 
 @pytest.mark.parametrize(("codec", "data", "words"), OTHERS)
