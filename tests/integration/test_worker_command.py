@@ -518,3 +518,11 @@ def test_a_function_that_makes_the_worker(url: str) -> None:
     code, out, _ = ended(url, "tests.integration.command_worker:made", "--check", "--url", url)
     assert code == 0
     assert out.startswith("orders: 0 ready")
+
+
+def test_the_url_is_no_argument_of_its_processes(url: str) -> None:
+    """All users of the machine can read the arguments of a process, and the URL may have a password."""
+    with command(url, THREADS) as running:
+        told = subprocess.run(["ps", "-A", "-o", "ppid=,args="], capture_output=True, check=True, text=True).stdout
+        (line,) = [line for line in told.splitlines() if line.split()[0] == str(running.process.pid)]
+        assert line.endswith("redisson_dq.cli.worker.child")

@@ -1,6 +1,6 @@
 """The program of one process: runs the user's worker, and tells the supervisor how it is.
 
-``python -m redisson_dq.cli.worker.child JSON``
+``python -m redisson_dq.cli.worker.child``, with JSON on standard input
 """
 
 from __future__ import annotations
@@ -175,4 +175,4 @@ async def _run_in_loop(worker: Any, reporter: Reporter, grace: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(json.loads(sys.argv[1])))
+    sys.exit(main(json.load(sys.stdin)))

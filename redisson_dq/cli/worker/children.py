@@ -61,12 +61,16 @@ class Child:
         with theirs:
             # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "redisson_dq.cli.worker.child", json.dumps(told)],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-m", "redisson_dq.cli.worker.child"],
+                stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 env={name: value for name, value in os.environ.items() if name not in _SUPERVISORS},
             )
+        # Not as an argument: all users of the machine can read those, and the URL may have a password.
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as pipe:
+            pipe.write(json.dumps(told).encode())
         self.socket.setblocking(False)
 
     def __repr__(self) -> str:
