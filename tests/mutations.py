@@ -112,6 +112,20 @@ MUTATIONS = [
         "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
     ),
     Mutation(
+        "receiving: others look behind a value that goes back",
+        f"{_RECEIVING}/blocking_pop.py",
+        "            self.is_open = True",
+        "            pass",
+        "tests/faults/test_surplus_of_a_round.py::test_what_stands_behind_such_a_value_comes_after_it",
+    ),
+    Mutation(
+        "receiving: a full server ends a wait by a transaction alone",
+        "redisson_dq/_async/connecting/dedicated.py",
+        "elif refusal is not None and is_out_of_memory(refusal):",
+        "elif False:",
+        "tests/faults/test_full_server.py::test_waits_go_on_when_a_transaction_is_refused",
+    ),
+    Mutation(
         "receiving: the list that gave keeps its turn",
         f"{_RECEIVING}/round_robin.py",
         "self._order = self._order[behind:] + self._order[:behind]",
