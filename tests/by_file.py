@@ -7,11 +7,11 @@ from xdist.workermanage import WorkerController
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
-    """The distribution ``loadfile`` of pytest-xdist, whose run never ends once a process ended early: it gives the
-    next process files of which nothing is left, or a single test, and waits for what that says of them.
+    """The distribution ``loadfile`` of pytest-xdist, corrected for a process that ends early.
 
-    Here the test at which a process ended has failed, the rest of its file goes to another one, and each process is
-    given tests until it has enough to begin with.
+    There ``loadfile`` gives the next process a file without tests, or with a single one, and waits for ever. Here the
+    test at which the process ended counts as failed, and the rest of its file goes to another process. A process is
+    given files until it has enough tests to begin with.
     """
 
     def remove_node(self, node: WorkerController) -> str | None:

@@ -34,7 +34,7 @@ hypothesis.settings.load_profile("ordinary")
 # A forked process that a test left behind would keep the run waiting: it holds its parent's pipes.
 os.register_at_fork(after_in_child=lambda: signal.alarm(240))
 
-# Hypothesis and the JVM are slow at times on a busy machine. An event that has not come by then never comes.
+# Hypothesis and the JVM are slow at times on a busy machine. An event that has not come within this time never comes.
 PATIENCE = 30.0
 
 

@@ -10,7 +10,7 @@ __all__ = ["cancelled_at"]
 
 
 class _Counting:
-    """Runs a coroutine, and asks for the task's end when it waits for the so manieth time."""
+    """Runs a coroutine, and cancels the task at its await with a given number."""
 
     def __init__(self, call: Callable[[], Any], number: int) -> None:
         self._call, self._number = call, number
@@ -25,7 +25,7 @@ class _Counting:
                 return stop.value
             count += 1
             if count == self._number:
-                # The task learns of it before it waits, so nothing comes in between.
+                # The task is cancelled before it waits, so nothing comes in between.
                 task = asyncio.current_task()
                 assert task is not None
                 task.cancel()
@@ -37,7 +37,7 @@ class _Counting:
 
 
 def cancelled_at(call: Callable[[], Any], number: int) -> Callable[[], Awaitable[Any]]:
-    """The same call, cancelled at its await with this number, from 1 on; it may end before."""
+    """The same call, cancelled at the await with this number, from 1 on. The call may end before."""
 
     async def run() -> Any:
         return await _Counting(call, number)

@@ -24,7 +24,7 @@ from tests.faults.resp import Frames, words
 
 __all__ = ["ITEM", "Gate", "LostReply", "Trap"]
 
-#: How an item is named inside its value, whatever stands around it.
+#: Finds an item's name inside its value.
 ITEM = re.compile(rb"item:[a-z]+[0-9a-z]*:[0-9]+")
 
 _EVALS = {b"EVAL", b"EVALSHA"}
@@ -37,7 +37,7 @@ What = Literal["cut", "delay", "freeze"]
 
 @dataclass(frozen=True)
 class LostReply:
-    """A pop whose reply its client never got. ``held`` are the items in it; None when nobody has seen it."""
+    """A pop whose reply never reached its client. ``held`` are the items in it, or None when nobody has seen it."""
 
     key: bytes
     most: int
@@ -59,9 +59,9 @@ class Trap:
     what: What
     times: int = 1
     seconds: float = 0.2
-    #: Set when it was sprung for the last time.
+    #: Set when the trap has sprung for the last time.
     sprung: threading.Event = field(default_factory=threading.Event)
-    #: Of one that freezes: set when what it holds may go on.
+    #: For a trap that freezes: set when what it holds may go on.
     thawed: threading.Event = field(default_factory=threading.Event)
 
 
@@ -95,7 +95,7 @@ class Gate:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def trap(self, command: str, where: Where, what: What, *, times: int = 1, seconds: float = 0.2) -> Trap:
-        """Sets a trap; it springs as often as it says."""
+        """Sets a trap, which springs ``times`` times."""
         made = Trap(command, where, what, times, seconds)
         with self.mutex:
             self._traps.append(made)
@@ -124,13 +124,13 @@ class Gate:
             link.end("gate")
 
     def settle(self) -> None:
-        """Waits until it is known what each broken connection took along."""
+        """Waits until the gate knows which replies were lost with each broken connection."""
         deadline = time.monotonic() + 10
         while any(link.broken for link in list(self._links)) and time.monotonic() < deadline:
             time.sleep(0.005)
 
     def freeze(self) -> None:
-        """From now on nothing passes, in either direction; :meth:`clear` lets it go on."""
+        """From now on nothing passes in either direction. :meth:`clear` ends that."""
         self._open.clear()
 
     def wait_open(self) -> None:
@@ -215,7 +215,7 @@ class _Link:
         return bool(self._ended_by)
 
     def end(self, by: str) -> None:
-        """Breaks it. Who does so first says who broke it."""
+        """Breaks the connection. The first caller decides which side counts as the one that broke it."""
         with self._mutex:
             if self._ended_by:
                 return
@@ -306,7 +306,7 @@ class _Link:
             with self._passing:
                 if self._ended_by:
                     raise BrokenPipeError
-                # Bytes that its socket has taken reach the client before the end does.
+                # Bytes that the socket has taken reach the client before the end of the connection does.
                 self._client.sendall(rest)
         except OSError:
             self.end("client")

@@ -67,7 +67,7 @@ def _delay_at(command: str) -> Fault:
 
 
 def _freeze_at(command: str) -> Fault:
-    """The connection stands still for longer than short waits last, and goes on then."""
+    """The connection stands still for longer than a short wait, then goes on."""
 
     def do(run: Run) -> None:
         gate = run.world.gate
@@ -85,7 +85,7 @@ def _freeze(run: Run) -> None:
 
 
 def _freeze_and_cut(run: Run) -> None:
-    """Nothing passes for a while, and then the connections are gone."""
+    """Nothing passes for a while. Then the connections are cut."""
     run.world.gate.freeze()
     run.pause(0.2, 1.0)
     run.world.gate.cut()
@@ -100,7 +100,7 @@ def _refuse(run: Run) -> None:
 
 
 def _wait_for(run: Run, trap: Trap) -> None:
-    """Until it was sprung as often as it was meant to, or until it is clear that nobody comes by."""
+    """Waits until the trap has sprung ``times`` times, or until no command that could spring it comes any more."""
     trap.sprung.wait(run.rng.uniform(0.5, 1.5))
     run.world.gate.clear()
 
@@ -136,7 +136,7 @@ def _kill_id(run: Run) -> None:
 
 
 def _output_buffer(run: Run) -> None:
-    """Redis closes a connection whose reply is longer than it likes; the reply is lost."""
+    """Redis closes a connection whose reply exceeds its output limit. The reply is lost."""
     run.world.admin.config_set("client-output-buffer-limit", "normal 20000 0 0")
     for load in run.loads:
         load.burst(1200)
@@ -175,7 +175,7 @@ def _full(run: Run) -> None:
 
 
 def _read_only(run: Run) -> None:
-    """The server is a replica of a master that is away."""
+    """The server is the replica of a master that cannot be reached."""
     run.world.admin.execute_command("REPLICAOF", "127.0.0.1", "1")
     run.pause(0.3, 1.5)
     run.world.admin.execute_command("REPLICAOF", "NO", "ONE")
@@ -205,7 +205,7 @@ def _stop(run: Run) -> None:
 
 
 def _busy(run: Run) -> None:
-    """A script of somebody else's keeps the server busy, until it is killed."""
+    """Another program's script keeps the server busy until that script is killed."""
     run.world.admin.config_set("busy-reply-threshold", 50)
     with redis.Redis.from_url(run.world.server.url, retry=None) as other:
         connection = other.connection_pool.get_connection()
@@ -250,12 +250,12 @@ _add(Fault("kill-process", _kill_process, times=6, loads=_KILLED))
 
 # -- restarts --------------------------------------------------------------------------------------------------------
 
-# How old a write may be that a killed server has not kept, by appendfsync.
+# By appendfsync: up to how many seconds of writes a killed server loses.
 _EVERYSEC = 2.0
 
 
 def _restart(run: Run) -> None:
-    """An orderly end writes everything that was acknowledged."""
+    """A server that shuts down in order keeps every acknowledged write."""
     began = time.time()
     run.world.server.restart()
     if run.fault.config.get("appendonly") == "no":
@@ -290,14 +290,14 @@ _add(Fault("kill9-rewriting", _killed_while_rewriting, times=3, config={"appendf
 
 
 def _clock_forward(run: Run) -> None:
-    """Ahead, and further ahead each time: a step back makes what waits late by as much."""
+    """Sets the clock ahead, further each time. (A step back would make waiting items late by as much.)"""
     before = run.world.skews[-1][1] if run.world.skews else 0.0
     run.world.step_clock(before + run.rng.uniform(1, 90))
     run.pause(0.3, 0.8)
 
 
 def _clock_back(run: Run) -> None:
-    """Back, and right again: until then what waits is later by as much, as it is told in the README."""
+    """Sets the clock back, then right again. In between, waiting items are late by as much."""
     run.world.step_clock(-run.rng.uniform(1, 5))
     run.pause(0.3, 0.8)
     run.world.step_clock(0)
@@ -311,7 +311,7 @@ _add(Fault("clock-back", _clock_back, clock=True))
 
 
 def _broken_everywhere(run: Run, why: str) -> None:
-    """Each pop that was under way anywhere may have taken a reply along."""
+    """Each pop that was under way on any server may have lost its reply."""
     assert isinstance(run.world, (ClusterWorld, SentinelWorld))
     for load in run.loads:
         # One blocking pop of each list, and each immediate look of a short wait.
@@ -320,7 +320,7 @@ def _broken_everywhere(run: Run, why: str) -> None:
 
 
 def _sentinel_failover(run: Run) -> None:
-    """Promotes the replica when it has everything, so nothing may be missing after it."""
+    """Promotes the replica once it has every write. So nothing may be missing afterwards."""
     world = run.world
     assert isinstance(world, SentinelWorld)
     old = world.admin
@@ -330,7 +330,7 @@ def _sentinel_failover(run: Run) -> None:
     eventually(lambda: old.info("replication")["master_repl_offset"] == new.info("replication")["slave_repl_offset"])
     eventually(lambda: _accepted(world))
     eventually(lambda: _answers(lambda: new.info("replication")["role"] == "master" and world.admin is new))
-    # The Sentinel's own order to follow waits for the end of the pause, and until then it would take writes again.
+    # The Sentinel's REPLICAOF is postponed until the pause ends. Until then the old master would take writes again.
     eventually(lambda: _answers(lambda: old.execute_command("REPLICAOF", "127.0.0.1", port)))
     eventually(lambda: _answers(lambda: old.execute_command("CLIENT", "UNPAUSE")))
     eventually(lambda: _answers(lambda: old.info("replication")["master_link_status"] == "up"))
@@ -338,7 +338,7 @@ def _sentinel_failover(run: Run) -> None:
 
 
 def _answers(ask: Callable[[], object]) -> object:
-    """What a server answers; nothing while a Sentinel ends the connections to it."""
+    """A server's answer, or nothing while a Sentinel closes the connections to it."""
     with suppress(redis.ConnectionError):
         return ask()
     return None

@@ -68,7 +68,7 @@ class Leases(Load):
         for queue in getattr(self.queue, "partitions", [self.queue]):
             queue.redrive()
 
-    # -- what becomes of them ----------------------------------------------------------------------------------------
+    # -- ending the leases ------------------------------------------------------------------------------------------
 
     def _note(self, deliveries: Sequence[Any]) -> None:
         for each in deliveries:
@@ -84,7 +84,7 @@ class Leases(Load):
         with self._mutex:
             held = self._held.pop(delivery.value, None)
             if held is not None and held is not delivery:
-                # It expired, and somebody else has it.
+                # The lease has ended, and another receiver has the item.
                 self._held[delivery.value] = held
 
     def _work(self, deliveries: Sequence[Any], rng: random.Random) -> None:
@@ -100,14 +100,14 @@ class Leases(Load):
                 self._ack(each)
             elif kind < 0.97:
                 self._give_up(each, rng)
-            # Else the lease is left to its end.
+            # Otherwise the lease runs until its deadline.
 
     def _ack(self, delivery: Any) -> None:
         self._end(delivery)
         self._settle([delivery.value], lambda: [delivery.ack()])
 
     def _settle(self, names: Sequence[str], acks: Callable[[], Sequence[Any]]) -> None:
-        """Sends acks; those that had no answer once more, where LOST tells nothing."""
+        """Sends acks. Acks without an answer are sent once more; LOST then tells nothing about the first one."""
         for _ in range(2):
             try:
                 outcomes = acks()

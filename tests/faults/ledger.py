@@ -39,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Pardon:
-    """A fault that takes data with it says which: items that were offered or taken between two moments."""
+    """The items that a fault may lose: those that were offered or taken between two moments."""
 
     kind: str  # "lost" or "twice"
     since: float

@@ -41,10 +41,10 @@ class Load:
     lean: ClassVar[bool] = False
     partitions: ClassVar[int | None] = None
     consumers: ClassVar[tuple[str, ...]] = ("take", "poll", "poll_many", "short_poll")
-    #: Who has taken so many is under way.
+    #: A load that has taken so many items counts as running.
     warm: ClassVar[int] = 30
     queue_options: ClassVar[dict[str, Any]] = {}
-    #: Steps that wait without an end, and so never raise.
+    #: Steps that wait without a timeout, so they never give up.
     endless: ClassVar[tuple[str, ...]] = ("_take",)
 
     def __init__(self, name: str, world: World, ledger: Ledger, seed: int) -> None:
@@ -143,11 +143,11 @@ class Load:
         names = [name for name, _ in pairs]
         self._told(names, lambda: self.delayed.offer_all(pairs))
         if self.partitions is not None:
-            # One partition may have refused what another has taken.
+            # One partition may have refused its part of an offer while another accepted its own.
             self.ledger.unsure(names)
 
     def _offer_with_id(self) -> None:
-        """One that is in doubt is offered again, as its id allows."""
+        """An offer in doubt is sent again, which its id makes safe."""
         delay = self._delay()
         name = self.ledger.next(delay)
         for _ in range(3):
@@ -164,7 +164,7 @@ class Load:
             return
 
     def _offer_cancel(self) -> None:
-        """One that is cancelled, if it still waits."""
+        """Offers an item and cancels it, if it still waits."""
         name = self.ledger.next(0.2)
         item = self._told([name], lambda: self.delayed.offer(name, delay=0.2))
         if item is None:
@@ -265,7 +265,7 @@ class Asyncio(Load):
         return AsyncioFlavour()
 
     def _cancelled(self, rng: random.Random) -> None:
-        """A wait that is cancelled: what it gave before that counts, and nothing may be lost."""
+        """A wait that is cancelled. Values that it had returned count as taken, and nothing may be lost."""
         assert isinstance(self._flavour, AsyncioFlavour)
         queue = self.queue.inner
         calls: list[tuple[Callable[..., Any], tuple[int, ...], dict[str, float]]] = [
@@ -397,7 +397,7 @@ class Immediate(Load):
 
 
 class Recurring(Load):
-    """Recurring offers whose only occurrence within the run is known by its value, and one that comes all the time."""
+    """Recurring offers with one occurrence within the run, known by its value; and one that recurs all the time."""
 
     _EVERY = 0.02
 

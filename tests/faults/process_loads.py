@@ -46,7 +46,7 @@ class _Worker:
     def run(self) -> None:
         while not self._load.is_over and not (self.mode == "offer" and not self._load.is_offering):
             self._generation += 1
-            # Read after its end: what a process could not do, it says there.
+            # Read after the process has ended: its errors stand there.
             with tempfile.TemporaryFile() as errors:
                 self.is_killed = False
                 self.process = subprocess.Popen(
@@ -62,7 +62,7 @@ class _Worker:
                     return
 
     def end(self, by: int) -> None:
-        """Ends the process; one that was asked to and does not is a finding."""
+        """Ends the process. A process that was asked to end and does not is a finding."""
         process = self.process
         if process is None:
             return
@@ -161,7 +161,7 @@ class Processes(Load):
 
 
 class LeaseProcesses(Processes):
-    """Receivers in processes. What they ack they note in the same transaction, so that both are done, or none.
+    """Receivers in processes. The transaction that acks an item also notes it, so both are done or neither.
 
     An item with a note is done. It may have several: a note stays when its process dies before it is told that the
     lease had ended before. That the ack was theirs must be told to one process only.

@@ -16,15 +16,15 @@ class Rules:
     """What may become of an item that was offered and acknowledged."""
 
     row: str
-    #: What a reply held that never came is gone.
+    #: The items of a reply that never came are lost.
     lost_with_reply: bool
-    #: So is what a call had popped that was cancelled or interrupted.
+    #: So are the items that a cancelled or interrupted call had popped.
     lost_with_cancel: bool
-    #: A call that raises may have taken items; one that waits never has.
+    #: A call that raises may have taken items. A call that waits has not.
     at_once: bool
     #: An item may come more than once.
     twice: bool = False
-    #: So is what a reply held whose connection the client closed by itself.
+    #: The items of a reply are lost when the client itself closed its connection.
     lost_with_drop: bool = False
 
 

@@ -28,9 +28,9 @@ class Fault:
     place: str = "single"
     config: Mapping[str, str] = field(default_factory=dict)
     clock: bool = False
-    #: None: whatever there is for its place.
+    #: None: every load that its place has.
     loads: tuple[str, ...] | None = None
-    #: Errors that Redis may answer with meanwhile; any other one that a ``take()`` raises is a finding.
+    #: Errors that Redis may answer with meanwhile. Any other error of a ``take()`` is a finding.
     note: str = ""
 
 
@@ -79,7 +79,7 @@ def command(fault: str, loads: Sequence[str], seed: int) -> str:
 
 
 class Run:
-    """What a fault finds: the world, the loads, and the seed's numbers."""
+    """What a fault works with: the world, the loads, and random numbers from the seed."""
 
     def __init__(self, fault: Fault, world: World, loads: Sequence[Load], seed: int) -> None:
         self.fault, self.world, self.loads = fault, world, loads
@@ -94,7 +94,7 @@ class Run:
         time.sleep(self.rng.uniform(least, most))
 
     def pardon(self, kind: str, since: float, why: str) -> None:
-        """What was offered or taken from then on until now may be lost, or come twice."""
+        """Items that were offered or taken since that moment may be lost, or come twice."""
         for ledger in self.ledgers:
             ledger.pardon(kind, since, time.time(), why)
 
@@ -169,7 +169,7 @@ def gone_on(run: Run) -> list[Finding]:
 
 
 def settled(run: Run) -> list[Finding]:
-    """What is in has to come, now that nothing is offered any more."""
+    """Nothing is offered any more. Every item that is in Redis has to come."""
     queues = [queue for load in run.loads for queue in load.queues]
     try:
         eventually(lambda: not run.world.due_or_ready(queues) and all(load.is_idle for load in run.loads))

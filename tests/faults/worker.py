@@ -53,8 +53,9 @@ def take(client: Any, name: str, rng: random.Random) -> None:
 
 
 def lease(client: Any, name: str, rng: random.Random) -> None:
-    """Acks in one transaction with a note of it, so that what is gone has a note. That of a lease that was lost is
-    dropped again, unless the process or its connection ends first.
+    """Acks in one transaction with a note of it, so that each item that is gone has a note.
+
+    The note of a lost lease is dropped again, unless the process or its connection ends first.
     """
     queue = client.blocking_queue(name, delivery_limit=None)
     done = client.blocking_queue(f"{name}-done", transfer=False)
@@ -115,7 +116,7 @@ def signals(client: Any, name: str, rng: random.Random) -> None:
                 armed = True
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 0.02), rng.choice((0, 0.0005)))
                 while True:
-                    # No bytecode between the call and the list lets a handler run.
+                    # No signal handler can run between the call and the append to the list.
                     got += plain.poll(3, timeout=0.05)
                     got += [plain.take()]
             finally:

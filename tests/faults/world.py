@@ -108,7 +108,7 @@ class World:
         return self.admin
 
     def left(self, queues: list[str]) -> list[str]:
-        """The items that are in Redis, each as often as it is there."""
+        """The items in Redis, with the number of times that each one is there."""
         found = []
         for queue in queues:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
@@ -142,7 +142,7 @@ class World:
         return sum(not name.startswith(b"__sentinel__") for name in channels)
 
     def connections(self) -> int:
-        """Those of clients, without the one that asks."""
+        """The connections of clients, without the connection that asks."""
         return sum(
             1
             for admin in self.admins

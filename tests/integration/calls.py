@@ -58,13 +58,13 @@ class Call:
     missing: Any = None
     keys: tuple[str, ...] = ()
     any_type: Any = None
-    #: Whether it makes keys where there are none.
+    #: Whether the call makes keys that were not there.
     writes: bool = False
-    #: Whether it waits until there is something.
+    #: Whether the call waits until there is a value.
     waits: bool = False
-    #: Whether nothing is sent for it.
+    #: Whether the call sends nothing.
     local: bool = False
-    #: The part a second queue has in it: something is moved there, this one is named so, or it is taken from as well.
+    #: What a second queue is to the call: a destination, a new name, or another list to take from.
     other: Literal["", "destination", "new name", "source"] = ""
     bad: tuple[Callable[[Any], Any], ...] = ()
 
@@ -209,12 +209,12 @@ def _object(state: bytes) -> list[Call]:
 
 
 def _indexes(name: str) -> tuple[Callable[[Any], Any], ...]:
-    """Calls with what is no index."""
+    """Calls with arguments that are no index."""
     return _of(name, "x", 1), _of(name, 0, 1.5)
 
 
 def _collections(name: str) -> tuple[Callable[[Any], Any], ...]:
-    """Calls with what is no collection of values."""
+    """Calls with arguments that are no collection of values."""
     return _of(name, 5), _of(name, "abc"), _of(name, None), _of(name, ["a", 5])
 
 

@@ -25,7 +25,7 @@ def of_server(admin: Any, ahead_ms: float = 0) -> datetime:
 
 
 def wait_until(admin: Any, moment: datetime) -> None:
-    """Until that time has passed on the server's clock."""
+    """Waits until that time has passed on the server's clock."""
     eventually(lambda: of_server(admin) > moment + timedelta(milliseconds=1))
 
 

@@ -27,7 +27,7 @@ return out
 
 @attrs.frozen(kw_only=True)
 class Whereabouts:
-    """The values in each place, each as often as it is there."""
+    """The values in each place, with the number of times that each one is there."""
 
     ready: Counter[bytes]
     arrivals: Counter[bytes]
@@ -41,7 +41,7 @@ class Whereabouts:
 
 
 def whereabouts(admin: Any, name: str = "orders") -> Whereabouts:
-    """Looks with one script, which nothing runs between. Fails when what is noted of the leases does not agree."""
+    """Looks with one script, so at one moment. Fails when the keys of the leases contradict each other."""
     keys, dead = QueueKeys.of(name), DeadKeys.belonging_to(name)
     looked = [keys.ready, keys.arrivals, keys.timeout, dead.dead, keys.leases, keys.deliveries]
     looked += [keys.histories, keys.history_ends]
