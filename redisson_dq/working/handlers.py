@@ -23,6 +23,8 @@ class Shape:
 
     takes_event: bool
     needs: tuple[str, ...]
+    #: What the argument is called that gets the event.
+    event_name: str = attrs.field(default="", eq=False)
 
     @classmethod
     def of(cls, function: Callable[..., Any], what: str, positional: int) -> Shape:
@@ -42,7 +44,11 @@ class Shape:
         only_placed = [each.name for each in placed[positional:] if each.kind is each.POSITIONAL_ONLY]
         if only_placed:
             raise ArgumentError(f"{what}: a dependency is given by its name, so {only_placed} cannot stand before a /")
-        return cls(takes_event=takes_event, needs=tuple(each.name for each in named if each.default is each.empty))
+        return cls(
+            takes_event=takes_event,
+            needs=tuple(each.name for each in named if each.default is each.empty),
+            event_name=last.name if last is not None else "",
+        )
 
     @classmethod
     def by_name(cls, function: Callable[..., Any], what: str) -> Shape:

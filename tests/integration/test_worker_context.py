@@ -192,6 +192,15 @@ def test_a_dependency_that_nobody_declared(flavour: Flavour, client: Any, worker
     assert not worker.is_running
     other = flavour.worker(client)
 
+    @other.per_item
+    def prices() -> dict[str, int]:
+        return {}
+
+    # It would get the event instead.
+    other.handler("orders")(lambda value, prices: None)
+    with pytest.raises(ArgumentError, match="behind the value and the event"):
+        other.start()
+
     def any_number(*args: Any) -> None: ...
 
     for wrong, message in ((any_number, "names of others"), (lambda: None, "with a name")):

@@ -414,6 +414,11 @@ class Declarations:
             known.add(layer.name)
         for handler in self._handlers:
             _check_known(handler.shape.needs, known, handler.function)
+            if handler.shape.takes_event and handler.shape.event_name in known:
+                raise ArgumentError(
+                    f"{handler.function!r} has the dependency {handler.shape.event_name!r} where it gets the event: "
+                    "dependencies come behind the value and the event"
+                )
 
     def _layers_of(self, handler: Handler) -> Sequence[Layer]:
         """The middlewares, and the dependencies that they and the handler ask for."""
