@@ -270,7 +270,8 @@ def test_many_are_offered_in_one_context(flavour: Flavour, url: str, admin: Any,
     options = {} if envelope == "lean" else {"envelope": envelope}
     context = {"trace": "00-ab\0c", "who": "Zoë"}
     with flavour.connect(url, codec=StringCodec(), **options) as client:
-        queue = client.blocking_queue("orders")
+        # Nothing is moved before it was looked at, however long the offers take.
+        queue = client.blocking_queue("orders", transfer=False)
         producer = client.delayed_queue("orders", lean=envelope == "lean", transfer=False)
         # More than one call of a script takes, equal values among them, the last ones due first.
         pairs = [(f"v{number % 900}", 0.2 - number / 10_000) for number in range(1200)]
