@@ -74,6 +74,13 @@ MUTATIONS = [
         f"{_INCLUDE}/deliver.lua",
         "close_up(places, others)",
         "close_up({}, {})",
+        "tests/integration/test_places.py::test_few_are_left_to_lrem_without_a_pass",
+    ),
+    Mutation(
+        "transfer: an item that is due alone stays in the list of entries",
+        "redisson_dq/scripts/transfer.lua",
+        "redis.call('LREM', keys.envelopes, from, member)",
+        "redis.call('LLEN', keys.envelopes)",
         "tests/integration/test_queues.py::test_an_item_arrives_when_it_is_due_and_not_before",
     ),
     Mutation(

@@ -4,11 +4,9 @@
 -- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all)
 -- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; of the step: "found" or "lost" (a pass is needed) and how many hints are used up, or "keys", the keys, of how many in all, or the first place of the slice and what was found there, or "done" (nothing more is moved now); when there is something to do next, or nil
 -- COST: O(n log m + m), n moved, m waiting; O(n log m) in offer order or lean; n is what fits into some 15 ms, and nothing is moved by the steps of a pass
--- INCLUDE: clock, need, full_memory, mover, remember, cost, budget, places, lapse, deliver, sweep, occurrences
+-- INCLUDE: clock, need, mover, envelope
 local now_us, now_ms = server_time()
 local most, remember_ms, caller, in_cluster = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == 'cluster'
-local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
-slow_down(tonumber(ARGV[5]))
 
 -- Most queues have neither records nor recurring offers, and are not paused.
 local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
@@ -22,8 +20,37 @@ if role == 'reserve' then
   return {0, 0, 0, now_us, role, {}, {'done'}, head}
 end
 
-local leased = some_leased()
-local due, pending, answer = {}, redis.call('ZCOUNT', keys.timeout, '-inf', now_ms), nil
+local leased = redis.call('ZCARD', keys.leases) > 0
+local pending = redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)
+-- Mostly one entry is due, and everybody waits for it. It needs nothing of what stands further down.
+if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7] == '' then
+  local member = redis.call('ZRANGE', keys.timeout, 0, 0)[1]
+  local value, id = unwrap(member)
+  if value and not (leased and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)) then
+    -- Fails on a wrong type before anything is written.
+    redis.call('LLEN', keys.ready)
+    -- An entry at the end of a long list is found from there.
+    local from = redis.call('LINDEX', keys.envelopes, -1) == member and -1 or 1
+    need({'LREM', 'RPUSH', 'ZREMRANGEBYRANK'})
+    -- Comes first. It needs no memory, so a full server does not refuse the later commands.
+    redis.call('ZREMRANGEBYRANK', keys.timeout, 0, 0)
+    if #id == 8 then
+      redis.call('LREM', keys.envelopes, from, member)
+    end
+    redis.call('RPUSH', keys.ready, value)
+    local next = next_of(false)
+    if role == 'mover' then
+      lead(caller, next, now_us, now_us, announced_us)
+    end
+    return {1, 0, 0, now_us, role, {}, {'done', 0}, next}
+  end
+end
+
+-- INCLUDE: full_memory, remember, cost, budget, places, lapse, deliver, sweep, occurrences
+local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
+slow_down(tonumber(ARGV[5]))
+leased = some_leased()
+local due, answer = {}, nil
 if step ~= 'deliver' and pending > FEW_DUE then
   -- A pass is under way: nothing is moved.
   answer = step == 'keys' and keys_from(tonumber(ARGV[7]), pending, now_us) or slice(tonumber(step), ARGV[7], now_us)

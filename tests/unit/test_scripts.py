@@ -188,7 +188,7 @@ LARGEST = {
     "offer": 9_500,
     "admit": 40_000,
     "lease_due": 37_000,
-    "transfer": 43_500,
+    "transfer": 44_500,
     "give_back": 25_500,
     "take_due": 26_000,
     "offer_item": 23_500,
