@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -129,8 +130,15 @@ class TestExitCodes:
 
     @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_signals_let_the_command_clean_up(
-        self, command: Callable[[Callable[[], int]], None], number: signal.Signals, code: int
+        self,
+        command: Callable[[Callable[[], int]], None],
+        number: signal.Signals,
+        code: int,
+        request: pytest.FixtureRequest,
     ) -> None:
+        # A shell lets what it runs in the background ignore SIGINT.
+        own = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        request.addfinalizer(partial(signal.signal, number, signal.signal(number, own)))
         cleaned = []
 
         def wait() -> int:
