@@ -107,8 +107,9 @@ def test_clear_forgets_what_was_known_of_what_waited(admin: Any, queue: Any, wai
     assert admin.exists(KEYS.deliveries, KEYS.histories, KEYS.history_ends) == 0
 
 
-def test_clear_keeps_what_is_known_of_what_redisson_made_ready(admin: Any, queue: Any, waiting: Any) -> None:
+def test_clear_keeps_what_is_known_of_what_redisson_made_ready(admin: Any, client: Any, waiting: Any) -> None:
     """The lease has ended and its value is ready, but only the next receive notes that."""
+    queue = client.blocking_queue("orders", transfer=False)
     queue.add("a")
     queue.receive(visibility_timeout=0.05)
     (member,) = [each for each in admin.zrange(KEYS.timeout, 0, -1) if unwrap(each)[1] == b"a"]
