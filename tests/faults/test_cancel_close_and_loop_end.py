@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import redisson_dq.aio
-from redisson_dq.codecs import StringCodec
+from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import eventually
 from tests.integration.whereabouts import whereabouts
@@ -47,6 +47,10 @@ CALLS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "renewed": lambda queues: queues["plain"].receive(3, timeout=5, visibility_timeout=600, renew=True),
     "partitions receive": lambda queues: queues["parts"].receive(visibility_timeout=600),
     "partitions receive batch": lambda queues: queues["parts"].receive(9, timeout=0.2, visibility_timeout=600),
+    # None of them is a number, so all of them are set aside.
+    "undecodable": lambda queues: queues["numbers"].poll(timeout=0.2),
+    "undecodable batch": lambda queues: queues["numbers"].poll(10, timeout=0.2),
+    "partitions undecodable": lambda queues: queues["numbers in parts"].poll(10, timeout=0.2),
 }
 
 
@@ -58,6 +62,9 @@ async def run(url: str, call: str, ending: str, chance: random.Random, got: list
         "bounded": client.bounded_blocking_queue("orders", transfer=False),
         "parts": client.blocking_queue("parts", transfer=False, partitions=2),
     }
+    numbers = redisson_dq.aio.connect(url, codec=LongCodec(), undecodable="skip")
+    queues["numbers"] = numbers.blocking_queue("orders", transfer=False)
+    queues["numbers in parts"] = numbers.blocking_queue("parts", transfer=False, partitions=2)
 
     async def consume() -> None:
         while len(got) < COUNT:
@@ -65,7 +72,10 @@ async def run(url: str, call: str, ending: str, chance: random.Random, got: list
             values = found if isinstance(found, list) else [found] if found else []
             got.extend(value if isinstance(value, str) else value.value for value in values)
 
-    async with client if "close" in ending else contextlib.nullcontext():
+    async with contextlib.AsyncExitStack() as stack:
+        if "close" in ending:
+            await stack.enter_async_context(client)
+            await stack.enter_async_context(numbers)
         await queues["bounded"].try_set_capacity(100)
         if call.startswith("partitions"):
             for value in VALUES:
@@ -108,7 +118,8 @@ def test_every_value_is_taken_or_there(admin: Any, url: str, call: str, ending: 
 
         def all_of_them() -> list[str]:
             # A value that has just come for a receiver who is gone stands in the list of arrivals.
-            lists = [key for name in ("orders", *PARTS) for key in (name, QueueKeys.of(name).arrivals)]
+            keys = [QueueKeys.of(name) for name in ("orders", *PARTS)]
+            lists = [key for each in keys for key in (each.ready, each.arrivals, each.undecodable)]
             left = [value.decode() for key in lists for value in admin.lrange(key, 0, -1)]
             # A value that was moved is where it was moved to, whether its caller learnt of it or not.
             taken = [value.decode() for value in admin.lrange("moved", 0, -1)] if call == "move" else got  # noqa: B023

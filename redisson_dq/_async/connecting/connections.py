@@ -23,7 +23,7 @@ from redisson_dq._async.connecting.batches import Batch, exchange_many, packed
 from redisson_dq._async.connecting.explaining import check_confirmed, explained, subject
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
-from redisson_dq._concurrency import AsyncWork, async_finish, async_sleep
+from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish, async_sleep
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -247,7 +247,12 @@ class Connections(Pools):
                 if pause is None or not isinstance(error, RedisConnectionError):
                     return error
                 in_doubt = in_doubt or error.maybe_done
-                await async_sleep(pause)
+            except AsyncCancelled:
+                # The end of the loop cancels a connection that is being made. The next try has another one.
+                if pause is None:
+                    raise
+                in_doubt = True
+            await async_sleep(pause)
         raise AssertionError("the last try returns")
 
     async def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:

@@ -22,7 +22,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from redisson_dq._concurrency import Work, finish, sleep
+from redisson_dq._concurrency import Cancelled, Work, finish, sleep
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -250,7 +250,12 @@ class Connections(Pools):
                 if pause is None or not isinstance(error, RedisConnectionError):
                     return error
                 in_doubt = in_doubt or error.maybe_done
-                sleep(pause)
+            except Cancelled:
+                # The end of the loop cancels a connection that is being made. The next try has another one.
+                if pause is None:
+                    raise
+                in_doubt = True
+            sleep(pause)
         raise AssertionError("the last try returns")
 
     def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
