@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -198,28 +198,36 @@ def test_a_kill_at_a_renewal(admin: Any, url: str, gate: Gate, where: Where) -> 
 
 
 @pytest.mark.parametrize("where", ["command", "reply", "half"])
-@pytest.mark.parametrize("call", ["ack", "nack", "nack later", "hand back", "reject", "extend"])
+@pytest.mark.parametrize(
+    "call", ["ack", "nack", "nack later", "hand back", "reject", "extend", "redrive", "purge_dead"]
+)
 def test_a_connection_that_is_cut_at_a_call(
     admin: Any, url: str, gate: Gate, flavour: Flavour, call: str, where: Where
 ) -> None:
     """Nothing is sent twice: the call says that it may be done, and the value is where one call has put it."""
+    expected = STEPS[call]
     admin.rpush(KEYS.ready, "a", "b")
-    ends = {
-        "ack": lambda each: each.ack(),
-        "nack": lambda each: each.nack(),
-        "nack later": lambda each: each.nack(delay=0.1),
-        "hand back": lambda each: each.nack(count=False),
-        "reject": lambda each: each.reject(),
-        "extend": lambda each: each.extend(0.5),
+    calls: dict[str, Callable[[Any, Any], object]] = {
+        "ack": lambda queue, held: held[0].ack(),
+        "nack": lambda queue, held: held[0].nack(),
+        "nack later": lambda queue, held: held[0].nack(delay=0.1),
+        "hand back": lambda queue, held: held[0].nack(count=False),
+        "reject": lambda queue, held: held[0].reject(),
+        "extend": lambda queue, held: held[0].extend(0.5),
+        "redrive": lambda queue, held: queue.redrive(),
+        "purge_dead": lambda queue, held: queue.purge_dead(),
     }
     with flavour.connect(gate.url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
-        delivery = client.blocking_queue("orders", transfer=False).receive(visibility_timeout=0.5)
+        queue = client.blocking_queue("orders", transfer=False)
+        held = queue.receive(expected.before.count("l") or 2, visibility_timeout=0.5)
+        if expected.before == "dd":
+            queue.reject_all(held)
         gate.trap("EVALSHA", where, "cut")
         with pytest.raises(RedisConnectionError) as failed:
-            ends[call](delivery)
+            calls[call](queue, held)
         assert failed.value.maybe_done
         gate.settle()
-        left = STEPS[call].before if where == "command" else STEPS[call].after
+        left = expected.before if where == "command" else expected.after
         eventually(lambda: places(whereabouts(admin)) == left)
     drain(flavour, url, admin, {value for value, place in zip("ab", left, strict=True) if place != "-"})
 
