@@ -179,7 +179,8 @@ class Bridged:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             plain = [_unbridged(arg) for arg in args]
-            return self._flavour.run(_called(attribute, *plain, **kwargs))
+            named = {name: _unbridged(arg) for name, arg in kwargs.items()}
+            return self._flavour.run(_called(attribute, *plain, **named))
 
         return call
 

@@ -135,6 +135,19 @@ def test_one_list_for_the_dead_letters_of_all_partitions(admin: Any, client: Any
     assert queue.purge_dead() == 4
 
 
+def test_dead_letters_of_another_queue_go_to_one_partition(client: Any) -> None:
+    parts = client.blocking_queue("parts", partitions=2)
+    other = client.blocking_queue("other")
+    other.add("a")
+    other.receive().reject()
+    with pytest.raises(ArgumentError, match="'other': 'parts' is in partitions"):
+        other.redrive(to=parts)
+    assert [each.value for each in other.dead_letters()] == ["a"]
+    target = parts.partition_for("k")
+    assert other.redrive(to=target).count == 1
+    assert target.read_all() == ["a"]
+
+
 def test_a_lost_lease_of_a_partition_is_told_of(admin: Any, client: Any) -> None:
     told: list[str] = []
     queue = client.blocking_queue("orders", partitions=3)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar, overload
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.queues.leasing_handle import Leasing
+from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._times import Delay, timeout_seconds
@@ -230,18 +231,28 @@ class LeasingQueue(Leasing[T], Generic[T]):
         return await self._run(self.requests.dead_letters(start, stop))
 
     async def redrive(
-        self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None, to: str | None = None
+        self,
+        ids: Iterable[str | DeadLetter[T]] | None = None,
+        limit: int | None = None,
+        to: str | LeasingQueue[T] | None = None,
     ) -> Redriven:
         """Makes dead letters ready again, where they begin anew: in this queue, or in another one.
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
-        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open. On a
-        cluster the other queue needs the same hash tag. Raises CrossSlotError.
+        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open.
+
+        ``to`` is the other queue or its name. A name is that of one list, and the name of a queue in partitions is that
+        of none of them: there ``to`` is one partition. On a cluster the other queue needs the same hash tag. Raises
+        CrossSlotError.
 
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.redrive(ids, limit, to))
+        if isinstance(to, Partitioned):
+            raise ArgumentError(
+                f"queue {self.name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"
+            )
+        return await self._run(self.requests.redrive(ids, limit, to.name if isinstance(to, LeasingQueue) else to))
 
     async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
         """Removes dead letters for good, chosen as for :meth:`redrive`; gives how many.
