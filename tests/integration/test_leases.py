@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, eventually
-from tests.flavours import Flavour
+from tests.flavours import Bridged, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.interop.sides import NO_PROBE
@@ -507,6 +509,15 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
         with pytest.raises(ArgumentError, match="'orders'"):
             call()
     assert delivery.ack() is SettleOutcome.ACKED
+
+
+def test_a_delivery_stays_with_its_client(queue: Any) -> None:
+    queue.add("a")
+    delivery = queue.receive()
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="'orders': a delivery belongs to the client that received it"):
+            copied(delivery.inner if isinstance(delivery, Bridged) else delivery)
+    assert delivery.ack()
 
 
 def test_a_closed_client_ends_a_wait(admin: Any, flavour: Flavour, url: str, threads: ThreadPoolExecutor) -> None:

@@ -6,7 +6,7 @@ import logging
 import time
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import AsyncCallback, async_finish
@@ -106,6 +106,13 @@ class Delivery(Generic[T]):
     def __repr__(self) -> str:
         state = f"until {self.deadline}" if self._outcome is None else self._outcome.value
         return f"<Delivery {self.id!r} of {self._settling.name!r}, attempt {self.attempt}, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        # A copy would not learn how the lease ends.
+        raise TypeError(
+            f"queue {self._settling.name!r}: a delivery belongs to the client that received it, and is neither pickled "
+            "nor copied: pass on its value, and end it here"
+        )
 
     # -- what is known -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import logging
 import time
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._concurrency import Callback, finish
 from redisson_dq._sync.connecting.connections import Connections
@@ -109,6 +109,13 @@ class Delivery(Generic[T]):
     def __repr__(self) -> str:
         state = f"until {self.deadline}" if self._outcome is None else self._outcome.value
         return f"<Delivery {self.id!r} of {self._settling.name!r}, attempt {self.attempt}, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        # A copy would not learn how the lease ends.
+        raise TypeError(
+            f"queue {self._settling.name!r}: a delivery belongs to the client that received it, and is neither pickled "
+            "nor copied: pass on its value, and end it here"
+        )
 
     # -- what is known -----------------------------------------------------------------------------------------------
 
