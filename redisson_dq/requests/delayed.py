@@ -14,7 +14,6 @@ from redisson_dq.requests.checks import check_count, check_index, check_page, no
 from redisson_dq.requests.inner.delayed_side import DelayedSide, warn_of_quarantine
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.waiting_item import WaitingItem
-from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
@@ -248,6 +247,8 @@ def _overdue(reply: tuple[int, int, int | None]) -> Overdue:
 
 
 def _recurring_offer(row: calls.RecurringRow) -> RecurringOffer:
+    from redisson_dq.scheduling.recurrence import Recurrence
+
     recurrence = Recurrence.from_json(row.definition)
     return RecurringOffer(
         id=row.id,

@@ -12,6 +12,9 @@ Three things are done around the triggers, because versions and users have to ag
   without clock changes, and this module places the times it finds in the time zone, as cron does.
 
 Nothing is due after the year 9900.
+
+Most programs have no recurring offers. So this module is imported by the calls that need it, and APScheduler by the
+functions here.
 """
 
 from __future__ import annotations
@@ -30,7 +33,6 @@ from attrs.validators import ge, instance_of, le, optional
 from redisson_dq._times import Delay, span_ms, to_ms
 from redisson_dq.errors import ArgumentError
 
-# Most programs have no recurring offers. Those that have wait for APScheduler when they need it.
 if TYPE_CHECKING:
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger

@@ -40,7 +40,9 @@ def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_sche
         "redisson_dq.java",
         "redisson_dq.worker",
         "redisson_dq._sync.worker",
+        "redisson_dq.scheduling.recurrence",
         "apscheduler",
+        "zoneinfo",
     ):
         assert below(modules, absent) == []
     assert below(modules, "redisson_dq.codecs") == [

@@ -7,7 +7,6 @@ import logging
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._options import Options
 from redisson_dq.errors import ArgumentError
-from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
 
@@ -24,6 +23,8 @@ async def advance(
     ``come`` are its id, its definition and the due time of the occurrence that has come. False when this release cannot
     read the definition. Other failures are raised. The next call that looks finds the same occurrence.
     """
+    from redisson_dq.scheduling.recurrence import Recurrence
+
     name, definition, come_ms = come
     try:
         next_ms = Recurrence.from_json(definition).next_ms(come_ms, now_us // 1000)

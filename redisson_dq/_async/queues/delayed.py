@@ -19,7 +19,6 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.delayed import By, DelayedRequests, OnDuplicate
 from redisson_dq.requests.inner.delayed_side import DelayedSide
-from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import Due, DueRange
 from redisson_dq.wire.envelope import Quarantined
@@ -420,6 +419,8 @@ class DelayedQueue(WaitingQueue[T]):
         :Guarantee: atomic; may safely be repeated
         """
         self._check()
+        from redisson_dq.scheduling.recurrence import Recurrence
+
         recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
         # Made once before the clock is asked, so that nothing is sent for what cannot be offered.
         self._side.offer_recurring(value, id, recurrence, 0)

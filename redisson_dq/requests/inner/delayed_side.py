@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._options import Options
 from redisson_dq._times import Delay, down_to_ms, due_word, from_ms, span_ms, to_ms
@@ -20,12 +20,14 @@ from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.walks import Walk
 from redisson_dq.requests.waiting_item import WaitingItem
-from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
 from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
+
+if TYPE_CHECKING:
+    from redisson_dq.scheduling.recurrence import Recurrence
 
 __all__ = ["DelayedSide", "warn_of_expired", "warn_of_quarantine"]
 
