@@ -1,4 +1,5 @@
 -- Puts values that were popped for a caller who is gone back where they came from, once for each nonce.
+-- Sets undecodable values aside too: their list is the ready list then.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, returned
 -- ARGV: nonce, the nonce of a call whose reply came or '', "LPUSH" or "RPUSH", the values

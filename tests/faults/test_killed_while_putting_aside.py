@@ -1,9 +1,9 @@
-"""A connection breaks while a value that cannot be decoded is set aside. No other value is lost."""
+"""A connection breaks while a value that cannot be decoded is set aside. It is kept once, and no other is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from redisson_dq import partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import DecodeError, RedisConnectionError
+from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Where
@@ -42,7 +43,9 @@ def test_the_good_values_are_given(flavour: Flavour, call: str, where: Where, un
                 raw.close()
             else:
                 world.admin.rpush("orders", _GOOD[0], _BAD, *_GOOD[1:])
-            trap = world.gate.trap("RPUSH", where, "cut")
+            # Else the first try is refused, and does nothing.
+            world.admin.script_load(load("put_back").source)
+            trap = world.gate.trap("put_back.lua", where, "cut")
             calls: dict[str, Callable[[], Any]] = {
                 "poll": lambda: queue.poll(limit=10),
                 "poll(timeout=)": lambda: queue.poll(10, timeout=5),
@@ -75,7 +78,8 @@ def test_a_wait_that_is_cancelled_leaves_the_good_values(timeout: float, partiti
         with World() as world, world.connect(flavour) as client:
             queue = client.blocking_queue("orders", transfer=False, **options)
             world.admin.rpush(name, _GOOD[0], _BAD, *_GOOD[1:])
-            trap = world.gate.trap("RPUSH", "reply", "freeze")
+            world.admin.script_load(load("put_back").source)
+            trap = world.gate.trap("put_back.lua", "reply", "freeze")
             waiting = flavour.submit(queue.inner.poll, 10, timeout=timeout)
             assert trap.sprung.wait(PATIENCE)
             waiting.cancel()
@@ -88,6 +92,54 @@ def test_a_wait_that_is_cancelled_leaves_the_good_values(timeout: float, partiti
             assert world.admin.lrange(undecodable, 0, -1) == [_BAD]
     finally:
         flavour.close()
+
+
+@pytest.mark.parametrize("second", [_BAD, b"\xff something else"])
+@pytest.mark.parametrize("where", ["command", "reply"])
+def test_two_takers_keep_each_value_once(flavour: Flavour, where: Where, second: bytes) -> None:
+    """The second taker sets its value aside between two tries of the first."""
+    undecodable = QueueKeys.of("orders").undecodable
+    with World() as world, ThreadPoolExecutor() as threads:
+        world.admin.script_load(load("put_back").source)
+        world.admin.rpush("orders", _BAD)
+        with world.connect(flavour) as one, flavour.connect(world.server.url, codec=StringCodec()) as other:
+            trap = world.gate.trap("put_back.lua", where, "freeze")
+            first = threads.submit(one.blocking_queue("orders", transfer=False).poll)
+            assert trap.sprung.wait(PATIENCE)
+            world.admin.rpush("orders", second)
+            with pytest.raises(DecodeError):
+                other.blocking_queue("orders", transfer=False).poll()
+            world.gate.cut()
+            error = first.exception(PATIENCE)
+            assert isinstance(error, DecodeError)
+            assert error.kept_in == undecodable
+            assert sorted(world.admin.lrange(undecodable, 0, -1)) == sorted([_BAD, second])
+            world.admin.rpush("orders", _BAD)
+            with pytest.raises(DecodeError):
+                one.blocking_queue("orders", transfer=False).poll()
+        assert sorted(world.admin.lrange(undecodable, 0, -1)) == sorted([_BAD, second, _BAD])
+        # Each client's next call drops the note of its last one.
+        assert world.admin.zcard(QueueKeys.of(undecodable).returned) == 2
+
+
+@pytest.mark.parametrize("rights", [("-zadd",), ("resetkeys", "~orders", "~redisson_dq_undecodable:{orders}")])
+@pytest.mark.parametrize("lost", [False, True])
+def test_without_the_right_to_the_script_the_value_is_kept(
+    flavour: Flavour, rights: tuple[str, ...], lost: bool
+) -> None:
+    undecodable = QueueKeys.of("orders").undecodable
+    with World() as world:
+        world.admin.execute_command("ACL", "SETUSER", "limited", "on", ">secret", "~*", "&*", "+@all", *rights)
+        world.admin.rpush("orders", _BAD)
+        url = world.gate.url.replace("//", "//limited:secret@")
+        with flavour.connect(url, codec=StringCodec()) as client:
+            if lost:
+                world.gate.trap("RPUSH", "reply", "cut")
+            with pytest.raises(DecodeError) as failed:
+                client.blocking_queue("orders", transfer=False).poll()
+            assert failed.value.kept_in == undecodable
+        # A plain command that is sent again may be carried out twice.
+        assert world.admin.lrange(undecodable, 0, -1) == [_BAD] * (1 + lost)
 
 
 class _Raw(StringCodec):

@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import CrossSlotError, RedisConnectionError, WrongTypeError
+from redisson_dq.errors import CrossSlotError, DecodeError, RedisConnectionError, WrongTypeError
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE
@@ -81,6 +81,12 @@ def test_a_name_with_a_brace_and_no_tag(
         queue, delayed = (queue_for(client, kind, name) for kind in ("queue", "delayed"))
         assert queue.add("x")
         assert queue.take() == "x"
+        # The script that sets a value aside once is refused, and the value is kept all the same.
+        nodes.rpush(name, b"\xff not UTF-8")
+        with pytest.raises(DecodeError):
+            queue.poll()
+        assert queue.read_undecodable() == [b"\xff not UTF-8"]
+        nodes.delete(queue.keys.undecodable)
         for call in (
             lambda: delayed.offer("x", 60),
             lambda: delayed.offer_all([("x", 60)]),

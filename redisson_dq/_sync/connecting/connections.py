@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -37,8 +38,9 @@ from redisson_dq.errors import (
     RedisConnectionError,
     RedissonDQError,
 )
-from redisson_dq.wire import commands
+from redisson_dq.wire import calls, commands
 from redisson_dq.wire.fencing import fenced, unfenced
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["Connections"]
@@ -74,6 +76,8 @@ class Connections(Pools):
         self._unheard: set[bytes] = set()
         # Whether Redis has let this client begin a transaction.
         self._may_transact = False
+        # By list of undecodable values: the nonce of the last call that has put some into it.
+        self._kept: dict[str, bytes] = {}
 
     def run(
         self,
@@ -238,25 +242,33 @@ class Connections(Pools):
 
         Gives the error when it fails.
         """
-        in_doubt = False
+        # A try whose reply was lost may have been carried out. The nonce keeps the next one from doing it again.
+        # To the script the list is a ready list to which values go back.
+        nonce = secrets.token_bytes(8)
+        once = calls.put_back(QueueKeys.of(key), nonce, self._kept.get(key, b""), "last", values[::-1])
         for pause in (*_KEEP_PAUSES, None):
             try:
-                last = commands.slice_of(key, -len(values), -1)
-                # The last try may have been carried out. Then the values are in already.
-                if not in_doubt or self.run(last, when_closed=True) != values:
-                    self.run(commands.keep_undecodable(key, values), when_closed=True)
+                self._run_or_push(once, key, values)
+                self._kept[key] = nonce
                 return None
             except RedissonDQError as error:
                 if pause is None or not isinstance(error, RedisConnectionError):
                     return error
-                in_doubt = in_doubt or error.maybe_done
             except Cancelled:
                 # The end of the loop cancels a connection that is being made. The next try has another one.
                 if pause is None:
                     raise
-                in_doubt = True
             sleep(pause)
         raise AssertionError("the last try returns")
+
+    def _run_or_push(self, once: Request[bool], key: str, values: list[bytes]) -> None:
+        try:
+            self.run(once, when_closed=True)
+        except RedisConnectionError:
+            raise
+        except RedissonDQError:
+            # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
+            self.run(commands.keep_undecodable(key, values), when_closed=True)
 
     def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
         """The reply, and who has confirmed the change where that was asked for."""
