@@ -82,6 +82,9 @@ _NOT_FOUND = (
     redis.asyncio.sentinel.SlaveNotFoundError,
 )
 
+# What nearly every word of a command is.
+_TEXTS = frozenset((str, bytes))
+
 # Settings that redis-py makes for one pool or one protocol. A copy of them in another pool would be wrong.
 _POOL_BOUND = (
     "connection_pool",
@@ -129,6 +132,8 @@ class _Tidy:
     def connect(self: Any) -> None:
         if not self.is_clean:
             self.disconnect()
+        elif self._sock is not None:
+            return
         self.is_clean = False
         super().connect()  # type: ignore[misc]
         self.is_clean = True
@@ -208,9 +213,10 @@ class _AsyncLending:
 
 def _last_of(idle: list[Any]) -> Any:
     # Another thread may take the last one between a look and a step.
-    with contextlib.suppress(IndexError):
+    try:
         return idle.pop()
-    return None
+    except IndexError:
+        return None
 
 
 def _is_fresh(connection: Any) -> bool:
@@ -298,9 +304,13 @@ def pack(words: Iterable[Any]) -> bytes:
     hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
     without the digits, and the process crashes. So hiredis is given no numbers.
     """
-    without_numbers: Any = tuple([str(word) if isinstance(word, (int, float)) else word for word in words])
+    without_numbers: Any = tuple([word if type(word) in _TEXTS else _text(word) for word in words])
     packed: bytes = pack_command(without_numbers)
     return packed
+
+
+def _text(word: Any) -> Any:
+    return str(word) if isinstance(word, (int, float)) else word
 
 
 def send(connection: Any, packed: list[bytes]) -> None:
