@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -24,6 +24,7 @@ __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 logger = logging.getLogger("redisson_dq")
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
@@ -73,7 +74,7 @@ class LeaseSource:
     def look(self, count: int) -> Request[list[Taken]]:
         if count < 1:
             return self.return_arrival()
-        return self._receive(count).then(self._taken)
+        return self._receive(count, self._taken)
 
     def return_arrival(self) -> Request[list[Taken]]:
         """Puts back a value that has come when nobody waits for it any more."""
@@ -82,12 +83,11 @@ class LeaseSource:
 
     def receive(self, count: int) -> Request[list[Leased]]:
         """Leases at most so many values. Sent again, it gives the same leases."""
-        return self._receive(count).then(self._leased)
+        return self._receive(count, self._leased)
 
-    def _receive(self, count: int) -> Request[ReceiveReply]:
-        return calls.receive(
-            self.lease_keys, self.envelope, self._nonce(), min(count, MOST_AT_ONCE), self.visible_ms, self.limit
-        )
+    def _receive(self, count: int, convert: Callable[[ReceiveReply], T]) -> Request[T]:
+        most = min(count, MOST_AT_ONCE)
+        return calls.receive(self.lease_keys, self.envelope, self._nonce(), most, self.visible_ms, self.limit, convert)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""

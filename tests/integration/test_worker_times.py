@@ -233,7 +233,7 @@ def test_a_batch_goes_on_without_those_that_are_lost(
 
 def end_lease(url: str, id: str) -> None:
     """What another process does that got hold of the delivery's id."""
-    request = calls.ack(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), [bytes.fromhex(id)])
+    request = calls.ack(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), [bytes.fromhex(id)], list)
     with Flavour().connect(url) as client, client.pipeline() as pipe:
         reply = pipe.add(request)
     assert reply.result == [b"acked"]

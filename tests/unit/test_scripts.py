@@ -35,7 +35,7 @@ LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 TARGET = calls.Target(given_id="42")
 DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 REQUESTS: dict[str, Request[Any]] = {
-    "ack": calls.ack(LEASES, [b"id"]),
+    "ack": calls.ack(LEASES, [b"id"], list),
     "admit": calls.admit(
         LEASES,
         Envelope.CURRENT,
@@ -94,7 +94,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
     "read_waiting": calls.read_waiting(KEYS, 0, -1),
-    "receive": calls.receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, 10),
+    "receive": calls.receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
     "recur": calls.recur(KEYS, Envelope.CURRENT, "daily", "{}", b"value", 5),
     "recurring": calls.recurring(KEYS, 0, 9),
     "redrive": calls.redrive(LEASES, [b"id"], 5),

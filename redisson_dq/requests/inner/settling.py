@@ -38,7 +38,7 @@ class Settling:
         return request.durably(self.durable if durable is None else durable)
 
     def ack(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        return calls.ack(self.source.lease_keys, ids).then(_outcomes)
+        return calls.ack(self.source.lease_keys, ids, _outcomes)
 
     def nack(
         self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None

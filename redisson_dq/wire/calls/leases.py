@@ -76,14 +76,20 @@ def call_with_dead(
 
 
 def receive(
-    keys: LeaseKeys, envelope: Envelope, nonce: bytes, count: int, visible_ms: int, limit: int
-) -> Request[ReceiveReply]:
+    keys: LeaseKeys,
+    envelope: Envelope,
+    nonce: bytes,
+    count: int,
+    visible_ms: int,
+    limit: int,
+    convert: Callable[[ReceiveReply], T],
+) -> Request[T]:
     """Leases at most ``count`` values. The same request again gives the same leases, as long as they are held.
 
-    ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has.
+    ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has. ``convert`` makes the result.
     """
     args = (envelope.value, nonce, count, visible_ms, limit, keys.word)
-    return call_with_dead("receive", keys, args, lambda reply: _received(keys, reply), repeatable=True)
+    return call_with_dead("receive", keys, args, lambda reply: convert(_received(keys, reply)), repeatable=True)
 
 
 def _received(keys: LeaseKeys, reply: list[Any]) -> ReceiveReply:
@@ -100,9 +106,9 @@ def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any]) -> list[Leased]:
     ]
 
 
-def ack(keys: LeaseKeys, ids: Sequence[bytes]) -> Request[_Outcomes]:
-    """ "acked" or "lost" of each."""
-    return call_with_dead("ack", keys, (keys.word, *ids), lambda reply: reply[1])
+def ack(keys: LeaseKeys, ids: Sequence[bytes], convert: Callable[[_Outcomes], T]) -> Request[T]:
+    """Ends leases. ``convert`` makes the result out of "acked" or "lost" of each."""
+    return call_with_dead("ack", keys, (keys.word, *ids), lambda reply: convert(reply[1]))
 
 
 def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
