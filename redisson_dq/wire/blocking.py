@@ -80,6 +80,10 @@ class Waitable(Protocol):
         """Whether its waits end when the last handle of this key is closed."""
         ...
 
+    def leases(self, key: str) -> bool:
+        """Whether values of the list with this key are received under a lease."""
+        ...
+
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
         """Makes its receiver."""
         ...
@@ -160,6 +164,9 @@ class Pop:
     def ends_with(self, key: str) -> bool:
         return key == self.key
 
+    def leases(self, key: str) -> bool:
+        return False
+
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
         return kinds.single(self)
 
@@ -188,8 +195,12 @@ class Pop:
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
-    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
-        return put_back(self.end, surplus, known)
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
+        return put_back(self.end, surplus, known, bounded)
+
+    def left(self, key: str, taken: Sequence[Taken]) -> int:
+        """How many of these values have left the list with this key."""
+        return sum(each.key == key for each in taken)
 
 
 def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
@@ -229,6 +240,9 @@ class Move:
     def ends_with(self, key: str) -> bool:
         return key == self.key
 
+    def leases(self, key: str) -> bool:
+        return False
+
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
         return kinds.single(self)
 
@@ -255,8 +269,12 @@ class Move:
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
-    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
         return []
+
+    def left(self, key: str, taken: Sequence[Taken]) -> int:
+        """How many of these values have left the list with this key."""
+        return 0 if self.destination == key else sum(each.key == key for each in taken)
 
 
 @attrs.frozen(cache_hash=True)
@@ -271,6 +289,9 @@ class RoundRobin:
 
     def ends_with(self, key: str) -> bool:
         return any(source.ends_with(key) for source in self.sources)
+
+    def leases(self, key: str) -> bool:
+        return any(source.leases(key) for source in self.sources)
 
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
         return kinds.round_robin(self.sources)

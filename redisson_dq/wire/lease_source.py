@@ -1,4 +1,4 @@
-"""What a receiver waits on: a queue whose values are leased."""
+"""What a receiver waits on: a queue whose values are leased, at once or after they were seen."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import attrs
 
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.blocking import PutBack, ReceiverKinds, seconds
+from redisson_dq.wire.calls import Admitted, LimitWords, Seen
 from redisson_dq.wire.calls.due import Due, DueRange
 from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
 from redisson_dq.wire.envelope import Envelope
@@ -40,6 +41,9 @@ class LeaseSource:
 
     Redis cannot wait and run a script in one step. So a look leases what is ready. When nothing is ready, the blocking
     command moves the next value into the list ``arrivals``. Every look begins with that list.
+
+    With ``sees_first`` a look only shows values, and :meth:`admit` leases those whose turn it is. A value that was seen
+    stays where it is, so a caller who is gone holds up nothing.
     """
 
     lease_keys: LeaseKeys
@@ -49,6 +53,8 @@ class LeaseSource:
     back_after_ms: int = 0
     #: What the ids of the leases begin with (:func:`mark_of`), so that somebody else can tell whose they are.
     owner: bytes = b""
+    #: Whether values are seen before they are leased.
+    sees_first: bool = False
 
     @property
     def key(self) -> str:
@@ -59,6 +65,9 @@ class LeaseSource:
         return self.lease_keys.queue.ready, self.lease_keys.queue.arrivals
 
     def ends_with(self, key: str) -> bool:
+        return key == self.key
+
+    def leases(self, key: str) -> bool:
         return key == self.key
 
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
@@ -72,6 +81,8 @@ class LeaseSource:
         return True
 
     def look(self, count: int) -> Request[list[Taken]]:
+        if self.sees_first and count > 0:
+            return self.peek(count).then(lambda found: [Taken(key=self.key, data=data) for data in found])
         if count < 1:
             return self.return_arrival()
         return self._receive(count, self._taken)
@@ -88,6 +99,17 @@ class LeaseSource:
     def _receive(self, count: int, convert: Callable[[ReceiveReply], T]) -> Request[T]:
         most = min(count, MOST_AT_ONCE)
         return calls.receive(self.lease_keys, self.envelope, self._nonce(), most, self.visible_ms, self.limit, convert)
+
+    def peek(self, count: int) -> Request[list[bytes]]:
+        """The first so many values. They stay."""
+        return attrs.evolve(calls.peek(self.lease_keys.queue, count), repeatable=True)
+
+    def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
+        """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""
+        request = calls.admit(
+            self.lease_keys, self.envelope, self._nonce(), count, self.visible_ms, self.limit, limits, seen
+        )
+        return attrs.evolve(request.then(self._admitted), repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""
@@ -142,6 +164,10 @@ class LeaseSource:
     def _told_of(self, due: Due) -> Due:
         self.warn_of_dead(due.buried)
         return due
+
+    def _admitted(self, admitted: Admitted) -> Admitted:
+        self.warn_of_dead(admitted.buried)
+        return admitted
 
     def warn_of_dead(self, buried: int) -> None:
         """Logs how many values have become dead letters."""

@@ -25,7 +25,7 @@ from redisson_dq.wire.calls import Admitted
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
-from redisson_dq.wire.peek_source import PeekSource
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission, BadKey, Limit, Rate
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
@@ -66,10 +66,10 @@ class Opened:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.queue, name)
 
-    def source(self, visible: float = 60) -> PeekSource:
+    def source(self, visible: float = 60) -> LeaseSource:
         bounded = isinstance(self.queue, BoundedBlockingQueue)
         keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
-        return PeekSource(keys, self.envelope, round(visible * 1000), self.limit)
+        return LeaseSource(keys, self.envelope, round(visible * 1000), self.limit, sees_first=True)
 
 
 def opened(client: Any, **terms: Any) -> Opened:

@@ -178,6 +178,17 @@ def test_a_value_for_a_receiver_that_died_waiting_is_ready_again(
         assert queue.receive(timeout=PATIENCE).value == "b"
 
 
+def test_a_value_for_a_receiver_of_partitions_that_died_waiting_is_ready_again(
+    admin: Any, flavour: Flavour, url: str, threads: ThreadPoolExecutor
+) -> None:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=0.1) as client:
+        queue = client.blocking_queue("orders", partitions=2)
+        waiting = threads.submit(queue.receive)
+        eventually(lambda: admin.info("clients")["blocked_clients"])
+        admin.rpush(queue.partitions[1].keys.arrivals, "a")
+        assert waiting.result(PATIENCE).value == "a"
+
+
 def test_a_queue_that_is_not_received_from_costs_no_look_for_arrivals(admin: Any, flavour: Flavour, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.02) as client:
         queue = client.blocking_queue("orders")

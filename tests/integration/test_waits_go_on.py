@@ -126,6 +126,9 @@ class Counted:
     def ends_with(self, key: str) -> bool:
         return self.pop.ends_with(key)
 
+    def leases(self, key: str) -> bool:
+        return False
+
     def receiver(self, kinds: ReceiverKinds[Any]) -> Any:
         return kinds.single(self)
 

@@ -14,7 +14,6 @@ from redisson_dq._async.receiving.waiters import Farewell, Waiter
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, async_sleep
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.blocking import Source, Waitable
-from redisson_dq.wire.lease_source import LeaseSource
 
 __all__ = ["Receivers"]
 
@@ -79,7 +78,7 @@ class Receivers:
 
     def leases(self, key: str) -> bool:
         """Whether values of the list with this key are received under a lease here."""
-        return any(isinstance(source, LeaseSource) and source.key == key for source in list(self._receivers))
+        return any(source.leases(key) for source in list(self._receivers))
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""

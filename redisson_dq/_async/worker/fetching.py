@@ -21,7 +21,6 @@ from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
-from redisson_dq.wire.peek_source import PeekSource
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.limits import BadKey, digest_of
 from redisson_dq.working.order import Order
@@ -74,8 +73,8 @@ class Intake:
         if limited not in self._sources:
             found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
             for part in self.parts:
-                source = (part._side.peek_source if limited else part._side.lease_source)(self.visibility_timeout)
-                found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner) if self.owner else source
+                source = part._side.lease_source(self.visibility_timeout)
+                found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner, sees_first=limited)
             self._sources[limited] = found
         return self._sources[limited]
 
@@ -233,7 +232,7 @@ class Fetcher:
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
             for part, source in intake.sources().values():
-                if len(found) < room and isinstance(source, PeekSource):
+                if len(found) < room and source.sees_first:
                     seen = await part._runtime.connections.run(source.peek(_page(room - len(found))))
                     found += await self._admit(intake, part, source, seen, room - len(found))
                 elif len(found) < room:
@@ -259,7 +258,7 @@ class Fetcher:
         try:
             if self._stale:
                 return
-            sees = any(isinstance(source, PeekSource) for source in sources)
+            sees = any(source.sees_first for source in sources)
             taken = await receiver.receive(None, _page(wanted) if sees else wanted, lifeline)
         finally:
             self._wait = None
@@ -267,7 +266,7 @@ class Fetcher:
         for intake in intakes:
             for key, (part, source) in intake.sources().items():
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
-                if seen and isinstance(source, PeekSource):
+                if seen:
                     found += await self._admit(intake, part, source, seen, wanted)
         count = await self._hand_over(intakes, found, [lifeline])
         if len(intakes) > 1 and count:
@@ -275,7 +274,7 @@ class Fetcher:
             self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
 
     async def _admit(
-        self, intake: Intake, part: BlockingQueue[Any], source: PeekSource, seen: Sequence[bytes], wanted: int
+        self, intake: Intake, part: BlockingQueue[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
         """Leases those of the values that were seen whose turn it is, at most so many."""
         if not seen or self._ends:

@@ -14,7 +14,6 @@ from redisson_dq.requests.inner.settling import visible_ms
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.peek_source import PeekSource
 
 __all__ = ["LeasedSide"]
 
@@ -58,11 +57,6 @@ class LeasedSide(OpenQueue[T]):
             last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_ms)
             self._last_source = last
         return last
-
-    def peek_source(self, visibility_timeout: Delay) -> PeekSource:
-        """The source of calls that see values before they lease some of them."""
-        source = self.lease_source(visibility_timeout)
-        return PeekSource(source.lease_keys, source.envelope, source.visible_ms, source.limit, source.back_after_ms)
 
     # -- leases ------------------------------------------------------------------------------------------------------
 

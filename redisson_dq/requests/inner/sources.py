@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Union
 import attrs
 
 from redisson_dq.wire import calls
-from redisson_dq.wire.blocking import Move, Pop, PutBack, ReceiverKinds, Taken, put_back
+from redisson_dq.wire.blocking import Move, Pop, PutBack, ReceiverKinds, Taken
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
@@ -39,6 +39,9 @@ class BoundedSource:
     def ends_with(self, key: str) -> bool:
         return self.of.ends_with(key)
 
+    def leases(self, key: str) -> bool:
+        return self.of.leases(key)
+
     def receiver(self, kinds: ReceiverKinds[S]) -> S:
         return kinds.single(self)
 
@@ -62,18 +65,10 @@ class BoundedSource:
         return self.of.more(count)
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
-        count, nonce = self._left(taken), secrets.token_bytes(8)
+        count, nonce = self.of.left(self.queue.ready, taken), secrets.token_bytes(8)
         if not count:
             return None
         return PutBack(self.key, [], calls.release(self.queue, nonce, known.get(self.key, b""), count), nonce)
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
-        if isinstance(self.of, Move):
-            return self.of.put_back(surplus, known)
-        return put_back(self.of.end, surplus, known, bounded=self.queue.ready)
-
-    def _left(self, taken: Sequence[Taken]) -> int:
-        """How many of these values have left the bounded queue."""
-        if isinstance(self.of, Move) and self.of.destination == self.queue.ready:
-            return 0
-        return sum(each.key == self.queue.ready for each in taken)
+        return self.of.put_back(surplus, known, bounded=self.queue.ready)
