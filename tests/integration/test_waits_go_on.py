@@ -80,7 +80,7 @@ def test_bytes_are_put_away_over_another_connection_when_one_is_killed(
         with redis.Redis.from_url(server.url) as killer:
             while not over.is_set():
                 for entry in killer.client_list():
-                    if entry["name"] == "victim" and entry["cmd"] in ("rpush", "lrange"):
+                    if entry["name"] == "victim" and entry["cmd"] in ("evalsha", "eval"):
                         killed += killer.client_kill_filter(_id=entry["id"])
 
     options = {"codec": LongCodec(), "undecodable": "skip"}
@@ -89,11 +89,10 @@ def test_bytes_are_put_away_over_another_connection_when_one_is_killed(
         killer = threading.Thread(target=kill)
         killer.start()
         got: list[int] = []
-        # All different: after a lost reply, the same bytes at the end of the list count as those that were sent.
         unreadable: list[str] = []
         try:
             for number in range(100):
-                bad = f"bad {number}", f"worse {number}"
+                bad = "bad", f"worse {number}"
                 unreadable += bad
                 admin.rpush("orders", bad[0], 3 * number, 3 * number + 1, bad[1], 3 * number + 2)
                 while admin.llen("orders"):
@@ -102,7 +101,7 @@ def test_bytes_are_put_away_over_another_connection_when_one_is_killed(
             over.set()
             killer.join()
         assert got == list(range(300))
-        assert {value.decode() for value in queue.read_undecodable(0, -1)} == set(unreadable)
+        assert sorted(value.decode() for value in queue.read_undecodable(0, -1)) == sorted(unreadable)
         assert killed
 
 
