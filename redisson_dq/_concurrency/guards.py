@@ -22,7 +22,7 @@ AsyncSemaphore = asyncio.Semaphore
 class Semaphore:
     """So many may be inside at a time.
 
-    Going in and going out is one call of C code each, so a signal handler that raises leaves no lock held and no permit
+    Going in and going out is one call of C code each. So a signal handler that raises leaves no lock held and no permit
     lost. ``threading.Semaphore`` is Python code, and may be left locked for ever.
     """
 

@@ -1,7 +1,7 @@
 """How long before a transfer is sent its timer fires, learned from the ways before. No I/O.
 
-The way is from the time that the timer was set for to the moment when everything is ready to be sent: the timer's
-thread, the driver, a connection. A transfer that is ready early waits for the rest.
+The way is from the time that the timer was set for to the moment when everything is ready to be sent. The timer's
+thread, the driver and a connection are on it. A transfer that is ready early waits for the rest.
 """
 
 from __future__ import annotations

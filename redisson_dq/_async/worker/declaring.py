@@ -141,7 +141,7 @@ class Declarations:
         is gone. When it raises, ``retry`` says whether the value comes again. If not, ``on_failed(value, event,
         error)`` is called and the value goes to the dead-letter list.
 
-        ``type`` is the class of its values, ``where`` maps fields of the value to what they have to be, ``when`` is a
+        ``type`` is the class of its values. ``where`` maps fields of the value to what they have to be. ``when`` is a
         function of the value. A value that no handler takes goes to the dead-letter list. ``concurrency`` is how many
         run at a time in this process. ``timeout`` is for how long one may run. After ``crash_limit`` deliveries whose
         process died with the value (None: any number) it is given up too.
@@ -149,7 +149,7 @@ class Declarations:
         The rest holds over all processes, on the server's clock. ``rate`` is a :class:`Rate`, ``limit`` a
         :class:`Limit` of handlings at a time. With ``key``, a function of the value, values of one key are handled one
         at a time and in their order, retries included. With ``unique_for`` (seconds or a timedelta) a value is dropped
-        that equals one handled so shortly before: equal by its bytes, or by its class and ``unique_by(value)``.
+        that equals one handled so shortly before. Equal means by its bytes, or by its class and ``unique_by(value)``.
         """
 
         check_queue_name(queue)

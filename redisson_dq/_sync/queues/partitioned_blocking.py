@@ -324,7 +324,7 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
         """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
 
         With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
-        Raises ArgumentError where the queue was opened with ``dead_letter=``: there the partitions have one list, and
+        Raises ArgumentError where the queue was opened with ``dead_letter=``. There the partitions have one list, and
         each handle in ``queue.partitions`` moves dead letters to its own partition.
 
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or

@@ -89,8 +89,8 @@ class ClassFile:
     constant_classes: dict[str, str] = attrs.field(factory=dict)
     #: What the constructor without arguments puts into its own fields, as far as it is known.
     initial: Mapping[str, Initial] = attrs.field(factory=dict)
-    #: By the methods with which the class writes and reads itself in Java's serialization: what they call of the
-    #: stream, and what they give the stream to.
+    #: What the methods call of the stream with which the class writes and reads itself in Java's serialization, and
+    #: what they give the stream to. By method.
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
 
     @property

@@ -110,10 +110,10 @@ class ContainerType(Signature):
 
 
 def parts_of(declaration: Declaration, slot: Signature, names: Callable[[Signature], bool]) -> tuple[Signature, bool]:
-    """As which collection Jackson takes an object of a subclass of one that is declared as ``slot``, and whether other
-    elements are declared there than the class says.
+    """The collection as which Jackson takes an object of a subclass of one that is declared as ``slot``.
 
-    ``names`` tells whether the values of a type are written with the names of their classes.
+    The second result: whether other elements are declared there than the class says. ``names`` tells whether the values
+    of a type are written with the names of their classes.
     """
     own = tuple(map(without_wildcards, element_types(declaration, slot)))
     if type(slot) is ContainerType:

@@ -176,7 +176,7 @@ _KNOWN: dict[str, Any] = {
 class Step:
     """One field: its attribute, the step, and the Java type whose shortcut stands before it, if there is one.
 
-    With ``is_open`` the value stands with its class, and there is no step: the reader or the writer itself does it,
+    With ``is_open`` the value stands with its class, and there is no step. The reader or the writer itself does it,
     with the ``arguments`` of the field's type. ``mostly`` is how Kryo spells the class that most such values have.
     ``check`` makes sure that a value that was read may be there; the types in ``fits`` always may. ``place`` makes a
     value that is written one of the field's type, unless its type is in ``fits``.

@@ -2,8 +2,8 @@
 
 Ordinary are declared classes whose fields are in the stream as they are declared, lists, maps, texts, enums and the
 usual numbers. StreamReader and Decoder read any other object inside, with the same handles. They read the whole stream
-again if something is wrong, refers to what is not complete, or is an object of its own where Python would write no
-other. So the values and the errors are the same without this module.
+again if something is wrong or refers to what is not complete. They also do where an object is one of its own and Python
+would write no other. So the values and the errors are the same without this module.
 """
 
 from __future__ import annotations
