@@ -392,8 +392,8 @@ def java_class(
     Jackson takes the type arguments of the object in a field of type ``Either<Geo, String>`` from it.
 
     ``texts`` is for an enum with a ``toString`` of its own, which Jackson 3 writes and reads instead of the names.
-    ``texts={"LOW": "low"}`` gives it by Java's name of the constant. ``texts=...`` says that it has one, and not what it
-    gives. The codecs of Jackson 3 do not write such a constant.
+    ``texts={"LOW": "low"}`` gives it by Java's name of the constant. ``texts=...`` says that it has one, and not what
+    it gives. The codecs of Jackson 3 do not write such a constant.
 
     ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
     ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads what it did.
