@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
@@ -29,5 +31,7 @@ class ByFile(LoadFileScheduling):  # type: ignore[misc]
     def _reschedule(self, node: WorkerController) -> None:
         if node not in self.registered_collections:
             return  # it has not collected its tests yet, and is asked again then
-        while not node.shutting_down and (not self.workqueue or self._pending_of(self.assigned_work[node]) <= 2):
-            super()._reschedule(node)
+        # A process that has just ended cannot be sent anything. What it was given is given on when its end is noticed.
+        with contextlib.suppress(OSError):
+            while not node.shutting_down and (not self.workqueue or self._pending_of(self.assigned_work[node]) <= 2):
+                super()._reschedule(node)
