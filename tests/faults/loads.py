@@ -56,6 +56,7 @@ class Load:
         self._flavour = self._make_flavour()
         self._world = world
         self._offering = threading.Event()
+        self._closing = False
         self._threads: list[threading.Thread] = []
 
     # -- for the run -------------------------------------------------------------------------------------------------
@@ -91,6 +92,7 @@ class Load:
         self._offering.clear()
 
     def close(self) -> None:
+        self._closing = True
         self.client.close()
         for thread in self._threads:
             thread.join(20)
@@ -191,7 +193,9 @@ class Load:
         while True:
             try:
                 step(rng)
-            except ClosedError:
+            except ClosedError as error:
+                if not self._closing:
+                    self.ledger.found("raised", f"{step.__name__}, though nobody has closed the client: {error}")
                 return
             except RedisConnectionError:
                 if step.__name__ in self.endless:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import random
 import threading
 import time
@@ -163,8 +164,11 @@ def gone_on(run: Run) -> list[Finding]:
     try:
         run.go_on()
     except AssertionError:
+        # Where each thread stands tells what waits for what.
+        faulthandler.dump_traceback()
         stuck = ", ".join(f"{ledger.load} {ledger.taken}" for ledger in run.ledgers)
-        return [Finding("stuck", f"items do not flow again {PATIENCE:.0f} s after the fault: taken {stuck}")]
+        places = run.world.places([queue for load in run.loads for queue in load.queues])
+        return [Finding("stuck", f"items do not flow again {PATIENCE:.0f} s after the fault: taken {stuck}; {places}")]
     return []
 
 

@@ -127,6 +127,15 @@ class World:
             sizes += int(admin.zcard(keys.timeout)) + int(admin.llen(keys.ready)) + int(admin.llen(keys.arrivals))
         return sizes
 
+    def places(self, queues: list[str]) -> str:
+        """How many items each queue has where."""
+        found = []
+        for queue in queues:
+            keys, admin = QueueKeys.of(queue), self.admin_of(queue)
+            waiting, ready, arrived = admin.zcard(keys.timeout), admin.llen(keys.ready), admin.llen(keys.arrivals)
+            found.append(f"{queue} {waiting} waiting, {ready} ready, {arrived} arrived")
+        return "; ".join(found)
+
     def torn(self, queues: list[str]) -> list[str]:
         """Entries that are in Redisson's list and not in its zset; lean ones are in the zset alone."""
         found = []
