@@ -113,14 +113,11 @@ class Inbox(Generic[T]):
         return self.next(0)
 
 
-class AsyncPromise(Generic[T]):
-    """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
+class _Held(Generic[T]):
+    """What both kinds of promise hold."""
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._woken: asyncio.Future[None] | None = None
-        self._filled = False
-        self._value: T
+    _filled = False
+    _value: T
 
     @property
     def filled(self) -> bool:
@@ -129,6 +126,14 @@ class AsyncPromise(Generic[T]):
     @property
     def value(self) -> T:
         return self._value
+
+
+class AsyncPromise(_Held[T]):
+    """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._woken: asyncio.Future[None] | None = None
 
     def fill(self, value: T) -> None:
         self._value = value
@@ -146,23 +151,13 @@ class AsyncPromise(Generic[T]):
         return self._filled
 
 
-class Promise(Generic[T]):
+class Promise(_Held[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
     def __init__(self) -> None:
         # A bare lock, as a signal handler may fill the promise that its own thread is about to wait for.
         self._gate = threading.Lock()
         self._gate.acquire()
-        self._filled = False
-        self._value: T
-
-    @property
-    def filled(self) -> bool:
-        return self._filled
-
-    @property
-    def value(self) -> T:
-        return self._value
 
     def fill(self, value: T) -> None:
         self._value = value

@@ -26,6 +26,8 @@ logger = logging.getLogger("redisson_dq")
 
 S = TypeVar("S")
 T = TypeVar("T")
+#: What tells how many values became dead letters.
+R = TypeVar("R", Admitted, Due)
 
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
@@ -109,7 +111,7 @@ class LeaseSource:
         request = calls.admit(
             self.lease_keys, self.envelope, self._nonce(), count, self.visible_ms, self.limit, limits, seen
         )
-        return attrs.evolve(request.then(self._admitted), repeatable=True)
+        return attrs.evolve(request.then(self._told_of), repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""
@@ -161,13 +163,9 @@ class LeaseSource:
     def _taken(self, received: ReceiveReply) -> list[Taken]:
         return list(self._leased(received))
 
-    def _told_of(self, due: Due) -> Due:
-        self.warn_of_dead(due.buried)
-        return due
-
-    def _admitted(self, admitted: Admitted) -> Admitted:
-        self.warn_of_dead(admitted.buried)
-        return admitted
+    def _told_of(self, reply: R) -> R:
+        self.warn_of_dead(reply.buried)
+        return reply
 
     def warn_of_dead(self, buried: int) -> None:
         """Logs how many values have become dead letters."""
