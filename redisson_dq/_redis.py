@@ -38,6 +38,7 @@ __all__ = [
     "WHICH_CLIENT",
     "async_cluster_ready",
     "async_hang_up",
+    "async_may_send_aside",
     "async_node_pool",
     "async_pool_from",
     "async_read",
@@ -50,6 +51,7 @@ __all__ = [
     "is_out_of_memory",
     "is_passing",
     "mark_clean",
+    "may_send_aside",
     "node_pool",
     "pack",
     "passes",
@@ -360,22 +362,28 @@ async def async_read(connection: Any, within: float | None) -> Any:
         raise redis.exceptions.TimeoutError("timeout reading from socket") from None
 
 
-def send_aside(connection: Any, packed: bytes) -> bool:
-    """Sends a command while another thread reads. False where that is not safe. The reader meets any error."""
+def may_send_aside(connection: Any) -> bool:
+    """Whether one thread may send while another one reads. That is not safe with TLS."""
+    return not isinstance(connection._sock, ssl.SSLSocket)
+
+
+def async_may_send_aside(connection: Any) -> bool:
+    """Whether one task may send while another one reads."""
+    return True
+
+
+def send_aside(connection: Any, packed: bytes) -> None:
+    """Sends a command while another thread reads. The reader meets any error."""
     sock = connection._sock
-    if sock is None or isinstance(sock, ssl.SSLSocket):
-        return False
-    with contextlib.suppress(OSError):
-        sock.sendall(packed)
-    return True
+    if sock is not None:
+        with contextlib.suppress(OSError):
+            sock.sendall(packed)
 
 
-async def async_send_aside(connection: Any, packed: bytes) -> bool:
-    """Sends a command while another task reads. False where that is not possible."""
-    if connection._writer is None:
-        return False
-    connection._writer.write(packed)
-    return True
+async def async_send_aside(connection: Any, packed: bytes) -> None:
+    """Sends a command while another task reads. The reader meets any error."""
+    if connection._writer is not None:
+        connection._writer.write(packed)
 
 
 def without_password(url: object) -> object:

@@ -71,7 +71,8 @@ def _freeze_at(command: str) -> Fault:
 
     def do(run: Run) -> None:
         gate = run.world.gate
-        _wait_for(run, gate.trap(command, run.rng.choice(("command", "reply")), "freeze"))
+        trap = gate.trap(command, run.rng.choice(("command", "reply")), "freeze")
+        trap.sprung.wait(run.rng.uniform(0.5, 1.5))
         run.pause(0.2, 1.0)
         gate.clear()
 

@@ -9,7 +9,15 @@ from typing import Any, Protocol
 from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from redisson_dq._redis import async_hang_up, async_send, async_send_aside, is_out_of_memory, mark_clean, pack
+from redisson_dq._redis import (
+    async_hang_up,
+    async_may_send_aside,
+    async_send,
+    async_send_aside,
+    is_out_of_memory,
+    mark_clean,
+    pack,
+)
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -91,9 +99,14 @@ class Dedicated:
         finally:
             await self._lender.give_back(self._pool, connection)
 
-    async def send_aside(self, packed: bytes) -> bool:
-        """Sends a command while another caller reads. False where that is not possible. Never raises."""
-        return not self._closed and await async_send_aside(self.connection, packed)
+    @property
+    def may_send_aside(self) -> bool:
+        """Whether :meth:`send_aside` may be called while another caller reads."""
+        return async_may_send_aside(self.connection)
+
+    async def send_aside(self, packed: bytes) -> None:
+        """Sends a command while another caller reads, who meets any error. Never raises."""
+        await async_send_aside(self.connection, packed)
 
     async def hang_up(self) -> None:
         """Ends a read that another caller is blocked in. That caller closes the connection. Never raises."""

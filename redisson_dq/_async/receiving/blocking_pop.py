@@ -191,16 +191,14 @@ class BlockingPop:
             dedicated = self._dedicated
             if not self.is_blocked or self._waiters.anyone or dedicated is None:
                 return
-            if self._until > time.monotonic():
+            if self._until > time.monotonic() or not dedicated.may_send_aside:
                 self.end()
                 return
             if self._nudges:
                 return
+            # The background task reads a reply more from here on, whether the pop has ended meanwhile or not.
             self._nudges = 1
-        if not await dedicated.send_aside(_PING):
-            with self._waiters.mutex:
-                self._nudges = 0
-                self.end()
+        await dedicated.send_aside(_PING)
 
     async def hang_up(self) -> None:
         """Cuts the connection; the background task ends. What the reply on it may hold is lost."""
@@ -450,8 +448,9 @@ class BlockingPop:
             if self._waiters.anyone:
                 seconds += self._stay
             self.is_blocked = seconds > SOON
-            self._until = began + seconds
-        nudges = 0
+            # Until the pop is sent, a PING would come before it, and its reply would be read as the pop's.
+            self._until = math.inf
+        refusal: ResponseError | None = None
         # When the reply is lost, a look finds the value that it may have told of.
         self._owes_look = self.source.sets_aside
         try:
@@ -460,11 +459,19 @@ class BlockingPop:
                 reply = await dedicated.transact(self.source.words(_AT_MOST))
             else:
                 await dedicated.send(*self.source.words(0 if seconds == math.inf else seconds))
+                self._until = began + seconds
                 reply = await dedicated.read()
+        except ResponseError as error:
+            refusal = error
         finally:
             with self._waiters.mutex:
                 self.is_blocked = False
                 nudges, self._nudges = self._nudges, 0
+        if refusal is not None:
+            # The connection may go on after a refusal, so no reply may be left on it.
+            for _ in range(nudges):
+                await dedicated.read()
+            raise refusal
         took = time.monotonic() - began
         if reply is not None:
             self._round_trip = min(self._round_trip, took)

@@ -12,7 +12,15 @@ from typing import Any, Protocol
 from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from redisson_dq._redis import hang_up, is_out_of_memory, mark_clean, pack, send, send_aside
+from redisson_dq._redis import (
+    hang_up,
+    is_out_of_memory,
+    mark_clean,
+    may_send_aside,
+    pack,
+    send,
+    send_aside,
+)
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -94,9 +102,14 @@ class Dedicated:
         finally:
             self._lender.give_back(self._pool, connection)
 
-    def send_aside(self, packed: bytes) -> bool:
-        """Sends a command while another caller reads. False where that is not possible. Never raises."""
-        return not self._closed and send_aside(self.connection, packed)
+    @property
+    def may_send_aside(self) -> bool:
+        """Whether :meth:`send_aside` may be called while another caller reads."""
+        return may_send_aside(self.connection)
+
+    def send_aside(self, packed: bytes) -> None:
+        """Sends a command while another caller reads, who meets any error. Never raises."""
+        send_aside(self.connection, packed)
 
     def hang_up(self) -> None:
         """Ends a read that another caller is blocked in. That caller closes the connection. Never raises."""
