@@ -6,9 +6,11 @@ receiver asks a source in this order, as long as anybody waits:
 
 1. ``look``, where the source has one. It does not block, and what it finds is handed out.
 2. ``words``, the blocking command, with a timeout for the server.
-3. ``taken``, what the blocking reply itself holds. When it holds none, the reply only says that a value is there. The
-   receiver then begins with ``look`` again.
-4. ``more``, where there is more than that.
+3. ``behind``, where the source has one. It is sent together with ``words``, and Redis carries it out when those have
+   ended.
+4. ``taken``, what the blocking reply itself holds. When neither holds a value, the blocking reply only says that one is
+   there. The receiver then begins with ``look`` again.
+5. ``more``, where there is more than that.
 
 Nothing here does any I/O.
 """
@@ -118,6 +120,13 @@ class Source(Waitable, Protocol):
         """The blocking command. The server ends it after ``timeout`` seconds; 0 is without an end."""
         ...
 
+    def behind(self) -> Request[list[Taken]] | None:
+        """A repeatable request that takes one value when the blocking command has ended in any way.
+
+        So that costs no round trip. None: the blocking command itself takes the value.
+        """
+        ...
+
     def taken(self, reply: Any) -> list[Taken]:
         """The values in the reply to the blocking command, when it is not nil."""
         ...
@@ -182,6 +191,9 @@ class Pop:
 
     def words(self, timeout: float) -> tuple[Word, ...]:
         return ("BLPOP" if self.end == "first" else "BRPOP", *self.keys, seconds(timeout))
+
+    def behind(self) -> None:
+        return None
 
     def taken(self, reply: list[bytes]) -> list[Taken]:
         return [Taken(key=reply[0].decode(), data=reply[1])]
@@ -259,6 +271,9 @@ class Move:
     def words(self, timeout: float) -> tuple[Word, ...]:
         ends = SIDES[self.from_end], SIDES[self.to_end]
         return "BLMOVE", self.source, self.destination, *ends, seconds(timeout)
+
+    def behind(self) -> None:
+        return None
 
     def taken(self, reply: bytes) -> list[Taken]:
         return [Taken(key=self.source, data=reply)]

@@ -42,7 +42,8 @@ class LeaseSource:
     letter. A value that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
 
     Redis cannot wait and run a script in one step. So a look leases what is ready. When nothing is ready, the blocking
-    command moves the next value into the list ``arrivals``. Every look begins with that list.
+    command moves the next value into the list ``arrivals``. Every look begins with that list. One is sent together with
+    the blocking command, so the value is leased without a round trip more.
 
     With ``sees_first`` a look only shows values, and :meth:`admit` leases those whose turn it is. A value that was seen
     stays where it is, so a caller who is gone holds up nothing.
@@ -122,6 +123,10 @@ class LeaseSource:
 
     def words(self, timeout: float) -> tuple[Word, ...]:
         return "BLMOVE", *self.keys, "LEFT", "RIGHT", seconds(timeout)
+
+    def behind(self) -> Request[list[Taken]] | None:
+        # One value and no more: a receiver that stands still, and that Redis takes for alive, holds it to its deadline.
+        return None if self.sees_first else self.look(1)
 
     def taken(self, reply: Any) -> list[Taken]:
         """Nothing: a look leases the value that has come."""

@@ -125,7 +125,7 @@ def test_a_value_that_came_while_the_reply_was_lost_is_received_at_once(
     eventually(lambda: admin.info("clients")["blocked_clients"])
     proxy.silence(replies_only=True)
     admin.rpush(KEYS.ready, "a")
-    eventually(lambda: admin.lrange(KEYS.arrivals, 0, -1) == [b"a"])
+    eventually(lambda: admin.zcard(KEYS.leases) == 1)
     proxy.cut()
     delivery = receiving.result(PATIENCE)
     assert (delivery.value, delivery.attempt) == ("a", 1)
@@ -142,23 +142,25 @@ def _stopped_while_blocked(process: subprocess.Popen[bytes], admin: Any) -> bool
     return False
 
 
-def test_a_value_for_a_receiver_that_died_waiting_goes_to_the_next_one(admin: Any, flavour: Flavour, url: str) -> None:
-    """A process that stands still while it is blocked has the value moved to the arrivals, and nothing more."""
+def test_a_receiver_that_stands_still_while_it_waits_holds_one_value_until_its_deadline(
+    admin: Any, flavour: Flavour, url: str
+) -> None:
     with flavour.connect(url, codec=StringCodec()) as client:
-        queue = client.blocking_queue("orders", transfer=False)
-        arguments = json.dumps({"url": url, "count": 1, "visibility": 60})
+        queue = client.blocking_queue("orders")
+        arguments = json.dumps({"url": url, "count": 10, "visibility": 1})
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.integration.lease_worker", arguments], env=environment()
         )
         try:
             eventually(functools.partial(_stopped_while_blocked, process, admin))
-            admin.rpush(KEYS.ready, "a")
-            eventually(lambda: admin.lrange(KEYS.arrivals, 0, -1) == [b"a"])
+            admin.rpush(KEYS.ready, "a", "b", "c")
+            eventually(lambda: admin.zcard(KEYS.leases) == 1)
         finally:
             process.kill()
             process.wait()
-        delivery = queue.receive(timeout=0)
-        assert (delivery.value, delivery.attempt) == ("a", 1)
+        assert [each.value for each in queue.receive(10, timeout=0)] == ["b", "c"]
+        delivery = queue.receive(timeout=PATIENCE)
+        assert (delivery.value, delivery.attempt, delivery.crashes) == ("a", 2, 1)
 
 
 @pytest.mark.parametrize("java", [False, True])

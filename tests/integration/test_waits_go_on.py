@@ -152,6 +152,9 @@ class Counted:
     def words(self, timeout: float) -> tuple[Any, ...]:
         return self.pop.words(timeout)
 
+    def behind(self) -> None:
+        return None
+
     def taken(self, reply: Any) -> list[Taken]:
         """The reply only says that there is something."""
         return []

@@ -24,6 +24,8 @@ __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
 logger = logging.getLogger("redisson_dq")
 
+# redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+_CLOSED = "the connection was closed"
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 
@@ -52,9 +54,16 @@ class Dedicated:
     async def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
         if self._closed:
-            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
-            raise ConnectionError("the connection was closed")
+            raise ConnectionError(_CLOSED)
         await async_send(self.connection, [pack(words)])
+
+    async def send_together(self, words: Sequence[Any], request: Request[Any]) -> None:
+        """Sends a command and a request behind it in one piece. Raises redis-py's errors."""
+        if self._closed:
+            raise ConnectionError(_CLOSED)
+        script = request.script
+        behind = request.words if script is None else ("EVALSHA", script.sha, *request.words)
+        await async_send(self.connection, [pack(words) + pack(behind)])
 
     async def read(self) -> Any:
         """The next reply, waiting for ever. Raises redis-py's errors."""

@@ -438,7 +438,7 @@ class BlockingPop:
             reply = await dedicated.transact(self.source.words(_AT_MOST))
             self._trouble_is_over()
             if reply is not None:
-                return await self._popped(dedicated, reply, at_once=True)
+                return await self._popped(dedicated, reply, [], at_once=True)
         with self._waiters.mutex:
             if not self._waiters.is_unserved:
                 return []
@@ -450,6 +450,7 @@ class BlockingPop:
             self.is_blocked = seconds > SOON
             # Until the pop is sent, a PING would come before it, and its reply would be read as the pop's.
             self._until = math.inf
+            behind = self.source.behind() if self.is_blocked else None
         refusal: ResponseError | None = None
         # When the reply is lost, a look finds the value that it may have told of.
         self._owes_look = self.source.sets_aside
@@ -458,7 +459,12 @@ class BlockingPop:
                 # A command in a transaction does not block. So this pop takes only what is there.
                 reply = await dedicated.transact(self.source.words(_AT_MOST))
             else:
-                await dedicated.send(*self.source.words(0 if seconds == math.inf else seconds))
+                words = self.source.words(0 if seconds == math.inf else seconds)
+                if behind is None:
+                    await dedicated.send(*words)
+                else:
+                    self.unanswered.append(behind)
+                    await dedicated.send_together(words, behind)
                 self._until = began + seconds
                 reply = await dedicated.read()
         except ResponseError as error:
@@ -467,19 +473,33 @@ class BlockingPop:
             with self._waiters.mutex:
                 self.is_blocked = False
                 nudges, self._nudges = self._nudges, 0
-        if refusal is not None:
+        took = time.monotonic() - began
+        taken = [] if behind is None else await self._taken_behind(dedicated, behind)
+        if refusal is not None and not taken:
             # The connection may go on after a refusal, so no reply may be left on it.
             for _ in range(nudges):
                 await dedicated.read()
             raise refusal
-        took = time.monotonic() - began
         if reply is not None:
             self._round_trip = min(self._round_trip, took)
-        return await self._popped(dedicated, reply, nudges, at_once=took < self._round_trip + _AT_ONCE)
+        return await self._popped(dedicated, reply, taken, nudges, at_once=took < self._round_trip + _AT_ONCE)
 
-    async def _popped(self, dedicated: Dedicated, reply: Any, nudges: int = 0, *, at_once: bool) -> list[Taken]:
-        """The values of the blocking command, and what else is ready."""
-        taken = [] if reply is None else self.source.taken(reply)
+    async def _taken_behind(self, dedicated: Dedicated, request: Request[list[Taken]]) -> list[Taken]:
+        """The reply to the request that was sent together with the blocking command."""
+        try:
+            taken = self._connections.parsed(request, await dedicated.read())
+        except ResponseError as error:
+            # A look follows where a value has come. It may be sent with the script's text, and it can tell why not.
+            logger.debug("queue %r: refused behind a blocking pop: %s", self._key, error)
+            taken = []
+        self._replied(request)
+        return taken
+
+    async def _popped(
+        self, dedicated: Dedicated, reply: Any, taken: list[Taken], nudges: int = 0, *, at_once: bool
+    ) -> list[Taken]:
+        """The values of the blocking command and of the request behind it, and what else is ready."""
+        taken = taken or ([] if reply is None else self.source.taken(reply))
         self._owes_look = reply is not None and not taken
         try:
             for _ in range(nudges):

@@ -58,6 +58,9 @@ class BoundedSource:
     def words(self, timeout: float) -> tuple[Word, ...]:
         return self.of.words(timeout)
 
+    def behind(self) -> None:
+        return self.of.behind()
+
     def taken(self, reply: Any) -> list[Taken]:
         return self.of.taken(reply)
 
