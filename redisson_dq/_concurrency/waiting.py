@@ -103,14 +103,21 @@ class Inbox(Generic[T]):
 
     def next(self, timeout: float | None) -> T | None:
         """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
-        try:
-            return self._queue.get(timeout=timeout) if timeout != 0 else self._queue.get_nowait()
-        except queue.Empty:
-            return None
+        # Before Python 3.13 a wait may go on for ever, when the machine holds the thread up right at its beginning. The
+        # queue works out what is left of the time, and takes a negative rest for no limit. After a look that found
+        # nothing, the queue takes the time as it is.
+        event = self.poll()
+        if event is None and timeout != 0:
+            with contextlib.suppress(queue.Empty):
+                event = self._queue.get(timeout=timeout)
+        return event
 
     def poll(self) -> T | None:
         """The next event, or None when there is none."""
-        return self.next(0)
+        try:
+            return self._queue.get_nowait()
+        except queue.Empty:
+            return None
 
 
 class _Held(Generic[T]):

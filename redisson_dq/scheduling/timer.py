@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import heapq
 import logging
-import queue
 import threading
 from collections.abc import Callable
 
@@ -35,7 +34,10 @@ class Timer:
         self._heap: list[tuple[int, int, str]] = []
         self._alarms: dict[str, tuple[int, _Signal]] = {}
         self._last_number = 0
-        self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
+        # Open when there is something new. A lock, as before Python 3.13 a SimpleQueue may wait for ever, whatever the
+        # time that it was given.
+        self._bell = threading.Lock()
+        self._bell.acquire()
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -59,7 +61,7 @@ class Timer:
                 self._thread = threading.Thread(target=self._run, name="redisson_dq-timer", daemon=True)
                 self._thread.start()
         if is_first:
-            self._bell.put(None)
+            self._ring()
 
     def disarm(self, name: str) -> None:
         """Takes the alarm of that name away, if there is one."""
@@ -72,9 +74,14 @@ class Timer:
             self._closed = True
             self._alarms.clear()
             thread = self._thread
-        self._bell.put(None)
+        self._ring()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+
+    def _ring(self) -> None:
+        # It may be open already.
+        with contextlib.suppress(RuntimeError):
+            self._bell.release()
 
     def _counts(self, alarm: tuple[int, int, str]) -> bool:
         _, number, name = alarm
@@ -84,8 +91,7 @@ class Timer:
         while not self._closed:
             signal, wait = self._next()
             if signal is None:
-                with contextlib.suppress(queue.Empty):
-                    self._bell.get(timeout=wait)
+                self._bell.acquire(timeout=-1 if wait is None else min(wait, threading.TIMEOUT_MAX))
                 continue
             try:
                 signal()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 import sys
 from collections.abc import Iterator
 from time import perf_counter
 
+from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.demo._board import Board
 from redisson_dq.cli.demo._clock import ServerTime, measure
 from redisson_dq.cli.demo._display import Display, make_display
@@ -27,7 +27,7 @@ def run_demo(*, url: str | None, items: int, bulk: int, seconds: float, use_asyn
     """Run it; 0 when every item came exactly once and none early, else 1."""
     plan = make_plan(items=items, bulk=bulk, seconds=seconds)
     board = Board(plan)
-    reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+    reports: Inbox[Report] = Inbox()
     with Sandbox(url) as sandbox, _quick_thread_switches(), contextlib.ExitStack() as stack:
         clock = measure(sandbox.time)
         traffic: Traffic = (TaskTraffic if use_async else ThreadTraffic)(sandbox.url, sandbox.name, plan, reports.put)
@@ -46,7 +46,7 @@ class _Run:
     """Turns reports into the board's state and shows it."""
 
     def __init__(
-        self, board: Board, reports: queue.SimpleQueue[Report], clock: ServerTime, sandbox: Sandbox, display: Display
+        self, board: Board, reports: Inbox[Report], clock: ServerTime, sandbox: Sandbox, display: Display
     ) -> None:
         self._board, self._reports, self._clock, self._sandbox, self._display = board, reports, clock, sandbox, display
         self._due_error_ms = 0.0
@@ -68,9 +68,8 @@ class _Run:
     def _news(self, seconds: float) -> Iterator[Report]:
         """Events as they come, for so long."""
         end = perf_counter() + seconds
-        with contextlib.suppress(queue.Empty):
-            while True:
-                yield self._reports.get(timeout=max(0.0, end - perf_counter()))
+        while (report := self._reports.next(max(0.0, end - perf_counter()))) is not None:
+            yield report
 
     def _handle(self, report: Report) -> None:
         if isinstance(report, Aborted):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import queue
 import threading
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
 
@@ -24,6 +24,7 @@ logger = logging.getLogger("redisson_dq")
 _SECOND_LOOK = 0.25
 # While Redis is away. Leases that are not handed back by then have ended by themselves.
 _PAUSE, _PATIENCE = 1.0, 60.0
+_END = "end"
 
 
 @attrs.frozen
@@ -37,7 +38,7 @@ class Keeper:
 
     def __init__(self, worker: AnyWorker) -> None:
         self._worker = worker
-        self._dead: queue.SimpleQueue[_DeadProcess | None] = queue.SimpleQueue()
+        self._dead: Inbox[_DeadProcess | str] = Inbox()
         self._closes = threading.Event()
         self._thread = threading.Thread(target=self._run, name="redisson_dq-keeper", daemon=True)
         self._thread.start()
@@ -49,7 +50,7 @@ class Keeper:
     def close(self, timeout: float) -> None:
         """Ends when all was handed back, or at the timeout."""
         self._closes.set()
-        self._dead.put(None)
+        self._dead.put(_END)
         self._thread.join(timeout)
 
     def _run(self) -> None:
@@ -60,12 +61,10 @@ class Keeper:
         try:
             while again or not closes:
                 wait = max(0.0, again[0][0] - time.monotonic()) if again else None
-                try:
-                    dead = self._dead.get(timeout=wait)
-                except queue.Empty:
-                    self._look(loop, again.popleft()[1])
-                    continue
+                dead = self._dead.next(wait)
                 if dead is None:
+                    self._look(loop, again.popleft()[1])
+                elif not isinstance(dead, _DeadProcess):
                     closes = True
                 elif self._look(loop, dead):
                     again.append((time.monotonic() + _SECOND_LOOK, dead))
