@@ -18,7 +18,7 @@ from redisson_dq.codecs.unsupported import hint
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java.collections import Entries
 from redisson_dq.java.conversions import Misfit
-from redisson_dq.java.declare import Declaration
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.fields import attributes_of
 

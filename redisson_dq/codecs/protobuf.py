@@ -14,7 +14,8 @@ from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
 from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
-from redisson_dq.java.declare import declaration_of, signature_of
+from redisson_dq.java.annotations import signature_of
+from redisson_dq.java.registry import declaration_of
 
 __all__ = ["ProtobufCodec"]
 

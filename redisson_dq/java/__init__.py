@@ -6,6 +6,7 @@ list, a dict, a datetime or an int. So a value that was read is written back as 
 """
 
 from redisson_dq.java import kotlin, schemas
+from redisson_dq.java.annotations import transient
 from redisson_dq.java.arrays import (
     Array,
     BooleanArray,
@@ -20,7 +21,7 @@ from redisson_dq.java.arrays import (
     StringArray,
 )
 from redisson_dq.java.collections import Elements, Entries
-from redisson_dq.java.declare import camel_case, java_class, transient
+from redisson_dq.java.declare import camel_case, java_class
 from redisson_dq.java.enums import (
     ChronoUnit,
     DayOfWeek,

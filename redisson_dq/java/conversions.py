@@ -21,10 +21,10 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers, time_numbers, times, values
 from redisson_dq.java.arrays import Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
-from redisson_dq.java.declare import declaration_for, declaration_of
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.hierarchy import kind_of
 from redisson_dq.java.maps import EnumMap
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.sets import EnumSet, OrderedSet
 from redisson_dq.java.signatures import Signature
 

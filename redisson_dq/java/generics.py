@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from redisson_dq.java.declare import Declaration, declaration_of
+from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature, with_arguments
 
 __all__ = ["arguments_in", "not_related", "variables_in"]

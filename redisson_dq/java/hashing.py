@@ -20,8 +20,8 @@ from uuid import UUID
 
 import attrs
 
-from redisson_dq.java.declare import declaration_for
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Character, Float, Long
+from redisson_dq.java.registry import declaration_for
 
 __all__ = [
     "concurrent_hash_map_capacity",

@@ -18,9 +18,10 @@ from uuid import UUID
 
 from redisson_dq.java import collections, kotlin, lists, maps, numbers, sets, time_numbers, times, values
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, component_of
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.orders import Comparator
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import JavaObject, Throwable
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq.java import numbers, times
-from redisson_dq.java.declare import declaration_for
+from redisson_dq.java.registry import declaration_for
 
 __all__ = ["Comparator", "sorted_by", "sorted_naturally"]
 

@@ -12,14 +12,16 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any, get_args
 
+from redisson_dq.java.annotations import signature_of
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.conversions import Misfit, convert
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, signature_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, variables_in
 from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable, is_jdk
 from redisson_dq.java.maps import EnumMap, LinkedHashMap
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.sets import EnumSet, HashSet, OrderedSet
 from redisson_dq.java.signatures import Signature, with_arguments
 from redisson_dq.java.values import (

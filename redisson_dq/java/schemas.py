@@ -15,11 +15,12 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 import attrs
 
+from redisson_dq.java.annotations import hints_of
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import Elements, Entries
-from redisson_dq.java.declare import declaration_for, hints_of
 from redisson_dq.java.fields import attributes_of, type_origin
 from redisson_dq.java.maps import EnumMap
+from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.sets import EnumSet, OrderedSet
 from redisson_dq.java.signatures import JavaType
 from redisson_dq.java.values import (

@@ -22,7 +22,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.errors import DecodeError
 from redisson_dq.java import Long
-from redisson_dq.java.declare import declaration_for
+from redisson_dq.java.registry import declaration_for
 from tests.interop import changed
 from tests.peer import VERSIONS, JavaPeer
 

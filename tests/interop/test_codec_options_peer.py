@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from redisson_dq import java
 from redisson_dq.codecs import Codec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
-from redisson_dq.java.declare import declaration_for
+from redisson_dq.java.registry import declaration_for
 from tests.interop.sides import recoded
 from tests.interop.test_codec_peer import arrays, deeper, enums, finite, points, times_of_java
 from tests.peer import VERSIONS, JavaPeer, PeerError

@@ -18,8 +18,9 @@ from redisson_dq.cli.generate_classes._sources import Library
 from redisson_dq.cli.generate_classes._streams import why_not_written
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import kotlin
-from redisson_dq.java.declare import declaration_for, may_extend
+from redisson_dq.java.extending import may_extend
 from redisson_dq.java.hierarchy import kind_of
+from redisson_dq.java.registry import declaration_for
 
 __all__ = ["PRIMITIVES", "Closure", "DeclaredClass", "JavaField", "Why", "java_name_of"]
 

@@ -19,7 +19,8 @@ from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.declare import generation, signature_of
+from redisson_dq.java.annotations import signature_of
+from redisson_dq.java.registry import generation
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [

@@ -9,7 +9,7 @@ from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
 from redisson_dq.codecs.jackson.dialect import JACKSON_3, JACKSON_3_PLAIN
 from redisson_dq.codecs.jackson.types import without_wildcards
-from redisson_dq.java.declare import signature_of
+from redisson_dq.java.annotations import signature_of
 
 __all__ = ["JsonJackson3Codec", "TypedJsonJackson3Codec"]
 

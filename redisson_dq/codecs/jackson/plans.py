@@ -18,9 +18,10 @@ from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.types import REFERENCES, element_of, properties
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import Declaration, declaration_of, generation
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_long
+from redisson_dq.java.registry import declaration_of, generation
 from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:

@@ -31,10 +31,11 @@ from redisson_dq.codecs.jackson.types import (
 from redisson_dq.codecs.marks import marked
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
-from redisson_dq.java.declare import Declaration, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of
 

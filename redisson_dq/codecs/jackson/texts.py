@@ -26,12 +26,13 @@ from redisson_dq.codecs.jackson.types import (
 from redisson_dq.codecs.jackson.writing import Writer, collection_name
 from redisson_dq.codecs.straight import Unusual, attribute_of, compiled
 from redisson_dq.java.arrays import PRIMITIVE_CODES
-from redisson_dq.java.declare import Declaration, declaration_for, generation
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import NO_NULLS
 from redisson_dq.java.generics import arguments_in
 from redisson_dq.java.hierarchy import holds
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
 from redisson_dq.java.places import place_of
+from redisson_dq.java.registry import declaration_for, generation
 from redisson_dq.java.signatures import Signature
 
 __all__ = ["SHORTCUTS", "Texts"]

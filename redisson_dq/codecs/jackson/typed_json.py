@@ -11,7 +11,7 @@ from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
 from redisson_dq.codecs.jackson.types import without_wildcards
-from redisson_dq.java.declare import signature_of
+from redisson_dq.java.annotations import signature_of
 
 __all__ = ["TypedJsonJacksonCodec"]
 

@@ -41,9 +41,10 @@ from redisson_dq.codecs.jackson.types import (
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.places import place_of, with_declared_parts
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature, array_signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 

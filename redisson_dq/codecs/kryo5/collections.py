@@ -28,11 +28,12 @@ from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.strings import ordinary_strings, put_ordinary_strings
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
 from redisson_dq.java.collections import set_of
-from redisson_dq.java.declare import Declaration, declaration_for
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import NO_NULLS
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.places import with_declared_parts
+from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.tables import in_order
 

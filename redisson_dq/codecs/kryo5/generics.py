@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 import attrs
 
 from redisson_dq.java.arrays import component_code
-from redisson_dq.java.declare import Declaration
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.signatures import Signature
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from redisson_dq.codecs.kryo5 import collections, embedded, fixed_sizes, maps, s
 from redisson_dq.codecs.kryo5.class_serializer import NULL_STRING, NULL_ZERO, ClassSerializer, byte_writer
 from redisson_dq.java import kotlin
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import Declaration
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.time_numbers import java_time_name

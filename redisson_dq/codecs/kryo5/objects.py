@@ -29,7 +29,7 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
-from redisson_dq.java.declare import Declaration
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.places import (
     Place,
     field_places,

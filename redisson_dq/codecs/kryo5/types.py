@@ -30,9 +30,10 @@ from redisson_dq.codecs.kryo5.jdk_classes import (
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_NAMES, component_of
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of, generation
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
 from redisson_dq.java.orders import Comparator
+from redisson_dq.java.registry import declaration_for, declaration_of, generation
 
 __all__ = ["Types"]
 

@@ -13,8 +13,9 @@ from redisson_dq.codecs.protostuff.types import array_name, collected, is_boxed,
 from redisson_dq.codecs.protostuff.wire import BYTES, Reader
 from redisson_dq.java.arrays import array_of, component_code, component_of
 from redisson_dq.java.collections import COLLECTIONS
-from redisson_dq.java.declare import Declaration, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["value_of"]

@@ -15,9 +15,10 @@ from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
-from redisson_dq.java.declare import Declaration, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import ZEROS
 from redisson_dq.java.fields import attributes_of
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [

@@ -14,8 +14,9 @@ from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS, sca
 from redisson_dq.codecs.protostuff.types import MessageField, array_name, is_boxed, kind_of
 from redisson_dq.codecs.protostuff.wire import BYTES, END, START, VARINT, delimited, tag, utf8, varint
 from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.declare import Declaration, declaration_for, declaration_of
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.places import Notes, field_places, noted_arguments
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 

@@ -24,10 +24,11 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
-from redisson_dq.java.declare import Declaration, Field, declaration_for
+from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.hierarchy import said_supertypes
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
 from redisson_dq.java.places import field_places, noted_arguments, value_is_assignable, with_declared_parts
+from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import BlockData, JavaObject
 

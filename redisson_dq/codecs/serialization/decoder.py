@@ -20,9 +20,10 @@ from redisson_dq.codecs.serialization.stream import (
 )
 from redisson_dq.java.arrays import array_of
 from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
-from redisson_dq.java.declare import declaration_of, may_extend
+from redisson_dq.java.extending import may_extend
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.own import own
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.tables import Table
 from redisson_dq.java.values import JavaClass, ThrowableClass
 

@@ -22,9 +22,9 @@ from redisson_dq.codecs.serialization import (
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler
 from redisson_dq.java.arrays import Array
-from redisson_dq.java.declare import declaration_for
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.own import kind_of
+from redisson_dq.java.registry import declaration_for
 
 __all__ = ["BY_NAME", "constant_key", "handler_of"]
 

@@ -18,9 +18,10 @@ from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.reader import StreamReader
 from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc
 from redisson_dq.codecs.straight import Unusual, compiled, is_plain
-from redisson_dq.java.declare import Declaration, Field, declaration_for, declaration_of, generation
+from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.numbers import Long
 from redisson_dq.java.places import type_fits, value_is_assignable
+from redisson_dq.java.registry import declaration_for, declaration_of, generation
 
 __all__ = ["Class", "Classes", "incomplete"]
 

@@ -22,10 +22,10 @@ from redisson_dq.codecs.serialization.stream import BASE_HANDLE, ClassDesc
 from redisson_dq.codecs.serialization.utf import decode_utf
 from redisson_dq.codecs.straight import Unusual
 from redisson_dq.java.collections import keep_table
-from redisson_dq.java.declare import generation
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.maps import HashMap
 from redisson_dq.java.numbers import Long, decoded_long
+from redisson_dq.java.registry import generation
 from redisson_dq.java.tables import Table
 
 __all__ = ["UNREAD", "read"]

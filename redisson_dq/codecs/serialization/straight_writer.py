@@ -22,10 +22,11 @@ from redisson_dq.codecs.serialization.stream import BASE_HANDLE, STRUCT_CODES, C
 from redisson_dq.codecs.serialization.utf import encode_utf
 from redisson_dq.codecs.serialization.writer import StreamWriter
 from redisson_dq.codecs.straight import Unusual, attribute_of, compiled
-from redisson_dq.java.declare import Declaration, declaration_for, generation
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
 from redisson_dq.java.places import field_places
+from redisson_dq.java.registry import declaration_for, generation
 
 __all__ = ["SHORTCUTS", "written"]
 

@@ -9,7 +9,8 @@ from types import ModuleType
 
 import attrs
 
-from redisson_dq.java.declare import Declaration, declaration_for
+from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import OBJECT, Signature
 
 

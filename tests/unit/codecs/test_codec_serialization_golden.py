@@ -10,7 +10,8 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec
 from redisson_dq.errors import DecodeError, EncodeError
-from redisson_dq.java.declare import declaration_for, java_class
+from redisson_dq.java.declare import java_class
+from redisson_dq.java.registry import declaration_for
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import VECTORS, same
 from tests.unit.codecs.samples import SAMPLES

@@ -13,8 +13,8 @@ from redisson_dq import java
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
-from redisson_dq.java.declare import declaration_for
 from redisson_dq.java.places import Misfit, place_named
+from redisson_dq.java.registry import declaration_for
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -16,7 +16,8 @@ import pytest
 from redisson_dq import java
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import JavaType, Long, java_class
-from redisson_dq.java.declare import Declaration, Field, declaration_for, declaration_of
+from redisson_dq.java.declaration import Declaration, Field
+from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.signatures import Signature
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from redisson_dq import java
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, ProtobufCodec, SerializationCodec
 from redisson_dq.errors import DecodeError
 from redisson_dq.java import java_class
-from redisson_dq.java.declare import declaration_for
+from redisson_dq.java.registry import declaration_for
 
 T = TypeVar("T")
 
