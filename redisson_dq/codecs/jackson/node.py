@@ -29,8 +29,19 @@ from typing import Any
 import attrs
 
 from redisson_dq.codecs.faults import MAX_DEPTH
+from redisson_dq.codecs.jackson.refusals import wrong
 
-__all__ = ["CLASS", "MAX_NODE_DEPTH", "Number", "Object", "Typed", "WholeName"]
+__all__ = [
+    "CLASS",
+    "MAX_NODE_DEPTH",
+    "Number",
+    "Object",
+    "Typed",
+    "WholeName",
+    "array_node",
+    "class_of",
+    "object_node",
+]
 
 #: Arrays and objects of a node may nest this deep. A collection takes one array for its class and one for its elements.
 #: The innermost element takes one for its class.
@@ -68,3 +79,25 @@ class Typed:
 
     name: str
     content: Any
+
+
+def array_node(name: str, node: Any) -> list[Any]:
+    """The node, which is an array. Raises Malformed for another one, of a value of this class."""
+    if type(node) is not list:
+        raise wrong(name)
+    return node
+
+
+def object_node(name: str, node: Any) -> Object:
+    """The node, which is an object. Raises Malformed for another one, of a value of this class."""
+    if type(node) is not Object:
+        raise wrong(name)
+    return node
+
+
+def class_of(node: Object) -> tuple[str | None, Object]:
+    """The class that an object names, wherever among its properties, and the others."""
+    for index, (key, name) in enumerate(node):
+        if key == CLASS:
+            return (name, Object(node[:index] + node[index + 1 :])) if type(name) is str else (None, node)
+    return None, node

@@ -11,21 +11,23 @@ from decimal import Decimal
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten, undeclared
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
-from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed
+from redisson_dq.codecs.jackson.enums import constant_of
+from redisson_dq.codecs.jackson.keys import key_of
+from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed, array_node, class_of, object_node
 from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
-from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
+from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
+from redisson_dq.codecs.jackson.scalar_values import SCALARS
+from redisson_dq.codecs.jackson.throwables import SLOTS, STACK_TRACE, made_of, read_trace
 from redisson_dq.codecs.jackson.types import (
     HELD,
     REFERENCES,
     component_slot,
-    constants,
     element_of,
     held_by,
     key_and_value_of,
-    no_texts,
     parts_of,
 )
 from redisson_dq.codecs.marks import marked
@@ -40,10 +42,6 @@ from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of
 
 __all__ = ["Reader", "value_of"]
-
-_ELEMENT = java.StackTraceElement.java_name
-_THROWABLE = Signature("java.lang.Throwable")
-_THROWABLES = Signature("[Ljava.lang.Throwable;")
 
 
 def value_of(node: Any, plans: Plans) -> Any:
@@ -137,15 +135,15 @@ class Reader:
                 return self._of_class(node[0], node[1], slot, depth)
             if nameless:
                 return java.JavaObject("", self._generic(node, depth))
-            raise Malformed(_nameless("an array without the name of its Java type", slot))
+            raise Malformed(no_name("an array without the name of its Java type", slot))
         if kind is Object:
-            name, fields = _class_of(node)
+            name, fields = class_of(node)
             if name is not None:
                 return self._of_class(name, fields, slot, depth)
             if nameless:
                 return java.JavaObject("", self._generic(node, depth))
-            raise Malformed(_nameless("an object without @class", slot))
-        if slot.name == _THROWABLE.name and kind is int:
+            raise Malformed(no_name("an object without @class", slot))
+        if slot.name == SLOTS["cause"].name and kind is int:
             return self._same_throwable(node)
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
             return self._declared_as(node, slot, depth)
@@ -197,7 +195,7 @@ class Reader:
         if scalar is not None:
             value = scalar(node)
             if value is None:
-                raise _wrong(name)
+                raise wrong(name)
             if type(node) is Number and isinstance(value, float):
                 self._check_digits(node, value, float_text if name in _FLOATS else double_text)
             return value
@@ -209,12 +207,12 @@ class Reader:
         if kind is not None:  # no function in between, to nest as deep as Python's stack allows
             if issubclass(kind, dict):
                 key_slot, value_slot = key_and_value_of(slot)
-                pairs = self._entries(_object_node(name, node), key_slot, value_slot, depth)
+                pairs = self._entries(object_node(name, node), key_slot, value_slot, depth)
                 if key_slot is not OBJECT:
                     self._hashes.check([key for key, _ in pairs])
                 # Of two entries with one key, Java keeps the last.
                 return map_of(name, kind, list(dict(pairs).items()))
-            items = self._items(_array_node(name, node), element_of(slot), depth)
+            items = self._items(array_node(name, node), element_of(slot), depth)
             if kind is list:
                 return items
             if issubclass(kind, list):
@@ -229,7 +227,7 @@ class Reader:
             if declaration.extends:
                 return self._collection(declaration, node, slot, depth)
             if declaration.kind == "enum":
-                return _constant(declaration, node, self._dialect.enum_texts)
+                return constant_of(declaration, node, self._dialect.enum_texts)
             return self.fields(self._class_plan(declaration, node, slot), node, depth)
         if name.startswith("["):
             return self._array(name, node, slot, depth)
@@ -258,26 +256,26 @@ class Reader:
         if name.startswith("sun.nio.cs.") and type(node) is str:
             self.other = f"the class {shorten(name, 80)} is written as java.nio.charset.Charset"
             return java.Charset(node)
-        if type(node) is Object and any(key == "stackTrace" for key, _ in node):
+        if type(node) is Object and any(key == STACK_TRACE for key, _ in node):
             return self._throwable(name, node, depth)
         if name in HELD:
             return self.read(node, Signature(name), depth)
         if self._dialect.generic and _CLASS_NAME.match(name):
             return java.JavaObject(name, self._generic(node, depth))
-        raise _unknown(name)
+        raise unknown(name)
 
     def _enums(self, name: str, element: str, is_set: bool, node: Any, slot: Signature, depth: int) -> Any:
         declaration = declaration_of(element)
         if declaration is None or declaration.kind != "enum":
             if self._dialect.generic:
                 return java.JavaObject(name, self._generic(node, depth))
-            raise _unknown(element)
+            raise unknown(element)
         if is_set:
-            members = self._items(_array_node(name, node), Signature(element), depth, Reader._declared_as)
+            members = self._items(array_node(name, node), Signature(element), depth, Reader._declared_as)
             return java.EnumSet(declaration.python, members)
         value_slot = key_and_value_of(slot)[1]
         self._enum_maps += 1
-        pairs = self._entries(_object_node(name, node), Signature(element), value_slot, depth, Reader._of_enum_map)
+        pairs = self._entries(object_node(name, node), Signature(element), value_slot, depth, Reader._of_enum_map)
         self._enum_maps -= 1
         return java.EnumMap(declaration.python, pairs)
 
@@ -292,11 +290,11 @@ class Reader:
         try:
             component = component_of(name)
         except ValueError as error:
-            raise _unknown(name) from error
-        return array_of(component, self._items(_array_node(name, node), component_slot(name, slot), depth))
+            raise unknown(name) from error
+        return array_of(component, self._items(array_node(name, node), component_slot(name, slot), depth))
 
     def _class_plan(self, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
-        _object_node(declaration.name, node)
+        object_node(declaration.name, node)
         arguments = arguments_in(declaration, slot)
         if arguments is None:
             raise Malformed(not_related(declaration, slot), near=declaration.name)
@@ -343,27 +341,16 @@ class Reader:
 
     def _throwable(self, name: str, node: Object, depth: int) -> java.Throwable:
         fields: dict[str, Any] = {}
-        slots = {"cause": _THROWABLE, "suppressed": _THROWABLES}
-        trace: list[java.StackTraceElement] = []
         key = ""
         try:
             for key, item in node:
-                if key == "stackTrace":
-                    trace = [self._of_class(_ELEMENT, element, OBJECT, depth) for element in _array_node(key, item)]
-                else:
-                    fields[key] = self.read(item, slots.get(key, OBJECT), depth + 1)
+                is_trace = key == STACK_TRACE
+                fields[key] = read_trace(item) if is_trace else self.read(item, SLOTS.get(key, OBJECT), depth + 1)
         except Malformed as error:
             error.inside(key)
             raise
-        number, message, cause = fields.pop("@id", None), fields.pop("message", None), fields.pop("cause", None)
-        fields.pop("localizedMessage", None)
-        suppressed = fields.pop("suppressed", None) or []
-        others = [] if cause is None else [cause]
-        if not isinstance(message, (str, type(None))) or not isinstance(suppressed, list):
-            raise _wrong(name)
-        if not all(isinstance(other, java.Throwable) for other in (*others, *suppressed)):
-            raise _wrong(name)
-        made = java.Throwable(name, message, cause=cause, stack_trace=trace, suppressed=suppressed, fields=fields)
+        number = fields.pop("@id", None)
+        made = made_of(name, fields)
         if type(number) is int:
             self._throwables[number] = made
         return made
@@ -415,7 +402,7 @@ class Reader:
     def _key(self, text: str, name: str) -> Any:
         found = self._keys.get((text, name))
         if found is None:
-            found = self._keys[text, name] = _key(text, name, self._dialect.enum_texts)
+            found = self._keys[text, name] = key_of(text, name, self._dialect.enum_texts)
         return found
 
     def _entries(
@@ -439,91 +426,3 @@ class Reader:
             error.inside(key)
             raise
         return pairs
-
-
-def _constant(declaration: Declaration, node: Any, texts: bool) -> Any:
-    """A constant of a declared enum."""
-    name = declaration.name
-    if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
-        node = node[1]
-    if type(node) is not str:
-        raise _wrong(name)
-    return _constant_named(node, declaration, texts)
-
-
-def _constant_named(text: str, declaration: Declaration, texts: bool) -> Any:
-    members = constants(declaration, texts)[1]
-    if text not in members:
-        name = declaration.name
-        if texts and declaration.texts is ...:
-            raise Malformed(no_texts(declaration), near=text)
-        message = f"{name} has no constant {shorten(text, 200)} in its declaration"
-        raise Malformed(message, near=text).of_classes((name,))
-    return members[text]
-
-
-def _array_node(name: str, node: Any) -> list[Any]:
-    if type(node) is not list:
-        raise _wrong(name)
-    return node
-
-
-def _object_node(name: str, node: Any) -> Object:
-    if type(node) is not Object:
-        raise _wrong(name)
-    return node
-
-
-def _class_of(node: Object) -> tuple[str | None, Object]:
-    """The class that an object names, wherever among its properties, and the others."""
-    for index, (key, name) in enumerate(node):
-        if key == CLASS:
-            return (name, Object(node[:index] + node[index + 1 :])) if type(name) is str else (None, node)
-    return None, node
-
-
-def _key(text: str, name: str, texts: bool) -> Any:
-    """A key of a map whose keys are declared as ``name``."""
-    declaration = declaration_of(name)
-    if declaration is not None and declaration.kind == "enum":
-        return _constant_named(text, declaration, texts)
-    node: Any = text
-    if name in ("boolean", "java.lang.Boolean"):
-        node = {"true": True, "false": False}.get(text)
-    elif name in _WHOLE:
-        node = int(text) if _DIGITS.fullmatch(text) else None
-    elif name in ("java.lang.Double", "java.lang.Float", "java.math.BigDecimal"):
-        node = text if text in NON_FINITE else Number(text) if _NUMBER.fullmatch(text) else None
-    scalar = SCALARS.get(name)
-    if scalar is None:
-        return text
-    value = scalar(node)
-    if value is None:
-        raise _wrong(name)
-    return value
-
-
-_WHOLE = frozenset(
-    f"java.{name}" for name in ("lang.Byte", "lang.Short", "lang.Integer", "lang.Long", "math.BigInteger")
-)
-_DIGITS = re.compile("-?[0-9]{1,1000}")
-_NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
-
-
-def _nameless(what: str, slot: Signature) -> str:
-    if slot is OBJECT:
-        return f"{what} (Java could not read it either)"
-    return (
-        f"{what} where {shorten(slot.name, 200)} is declared: Java could not read it either, or the declarations lack "
-        "type arguments that Java has (redisson-dq generate-classes prints them)"
-    )
-
-
-def _wrong(name: str) -> Malformed:
-    return Malformed(f"a value that is no {name}", near=name)
-
-
-def _unknown(name: str) -> Malformed:
-    if name.startswith(("java.", "[")):
-        return Malformed(f"Java class {shorten(name, 200)} cannot be read", near=name, stale=False)
-    return undeclared(name, near=name)

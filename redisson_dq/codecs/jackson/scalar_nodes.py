@@ -16,8 +16,9 @@ from uuid import UUID
 from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.codecs.jackson import iso
+from redisson_dq.codecs.jackson.enums import chrono_unit_text
 from redisson_dq.codecs.jackson.node import Object
-from redisson_dq.codecs.jackson.types import chrono_unit_text
+from redisson_dq.codecs.jackson.throwables import trace_element
 from redisson_dq.java import time_numbers, times
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
@@ -32,7 +33,6 @@ __all__ = [
     "UUID_BYTES",
     "Scalar",
     "no_module",
-    "trace_element",
 ]
 
 #: A value's Java name and its node. The name is None where the node alone shows it.
@@ -224,23 +224,6 @@ def _times(forms: _Forms) -> dict[type, Scalar]:
         _java_time(forms),
     )
 
-
-def trace_element(element: java.StackTraceElement) -> Object:
-    """A StackTraceElement without its format, which Jackson does not know."""
-    fields = {
-        "classLoaderName": element.class_loader_name,
-        "className": element.declaring_class,
-        "fileName": element.file_name,
-        "lineNumber": element.line_number,
-        "methodName": element.method_name,
-        "moduleName": element.module_name,
-        "moduleVersion": element.module_version,
-        "nativeMethod": element.line_number == _NATIVE,
-    }
-    return Object((name, item) for name, item in fields.items() if item is not None)
-
-
-_NATIVE = -2  # the line number of a native method
 
 # The tables
 

@@ -16,7 +16,8 @@ from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.jackson import iso
-from redisson_dq.codecs.jackson.node import Number, Object
+from redisson_dq.codecs.jackson.node import Number
+from redisson_dq.codecs.jackson.throwables import read_trace_element
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import time_numbers
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
@@ -119,27 +120,6 @@ def _locale(node: Any) -> java.Locale | None:
     language, script, country, variants, extensions = (part or "" for part in match.groups())
     return java.Locale(
         "" if language == "und" else language, country, variants[1:].replace("-", "_"), script, extensions
-    )
-
-
-def _trace_element(node: Any) -> java.StackTraceElement | None:
-    if type(node) is not Object:
-        return None
-    fields = dict(node)
-
-    def text(name: str) -> str | None:
-        found = fields.get(name)
-        return found if type(found) is str else None
-
-    line = fields.get("lineNumber")
-    return java.StackTraceElement(
-        text("className") or "",
-        text("methodName") or "",
-        text("fileName"),
-        line if type(line) is int else -1,
-        text("classLoaderName"),
-        text("moduleName"),
-        text("moduleVersion"),
     )
 
 
@@ -312,7 +292,7 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
         )
     },
     java.Locale.java_name: _locale,
-    java.StackTraceElement.java_name: _trace_element,
+    java.StackTraceElement.java_name: read_trace_element,
     java.AtomicInteger.java_name: _whole(INT_MIN, INT_MAX, java.AtomicInteger),
     java.AtomicLong.java_name: _whole(LONG_MIN, LONG_MAX, java.AtomicLong),
     java.AtomicBoolean.java_name: _truth(java.AtomicBoolean),

@@ -15,10 +15,10 @@ from typing import Any
 from redisson_dq.codecs.faults import MAX_DEPTH
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.enums import constants
 from redisson_dq.codecs.jackson.node import CLASS
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
-    constants,
     element_of,
     key_and_value_of,
     properties,

@@ -6,7 +6,7 @@ the class of every value whose declared type is not final.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -28,13 +28,10 @@ __all__ = [
     "ContainerType",
     "Property",
     "component_slot",
-    "chrono_unit_text",
-    "constants",
     "element_of",
     "held_by",
     "key_and_value_of",
     "names_class",
-    "no_texts",
     "parts_of",
     "properties",
     "without_wildcards",
@@ -213,31 +210,3 @@ _CONTAINERS = ("java.util.Collection", "java.util.Map")
 def _required(python: type) -> frozenset[str]:
     """The attributes that ``__init__`` requires."""
     return frozenset(one.name for one in attributes_of(python) if one.init_name is not None and one.required)
-
-
-@lru_cache(maxsize=256)
-def constants(declaration: Declaration, texts: bool) -> tuple[dict[str, str], dict[str, Any]]:
-    """Of an enum: Java's names by those of the members, and the members by Java's names. With ``texts`` it is what
-    ``toString`` gives instead of the names."""
-    said = declaration.texts if texts and isinstance(declaration.texts, Mapping) else {}
-    written = [said.get(name, name) for name in declaration.constants]
-    names = {member.name: name for member, name in zip(declaration.members, written, strict=True)}
-    members: dict[str, Any] = dict(zip(written, declaration.members, strict=True))
-    if declaration.python is java.ChronoUnit:
-        members.update((chrono_unit_text(unit), unit) for unit in java.ChronoUnit)
-    return names, members
-
-
-def no_texts(declaration: Declaration) -> str:
-    """The error message for an enum whose texts are needed and not known."""
-    first = declaration.constants[0] if declaration.constants else ""
-    return (
-        f"{declaration.name} has a toString() of its own, which Jackson 3 writes instead of the names: say its texts "
-        f'in java_class("{declaration.name}", texts={{"{first}": ...}})'
-    )
-
-
-def chrono_unit_text(unit: Any) -> str:
-    """``ChronoUnit.toString``, which is what Jackson 3 writes of an enum."""
-    text: str = unit.name.title().replace("_", "")
-    return text

@@ -26,16 +26,16 @@ from redisson_dq.codecs.faults import (
 )
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.enums import text_of
 from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
-from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module, trace_element
+from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
+from redisson_dq.codecs.jackson.throwables import STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
     component_slot,
-    constants,
     element_of,
     held_by,
     key_and_value_of,
-    no_texts,
     parts_of,
     properties,
 )
@@ -49,9 +49,6 @@ from redisson_dq.java.signatures import OBJECT, Signature, array_signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["Writer", "collection_name", "node_of"]
-
-_THROWABLE = Signature("java.lang.Throwable")
-_THROWABLES = Signature("[Ljava.lang.Throwable;")
 
 
 def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
@@ -192,9 +189,7 @@ class Writer:
         return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
 
     def _text(self, declaration: Declaration, member: Enum) -> str:
-        if self._dialect.enum_texts and declaration.texts is ...:
-            raise Unencodable(no_texts(declaration))
-        return constants(declaration, self._dialect.enum_texts)[0][member.name]
+        return text_of(member, declaration, self._dialect.enum_texts)
 
     def _constant(self, member: Enum, declaration: Declaration) -> Any:
         scalar = self._scalars.get(type(member))
@@ -341,20 +336,12 @@ class Writer:
         return self._with_name(declaration.name, self._pairs(fields, depth, declaration.name), slot)
 
     def _throwable(self, value: java.Throwable, depth: int) -> Object:
-        trace = [trace_element(element) for element in value.stack_trace]
-        fields = {
-            "cause": (value.cause, _THROWABLE),
-            "localizedMessage": (value.message, OBJECT),
-            "message": (value.message, OBJECT),
-            "suppressed": (value.suppressed, _THROWABLES),
-            **{name: (item, OBJECT) for name, item in value.fields.items()},
-        }
         numbers: tuple[tuple[str, Any], ...] = ()
         if self._dialect.numbered_exceptions:
             self.throwables += 1
             numbers = (("@id", self.throwables),)
-        pairs = self._pairs(((name, *fields[name]) for name in sorted(fields)), depth, value.java_name)
-        return Object((*numbers, *sorted((*pairs, ("stackTrace", trace)), key=lambda pair: pair[0])))
+        pairs = (*self._pairs(fields_of(value), depth, value.java_name), (STACK_TRACE, trace_of(value)))
+        return Object((*numbers, *sorted(pairs, key=lambda pair: pair[0])))
 
 
 def _placed(value: Any, slot: Signature) -> Any:

@@ -1,0 +1,41 @@
+"""From the names of entries to the keys of a map, by the class that its keys are declared as."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from redisson_dq.codecs.jackson.enums import constant_named
+from redisson_dq.codecs.jackson.node import Number
+from redisson_dq.codecs.jackson.refusals import wrong
+from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
+from redisson_dq.java.registry import declaration_of
+
+__all__ = ["key_of"]
+
+_WHOLE = frozenset(
+    f"java.{name}" for name in ("lang.Byte", "lang.Short", "lang.Integer", "lang.Long", "math.BigInteger")
+)
+_DIGITS = re.compile("-?[0-9]{1,1000}")
+_NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
+
+
+def key_of(text: str, name: str, texts: bool) -> Any:
+    """A key of a map whose keys are declared as ``name``."""
+    declaration = declaration_of(name)
+    if declaration is not None and declaration.kind == "enum":
+        return constant_named(text, declaration, texts)
+    node: Any = text
+    if name in ("boolean", "java.lang.Boolean"):
+        node = {"true": True, "false": False}.get(text)
+    elif name in _WHOLE:
+        node = int(text) if _DIGITS.fullmatch(text) else None
+    elif name in ("java.lang.Double", "java.lang.Float", "java.math.BigDecimal"):
+        node = text if text in NON_FINITE else Number(text) if _NUMBER.fullmatch(text) else None
+    scalar = SCALARS.get(name)
+    if scalar is None:
+        return text
+    value = scalar(node)
+    if value is None:
+        raise wrong(name)
+    return value

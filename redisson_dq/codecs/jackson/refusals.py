@@ -1,0 +1,30 @@
+"""The faults of nodes that stand for no value."""
+
+from __future__ import annotations
+
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.java.signatures import OBJECT, Signature
+
+__all__ = ["no_name", "unknown", "wrong"]
+
+
+def no_name(what: str, slot: Signature) -> str:
+    """The message for a value whose class nothing tells."""
+    if slot is OBJECT:
+        return f"{what} (Java could not read it either)"
+    return (
+        f"{what} where {shorten(slot.name, 200)} is declared: Java could not read it either, or the declarations lack "
+        "type arguments that Java has (redisson-dq generate-classes prints them)"
+    )
+
+
+def wrong(name: str) -> Malformed:
+    """The fault of a node of another form than values of this class have."""
+    return Malformed(f"a value that is no {name}", near=name)
+
+
+def unknown(name: str) -> Malformed:
+    """The fault of a class that is not declared."""
+    if name.startswith(("java.", "[")):
+        return Malformed(f"Java class {shorten(name, 200)} cannot be read", near=name, stale=False)
+    return undeclared(name, near=name)
