@@ -154,15 +154,11 @@ class Client:
         """
         if partitions is not None:
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            opened = tuple(
-                self.blocking_queue(
-                    each, codec, transfer=transfer, delivery_limit=delivery_limit, dead_letter=dead_letter
-                )
-                for each in names
-            )
-            return PartitionedBlockingQueue(self.runtime, name, opened)
+            sides = [ReadySide[V](each, codec, self.runtime.options, delivery_limit, dead_letter) for each in names]
+            opened = tuple(self._blocking_queue(side, transfer) for side in sides)
+            return PartitionedBlockingQueue(self.runtime, name, opened, sides)
         side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
-        return self._opened(BlockingQueue(self.runtime, side, QueueRequests(side), transfer))
+        return self._blocking_queue(side, transfer)
 
     def blocking_deque(
         self,
@@ -326,6 +322,9 @@ class Client:
         await self.close()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _blocking_queue(self, side: ReadySide[V], transfer: bool) -> BlockingQueue[V]:
+        return self._opened(BlockingQueue(self.runtime, side, QueueRequests(side), transfer))
 
     def _opened(self, handle: AnyHandle) -> AnyHandle:
         self.runtime.attach(handle.keys, handle.name, handle.transfer)

@@ -22,7 +22,6 @@ from redisson_dq.requests.ready import QueueRequests
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
-from redisson_dq.wire.taken import Taken
 
 __all__ = ["BlockingQueue"]
 
@@ -53,7 +52,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     def __init__(self, runtime: Runtime, side: ReadySide[T], requests: QueueRequests[T], transfer: bool) -> None:
         super().__init__(runtime, side, requests, transfer)
-        self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
+        self._listeners = Listeners(self, runtime.receivers, self._values.received, runtime.listeners)
 
     # -- taking ------------------------------------------------------------------------------------------------------
 
@@ -298,29 +297,6 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         self._check()
         return self._runtime.receivers.of(source)
 
-    async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
-        """The values; without those that cannot be read when the client skips them.
-
-        Raises DecodeError. The values in the error, read or not, are the caller's then.
-        """
-        try:
-            return self._side.popped([each.data for each in taken])
-        except DecodeError as error:
-            unread = set(map(id, error.undecodable))
-            key = self.keys.undecodable
-            failure = await receiver.set_aside(lifeline, [each for each in taken if id(each.data) in unread], key)
-            lifeline.keep()
-            self._skip(error, key, failure)
-            return list(error.decoded)
-
-    async def _popped(self, taken: list[Taken]) -> list[T]:
-        """Like :meth:`_decoded`, of values that no receiver holds."""
-        try:
-            return self._side.popped([each.data for each in taken])
-        except DecodeError as error:
-            await self._keep(error, self.keys.undecodable)
-            return list(error.decoded)
-
     async def _wait(
         self,
         end: End,
@@ -340,7 +316,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
             if not taken:
                 return nothing
             try:
-                values = await self._decoded(taken, receiver, lifeline)
+                values = await self._values.received(taken, receiver, lifeline)
                 if values:
                     made = result(taken[0].key, values)
                     # Keeping is the last step. After an interruption before it, the values go back.
@@ -371,7 +347,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         try:
             return self._side.in_place([data], destination)
         except DecodeError as error:
-            self._skip(error, destination, None)
+            self._values.skip(error, destination, None)
             return []
 
     async def _wait_for_one(self, end: End, keys: tuple[str, ...] = ()) -> T:

@@ -10,6 +10,7 @@ from typing import TypeVar, overload
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish_or_undo
@@ -53,6 +54,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
         super().__init__(runtime, side, DelayedRequests(side), transfer)
+        self._leaser = Leaser(runtime, [side], self._check)
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -223,12 +225,12 @@ class DelayedQueue(WaitingQueue[T]):
         source = self._side.lease_source(visibility_timeout)
         request = source.lease_due(wanted, self._side.options.remember_ms)
         due = await async_finish_or_undo(
-            self._run_again(request, source.visible_ms / 1000, _SENT_AGAIN),
-            lambda due: self._hand_back(source, list(due.leased)),
+            self._leaser.run_again(request, source.visible_ms / 1000, _SENT_AGAIN),
+            lambda due: self._leaser.hand_back(source, list(due.leased)),
         )
         self._side.warn_of_due(due)
         await self._go_on([due])
-        return await self._opened(source, due.leased)
+        return await self._leaser.opened([source], due.leased)
 
     async def _go_on(self, told: list[Due]) -> None:
         """Offers the next occurrences of recurring offers. What was taken is the caller's, whatever becomes of them."""

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from datetime import datetime, timezone
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
-from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.queues.blocking import BlockingQueue
-from redisson_dq._async.queues.leasing import NO_TIME
-from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.queues.partitioned_leasing import PartitionedLeasingQueue
+from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo, async_sleep
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
-from redisson_dq.items import Redriven, SettleOutcome
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.checks import check_count, check_function, limit_of
+from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.routing import Routing
-from redisson_dq.requests.leases import DeadLetter, InFlight
 from redisson_dq.requests.partitioned import PartitionedQueueRequests
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
-from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.leases import Leased
 
 __all__ = ["PartitionedBlockingQueue"]
 
@@ -38,16 +31,12 @@ logger = logging.getLogger("redisson_dq")
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
-# Dead letters that another program put into the list come first. It is not known when.
-_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
-# So many dead letters are moved or removed at most where a limit is given.
-_MOST = 1000
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
+class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
 
     Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
@@ -58,12 +47,16 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
     #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
     requests: PartitionedQueueRequests[T]
 
-    def __init__(self, runtime: Runtime, name: str, partitions: tuple[BlockingQueue[T], ...]) -> None:
+    def __init__(
+        self, runtime: Runtime, name: str, partitions: tuple[BlockingQueue[T], ...], sides: Sequence[ReadySide[T]]
+    ) -> None:
+        """``sides`` are those of the partitions."""
         routing = Routing(len(partitions))
-        super().__init__(runtime, name, partitions, routing)
+        super().__init__(runtime, name, partitions, sides, routing)
         self.requests = PartitionedQueueRequests([each.requests for each in partitions], routing)
-        self._of_key = {partition.keys.ready: partition for partition in partitions}
-        self._all = RoundRobin(tuple(Pop((key,), "first") for key in self._of_key))
+        # By the key of the partition's list.
+        self._values = {side.keys.ready: TakenValues(runtime.connections, side) for side in sides}
+        self._all = RoundRobin(tuple(Pop((key,), "first") for key in self._values))
         self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
 
     # -- adding ------------------------------------------------------------------------------------------------------
@@ -146,214 +139,6 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                 return
             yield value
 
-    # -- receiving under a lease -------------------------------------------------------------------------------------
-
-    @overload
-    async def receive(
-        self,
-        *,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T]: ...
-
-    @overload
-    async def receive(
-        self,
-        *,
-        timeout: Delay | None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | None: ...
-
-    @overload
-    async def receive(
-        self,
-        limit: int,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> list[Delivery[T]]: ...
-
-    async def receive(
-        self,
-        limit: int | None = None,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | list[Delivery[T]] | None:
-        """Waits for values of any partition and leases them. Otherwise like :meth:`BlockingQueue.receive`.
-
-        :Cost: like :meth:`take`, and O(log n) for each value; with ``timeout=0`` one round trip for each partition
-        :Guarantee: at least once
-        """
-        seconds = None if timeout is None else timeout_seconds(timeout, self.name)
-        wanted = 1 if limit is None else check_count(limit, self.name)
-        if on_lost is not None:
-            check_function(on_lost, self.name)
-        deadline = None if seconds is None else time.monotonic() + seconds
-        while True:
-            self._check()
-            sources = {each.keys.ready: each._side.lease_source(visibility_timeout) for each in self.partitions}
-            # Zero would be one who does not wait.
-            left = None if deadline is None else max(NO_TIME, deadline - time.monotonic())
-            # What several of them give is kept together, or goes back together.
-            lifelines: list[Lifeline] = []
-            try:
-                taken = await self._leased(sources, wanted, 0 if seconds == 0 else left, lifelines)
-                deliveries = await self._opened(sources, taken)
-                if taken and not deliveries:
-                    _keep(lifelines)
-                    continue
-                if renew and deliveries:
-                    self._runtime.renewal.keep(deliveries, on_lost)
-                made = deliveries if limit is not None else deliveries[0] if deliveries else None
-                # The last step. An interruption up to here lets the values go back.
-                _keep(lifelines)
-                return made
-            except DecodeError:
-                _keep(lifelines)
-                raise
-            except BaseException:
-                for lifeline in lifelines:
-                    lifeline.let_go()
-                raise
-
-    async def _leased(
-        self, sources: dict[str, LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]
-    ) -> list[Leased]:
-        """What is received of any partition. Its lifelines come into the list before anything hangs on them."""
-        if left != 0:
-            lifelines.append(Lifeline())
-            receiver = self._runtime.receivers.of(RoundRobin(tuple(sources.values())))
-            return [each for each in await receiver.receive(left, wanted, lifelines[-1]) if isinstance(each, Leased)]
-        turn = self._routing.next()
-        leased: list[Leased] = []
-        for partition in (*self.partitions[turn:], *self.partitions[:turn]):
-            if len(leased) < wanted:
-                lifelines.append(Lifeline())
-                source = sources[partition.keys.ready]
-                leased += await partition._lease(source, wanted - len(leased), 0, lifelines[-1])
-        return leased
-
-    async def ack_all(
-        self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.ack_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].ack_all(deliveries, durable=durable)
-
-    async def nack_all(
-        self,
-        deliveries: Iterable[Delivery[T]],
-        delay: Delay | None = None,
-        count: bool = True,
-        reason: str | None = None,
-        *,
-        durable: Durability | None = None,
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.nack_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].nack_all(deliveries, delay, count, reason, durable=durable)
-
-    async def reject_all(
-        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.reject_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].reject_all(deliveries, reason, durable=durable)
-
-    async def extend_all(
-        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.extend_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        return await self.partitions[0].extend_all(deliveries, visibility_timeout, durable=durable)
-
-    async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
-        """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``
-        to ``stop`` of the first 1,000.
-
-        :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
-        """
-        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
-        self.partitions[0].requests.in_flight(start, stop)
-        pages = await self._ask(lambda partition: partition.requests.in_flight(0, stop))
-        return list(itertools.islice(heapq.merge(*pages, key=lambda held: held.deadline), start, stop + 1))
-
-    async def in_flight_size(self) -> int:
-        """How many values receivers hold, in all partitions.
-
-        :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
-        """
-        return sum(await self._ask(lambda partition: partition.requests.in_flight_size()))
-
-    # -- dead letters ------------------------------------------------------------------------------------------------
-
-    async def dead_letters(self, start: int = 0, stop: int = 99) -> list[DeadLetter[T]]:
-        """The dead letters of all partitions, oldest first: from index ``start`` to ``stop`` of the first 1,000.
-
-        :Cost: O(p (s + k log d)), p partitions, s the index ``stop``, d dead letters; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
-        """
-        self.partitions[0].requests.dead_letters(start, stop)
-        pages = await self._ask(lambda partition: partition.requests.dead_letters(0, stop), self._with_dead_letters)
-        return list(itertools.islice(heapq.merge(*pages, key=lambda letter: letter.died or _LONG_AGO), start, stop + 1))
-
-    async def redrive(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Redriven:
-        """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
-
-        With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
-        Raises ArgumentError where the queue was opened with ``dead_letter=``. There the partitions have one list, and
-        each handle in ``queue.partitions`` moves dead letters to its own partition.
-
-        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
-            two with ``limit``
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        if len(self._with_dead_letters) < len(self.partitions):
-            raise ArgumentError(
-                f"queue {self.name!r}: its partitions have one dead-letter list; queue.partitions has the handles, "
-                "each of which moves dead letters to its own"
-            )
-        chosen = await self._chosen(ids, limit)
-        done = await self._ask(lambda partition: partition.requests.redrive(chosen))
-        clients = [each.clients for each in done if each.clients is not None]
-        return Redriven(
-            count=sum(each.count for each in done),
-            left=sum(each.left for each in done),
-            clients=min(clients) if len(clients) == len(done) else None,
-        )
-
-    async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
-        """Removes dead letters of all partitions for good; gives how many. Chosen as for :meth:`redrive`.
-
-        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
-            two with ``limit``
-        :Guarantee: atomic in each partition
-        """
-        chosen = await self._chosen(ids, limit)
-        return sum(await self._ask(lambda partition: partition.requests.purge_dead(chosen), self._with_dead_letters))
-
     # -- listening ---------------------------------------------------------------------------------------------------
 
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
@@ -398,21 +183,6 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    @property
-    def _with_dead_letters(self) -> list[BlockingQueue[T]]:
-        """One partition for each list of dead letters."""
-        return list({partition._side.dead_keys.dead: partition for partition in self.partitions}.values())
-
-    async def _chosen(
-        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
-    ) -> Sequence[str | DeadLetter[T]] | None:
-        """The dead letters that a call means, no more than ``limit``. None for all."""
-        chosen = None if ids is None else self.partitions[0]._side.collected(ids)
-        if limit is None:
-            return chosen
-        most = min(check_count(limit, self.name), _MOST)
-        return (await self.dead_letters(0, most - 1) if chosen is None else chosen)[:most]
-
     async def _sizes(self) -> list[int]:
         return await self._ask(lambda partition: partition.requests.size())
 
@@ -442,27 +212,19 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
 
     async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
         """The values, without those that the client skips. Raises one error for all others."""
-        return await self._sorted_out(taken, lambda partition, some: partition._decoded(some, receiver, lifeline))
+        return await self._sorted_out(taken, lambda values, some: values.received(some, receiver, lifeline))
 
     async def _popped(self, taken: list[Taken]) -> list[T]:
         """Like :meth:`_decoded`, of values that nobody else holds."""
-        return await self._sorted_out(taken, lambda partition, some: partition._popped(some))
+        return await self._sorted_out(taken, lambda values, some: values.popped(some))
 
-    async def _opened(self, sources: dict[str, LeaseSource], leased: list[Leased]) -> list[Delivery[T]]:
-        """Like :meth:`_decoded`, the deliveries of values that are leased."""
-        return await self._sorted_out(
-            leased, lambda partition, some: partition._opened(sources[partition.keys.ready], some)
-        )
-
-    async def _sorted_out(
-        self, taken: Sequence[Taken], read: Callable[[BlockingQueue[T], list[Any]], Any]
-    ) -> list[Any]:
+    async def _sorted_out(self, taken: Sequence[Taken], read: Callable[[TakenValues[T], list[Taken]], Any]) -> list[T]:
         """What each partition reads of its values. Raises one error for all that none can read, with the others."""
-        values: list[Any] = []
+        values: list[T] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(taken, key=lambda each: each.key):
             try:
-                values += await read(self._of_key[key], list(group))
+                values += await read(self._values[key], list(group))
             except DecodeError as error:
                 values += error.decoded
                 if failed is None:
@@ -520,11 +282,6 @@ class PartitionedBlockingQueue(Partitioned[BlockingQueue[T]]):
                         logger.error(text, back.key, error, values)
                         break
                     await async_sleep(pause)
-
-
-def _keep(lifelines: Sequence[Lifeline]) -> None:
-    for lifeline in lifelines:
-        lifeline.keep()
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TypeVar, overload
 
-from redisson_dq._async.queues.handle import PAGE
-from redisson_dq._async.queues.leasing_handle import Leasing
+from redisson_dq._async.queues.handle import PAGE, Handle
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import DelayedRequests
 from redisson_dq.requests.inner import walks
@@ -21,7 +20,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 
 
-class WaitingQueue(Leasing[T]):
+class WaitingQueue(Handle[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]

@@ -11,7 +11,7 @@ from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.worker.event import Event, current
-from redisson_dq._async.worker.fetching import Intake
+from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
 from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform

@@ -14,6 +14,7 @@ from redisson_dq._concurrency import finish_or_undo
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.delayed_item import DelayedItem
+from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay
@@ -56,6 +57,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
         super().__init__(runtime, side, DelayedRequests(side), transfer)
+        self._leaser = Leaser(runtime, [side], self._check)
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -226,12 +228,12 @@ class DelayedQueue(WaitingQueue[T]):
         source = self._side.lease_source(visibility_timeout)
         request = source.lease_due(wanted, self._side.options.remember_ms)
         due = finish_or_undo(
-            self._run_again(request, source.visible_ms / 1000, _SENT_AGAIN),
-            lambda due: self._hand_back(source, list(due.leased)),
+            self._leaser.run_again(request, source.visible_ms / 1000, _SENT_AGAIN),
+            lambda due: self._leaser.hand_back(source, list(due.leased)),
         )
         self._side.warn_of_due(due)
         self._go_on([due])
-        return self._opened(source, due.leased)
+        return self._leaser.opened([source], due.leased)
 
     def _go_on(self, told: list[Due]) -> None:
         """Offers the next occurrences of recurring offers. What was taken is the caller's, whatever becomes of them."""

@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.errors import ClosedError, DecodeError
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.wire.keys import QueueKeys
@@ -44,6 +45,7 @@ class Handle(Generic[T]):
         """``side`` is what the handle shares with its ``requests``."""
         self._runtime = runtime
         self._side = side
+        self._values = TakenValues(runtime.connections, side)
         self._open = True
         self.requests = requests
         #: Whether this handle makes its client move the queue's due items.
@@ -355,21 +357,7 @@ class Handle(Generic[T]):
             except DecodeError as error:
                 if request.keep_in is None:
                     raise
-                self._keep(error, request.keep_in)
+                self._values.keep(error, request.keep_in)
                 if error.decoded:
                     # Only a request for several values decodes some of them, and it gives a list.
                     return error.decoded  # type: ignore[return-value]
-
-    def _keep(self, error: DecodeError, key: str) -> None:
-        """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
-        self._runtime.connections.keep_aside(error, key)
-        self._skip(error, key, None)
-
-    def _skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:
-        """Raises the error. Logs it instead where the client skips undecodable values and Redis has kept them."""
-        if failure is not None:
-            raise error from failure
-        error.kept_in = key
-        if self._runtime.options.undecodable != "skip":
-            raise error
-        logger.warning("queue %r: skipped %d values: %s", self.name, len(error.undecodable), error)

@@ -6,48 +6,42 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Generic, TypeVar, overload
 
 from redisson_dq._concurrency import Callback
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.queues.leasing_handle import Leasing
+from redisson_dq._sync.queues.handle import Handle
+from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.partitioned import Partitioned
-from redisson_dq._sync.receiving.waiters import Lifeline
-from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq._sync.runtime import Runtime
+from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import Redriven, SettleOutcome
-from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
-from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
-from redisson_dq.wire.taken import Taken
 
-__all__ = ["NO_TIME", "LeasingQueue"]
+__all__ = ["LeasingQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")
 
-# A value that comes within this time stood there already, and more may stand behind it.
-_AT_ONCE = 0.005
-#: The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
-#: server is away.
-NO_TIME = 1e-6
 
-
-class LeasingQueue(Leasing[T], Generic[T]):
+class LeasingQueue(Handle[T], Generic[T]):
     """A queue whose values can be received under a lease."""
 
     requests: LeaseRequests[T]
     _side: ReadySide[T]
+
+    def __init__(self, runtime: Runtime, side: ReadySide[T], requests: LeaseRequests[T], transfer: bool) -> None:
+        super().__init__(runtime, side, requests, transfer)
+        self._leaser = Leaser(runtime, [side], self._check)
 
     # -- receiving ---------------------------------------------------------------------------------------------------
 
@@ -116,37 +110,7 @@ class LeasingQueue(Leasing[T], Generic[T]):
         :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
-        seconds = None if timeout is None else timeout_seconds(timeout, self.name)
-        wanted = 1 if limit is None else check_count(limit, self.name)
-        if on_lost is not None:
-            check_function(on_lost, self.name)
-        deadline = None if seconds is None else time.monotonic() + seconds
-        while True:
-            self._check()
-            # Made anew each time, as the queue may be renamed meanwhile.
-            source = self._side.lease_source(visibility_timeout)
-            left = seconds
-            if deadline is not None and seconds != 0:
-                left = max(NO_TIME, deadline - time.monotonic())
-            lifeline = Lifeline()
-            leased = self._lease(source, wanted, left, lifeline)
-            try:
-                deliveries = self._opened(source, leased)
-                if leased and not deliveries:
-                    lifeline.keep()
-                    continue
-                if renew and deliveries:
-                    self._runtime.renewal.keep(deliveries, on_lost)
-                made = deliveries if limit is not None else deliveries[0] if deliveries else None
-                # Keeping is the last step. After an interruption before it, the values go back.
-                lifeline.keep()
-                return made
-            except DecodeError:
-                lifeline.keep()
-                raise
-            except BaseException:
-                lifeline.let_go()
-                raise
+        return self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
         """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.
@@ -262,22 +226,6 @@ class LeasingQueue(Leasing[T], Generic[T]):
         return self._run(self.requests.purge_dead(ids, limit))
 
     # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
-        """Leases what is ready, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
-        receiver, began = self._runtime.receivers.of(source), time.monotonic()
-        taken: list[Taken] = []
-        if left == 0 and not receiver.is_quiet:
-            # Values of callers who are gone may be on their way back. No look finds them until they are back.
-            taken = receiver.receive(NO_TIME, wanted, lifeline)
-        if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
-            taken = receiver.look(wanted, lifeline, left)
-        if not taken and left != 0:
-            now = time.monotonic()
-            left, began = None if left is None else max(NO_TIME, left - (now - began)), now
-            taken = receiver.receive(left, wanted, lifeline)
-            receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
-        return [each for each in taken if isinstance(each, Leased)]
 
     def _settle_all(
         self,

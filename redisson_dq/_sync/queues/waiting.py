@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, overload
 
-from redisson_dq._sync.queues.handle import PAGE
-from redisson_dq._sync.queues.leasing_handle import Leasing
+from redisson_dq._sync.queues.handle import PAGE, Handle
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import DelayedRequests
 from redisson_dq.requests.inner import walks
@@ -24,7 +23,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 
 
-class WaitingQueue(Leasing[T]):
+class WaitingQueue(Handle[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]

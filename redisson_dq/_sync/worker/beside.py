@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from redisson_dq._sync.client import Client
-from redisson_dq._sync.queues.blocking import BlockingQueue
+from redisson_dq._sync.worker.intake import sides_of, timeout_of
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire import calls, commands
@@ -37,24 +35,14 @@ class QueueReport:
     error: str | None = None
 
 
-def _parts(client: Client, name: str, settings: QueueSettings) -> list[BlockingQueue[Any]]:
-    """The queue as the worker has it, but nothing of it is moved here."""
-    options: dict[str, Any] = {"transfer": False, "dead_letter": settings.dead_letter, "delivery_limit": None}
-    if settings.bounded:
-        return [client.bounded_blocking_queue(name, settings.codec, **options)]
-    if settings.partitions is None:
-        return [client.blocking_queue(name, settings.codec, **options)]
-    return list(client.blocking_queue(name, settings.codec, partitions=settings.partitions, **options).partitions)
-
-
 def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
     """Counts what is in a queue, and looks at the type of each of its keys."""
     connections = client.runtime.connections
     ready = waiting = leased = 0
     wrong: list[str] = []
-    for part in _parts(client, name, settings):
-        keys = part.keys
-        types = dict(part._side.dead_keys.types)
+    for side in sides_of(name, settings, client.runtime.options):
+        keys = side.keys
+        types = dict(side.dead_keys.types)
         for field in attrs.fields(type(keys)):
             key = getattr(keys, field.name)
             if key not in keys.channels:
@@ -67,7 +55,6 @@ def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
             ready += connections.run(commands.length_of(keys.ready))
             leased += connections.run(calls.in_flight_size(keys))
             waiting += connections.run(commands.waiting_size(keys))
-        part.destroy()
     error = "; ".join(wrong) if wrong else None
     return QueueReport(name=name, ready=ready, waiting=waiting - leased, leased=leased, error=error)
 
@@ -76,18 +63,17 @@ def return_leases(client: Client, name: str, settings: QueueSettings, owner: byt
     """Ends the leases of a process that has died; tells how many. A lease that has ended by now is left alone."""
     connections = client.runtime.connections
     count = 0
-    for part in _parts(client, name, settings):
-        source = part._side.lease_source(settings.visibility_timeout or 30)
+    for side in sides_of(name, settings, client.runtime.options):
+        source = side.lease_source(timeout_of(settings))
         mark = mark_of(owner, source.envelope)
-        held = connections.run(commands.leases_held(part.keys))
+        held = connections.run(commands.leases_held(side.keys))
         mine = [each for each in held if each.startswith(mark)]
         settling = Settling(source, name)
         for start in range(0, len(mine), _AT_ONCE):
             outcomes = connections.run(settling.crashed(mine[start : start + _AT_ONCE]))
             count += sum(outcome is not SettleOutcome.LOST for outcome in outcomes)
         # What had come for it, and what it was killed before it could lease.
-        arrived = connections.run(commands.length_of(part.keys.arrivals))
+        arrived = connections.run(commands.length_of(side.keys.arrivals))
         if arrived:
-            connections.run(calls.return_arrivals(part.keys, arrived))
-        part.destroy()
+            connections.run(calls.return_arrivals(side.keys, arrived))
     return count

@@ -16,10 +16,10 @@ from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
 from redisson_dq._concurrency.handlers import HandlerPool, Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.worker.event import Event
-from redisson_dq._sync.worker.fetching import Fetcher, Intake
+from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
+from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Bury, Nack, Settler
 from redisson_dq._sync.worker.watching import Watch
 from redisson_dq.errors import DecodeError
@@ -96,7 +96,7 @@ class Crew:
         with self._mutex:
             for name, chosen in by_queue.items():
                 if name not in self._intakes:
-                    self._intakes[name] = self._opened(name)
+                    self._intakes[name] = Intake(self._client.runtime, name, self._settings(name), self._owner)
                 self._intakes[name].handlers = chosen
             closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
             wanted = {"": list(self._intakes.values())} if self._total is not None else {}
@@ -116,22 +116,9 @@ class Crew:
         if closed:
             self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
-    def _opened(self, name: str) -> Intake:
-        found = self._settings(name)
-        options: dict[str, Any] = {"transfer": found.transfer, "dead_letter": found.dead_letter}
-        # The worker counts by itself, so that on_failed is called before a value becomes a dead letter.
-        options["delivery_limit"] = None
-        if found.bounded:
-            queue: BlockingQueue[Any] = self._client.bounded_blocking_queue(name, found.codec, **options)
-            return Intake(name, [queue], found.visibility_timeout or 30, self._owner)
-        if found.partitions is None:
-            parts = [self._client.blocking_queue(name, found.codec, **options)]
-            return Intake(name, parts, found.visibility_timeout or 30, self._owner)
-        split = self._client.blocking_queue(name, found.codec, partitions=found.partitions, **options)
-        return Intake(name, list(split.partitions), found.visibility_timeout or 30, self._owner)
-
     def _fetcher(self) -> Fetcher:
         return Fetcher(
+            self._client.runtime,
             room=self._room,
             order=self._order,
             take=self._accept,
@@ -145,8 +132,7 @@ class Crew:
             fetcher.has_ended()
         for intake in intakes:
             self._return_gathered(intake)
-            for part in intake.parts:
-                part.destroy()
+            intake.close()
 
     # -- slots -------------------------------------------------------------------------------------------------------
 
@@ -390,8 +376,7 @@ class Crew:
         for closing in self._ending:
             closing.join(LAST_STEPS)
         for intake in intakes:
-            for part in intake.parts:
-                part.destroy()
+            intake.close()
         self._client.runtime.connections.outage.listeners.remove(self._outage)
 
 

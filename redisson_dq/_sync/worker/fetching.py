@@ -10,26 +10,21 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import attrs
-
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.receiving.waiters import Lifeline
-from redisson_dq._times import Delay
+from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
-from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.handlers import Handler
-from redisson_dq.working.limits import BadKey, digest_of
 from redisson_dq.working.order import Order
-from redisson_dq.working.routing import Unroutable, choose
 
-__all__ = ["Fetcher", "Intake"]
+__all__ = ["Fetcher"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -37,81 +32,12 @@ logger = logging.getLogger("redisson_dq")
 _PAUSE = 1.0
 
 
-class Intake:
-    """One queue as the worker has it: where its values come from, and who takes them."""
-
-    def __init__(
-        self, name: str, parts: Sequence[BlockingQueue[Any]], visibility_timeout: Delay, owner: bytes = b""
-    ) -> None:
-        """``parts`` is the queue alone, or its partitions. Leases are the ``owner``'s."""
-        self.name = name
-        self.parts = parts
-        self.visibility_timeout = visibility_timeout
-        self.owner = owner
-        self.handlers: list[Handler] = []
-        #: Values of each batch handler that wait for more.
-        self.gathered: dict[Handler, list[Delivery[Any]]] = {}
-        # Each value needs them several times. By whether values are seen first.
-        self._sources: dict[bool, dict[str, tuple[BlockingQueue[Any], LeaseSource]]] = {}
-
-    def room(self, free: int) -> int:
-        """For how many values every handler has room, as nobody knows whose the next one is.
-
-        ``free`` is how many handlings more the worker may begin.
-        """
-        return min((self._room_of(handler, free) for handler in self.handlers), default=0)
-
-    def _room_of(self, handler: Handler, free: int) -> int:
-        slots = min(handler.concurrency - handler.running, free)
-        if handler.batch is None:
-            return max(0, slots)
-        gathered = len(self.gathered.get(handler, ()))
-        # What is gathered has its slot already.
-        begun = handler.batch - gathered if gathered else 0
-        return max(0, begun + (slots - (1 if gathered else 0)) * handler.batch) if slots > 0 or gathered else 0
-
-    def sources(self) -> dict[str, tuple[BlockingQueue[Any], LeaseSource]]:
-        """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
-        limited = any(handler.admission is not None for handler in self.handlers)
-        if limited not in self._sources:
-            found: dict[str, tuple[BlockingQueue[Any], LeaseSource]] = {}
-            for part in self.parts:
-                source = part._side.lease_source(self.visibility_timeout)
-                found[part.keys.ready] = part, attrs.evolve(source, owner=self.owner, sees_first=limited)
-            self._sources[limited] = found
-        return self._sources[limited]
-
-    def admission_of(self, data: Sequence[bytes], part: BlockingQueue[Any]) -> tuple[list[LimitWords], list[Seen]]:
-        """What the script that admits is told of the values that were seen. Each is told of once."""
-        limits: dict[str, LimitWords] = {}
-        seen: list[Seen] = []
-        for each in dict.fromkeys(data):
-            seen.append(self._seen(each, part, limits))
-        return list(limits.values()), seen
-
-    def _seen(self, data: bytes, part: BlockingQueue[Any], limits: dict[str, LimitWords]) -> Seen:
-        # What cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
-        plain = Seen(digest=digest_of(data))
-        values, error = part._side.decoded([data])
-        if error is not None:
-            return plain
-        try:
-            handler = choose(self.handlers, values[0])
-            admission = None if handler is None else handler.admission
-            if admission is None:
-                return plain
-            if admission.name not in limits:
-                limits[admission.name] = admission.words
-            return admission.seen(values[0], data, list(limits).index(admission.name) + 1)
-        except (Unroutable, BadKey):
-            return plain
-
-
 class Fetcher:
     """Receives from some queues, one of them in most workers, and hands over what came."""
 
     def __init__(
         self,
+        runtime: Runtime,
         *,
         room: Callable[[Intake], int],
         order: Order,
@@ -121,6 +47,7 @@ class Fetcher:
         on_lost: Callback[Delivery[Any]],
     ) -> None:
         """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
+        self._runtime = runtime
         self._intakes: list[Intake] = []
         self._room = room
         self._order = order
@@ -234,13 +161,13 @@ class Fetcher:
                 return True
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
-            for part, source in intake.sources().values():
+            for side, source in intake.sources().values():
                 if len(found) < room and source.sees_first:
-                    seen = part._runtime.connections.run(source.peek(_page(room - len(found))))
-                    found += self._admit(intake, part, source, seen, room - len(found))
+                    seen = self._runtime.connections.run(source.peek(_page(room - len(found))))
+                    found += self._admit(intake, side, source, seen, room - len(found))
                 elif len(found) < room:
                     lifelines.append(Lifeline())
-                    found += part._lease(source, room - len(found), 0.0, lifelines[-1])
+                    found += intake.leaser.lease(source, room - len(found), 0.0, lifelines[-1])
             if self._hand_over([intake], found, lifelines):
                 self._order.took(name, len(found), idle)
                 return True
@@ -251,7 +178,7 @@ class Fetcher:
         """Waits until one of the queues has something."""
         sources = [source for intake in intakes for _, source in intake.sources().values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
-        receivers = intakes[0].parts[0]._runtime.receivers
+        receivers = self._runtime.receivers
         receiver, lifeline = receivers.of(waitable), Lifeline()
         self._receivers[receiver] = receivers
         # The place first: who wakes either finds it, or is seen here.
@@ -267,23 +194,23 @@ class Fetcher:
             self._wait = None
         found = [each for each in taken if isinstance(each, Leased)]
         for intake in intakes:
-            for key, (part, source) in intake.sources().items():
+            for key, (side, source) in intake.sources().items():
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
-                    found += self._admit(intake, part, source, seen, wanted)
+                    found += self._admit(intake, side, source, seen, wanted)
         count = self._hand_over(intakes, found, [lifeline])
         if len(intakes) > 1 and count:
             key = found[0].key
             self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
 
     def _admit(
-        self, intake: Intake, part: BlockingQueue[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
+        self, intake: Intake, side: LeasedSide[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
         """Leases those of the values that were seen whose turn it is, at most so many."""
         if not seen or self._ends:
             return []
-        request = source.admit(wanted, *intake.admission_of(seen, part))
-        admitted = part._run_again(request, source.visible_ms / 1000, None)
+        request = source.admit(wanted, *intake.admission_of(seen, side))
+        admitted = intake.leaser.run_again(request, source.visible_ms / 1000, None)
         for data in admitted.dropped:
             self._duplicate(intake, data)
         return admitted.leased
@@ -293,10 +220,10 @@ class Fetcher:
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
             for intake in intakes:
-                for key, (part, source) in intake.sources().items():
+                for key, (side, source) in intake.sources().items():
                     mine = [each for each in leased if each.key == key]
                     if mine:
-                        came.append((intake, *part._sorted(source, mine)))
+                        came.append((intake, *intake.leaser.deliveries(side, source, mine)))
         except BaseException:
             for lifeline in lifelines:
                 lifeline.let_go()
@@ -305,7 +232,7 @@ class Fetcher:
             lifeline.keep()
         for intake, deliveries, error in came:
             if deliveries:
-                intake.parts[0]._runtime.renewal.keep(deliveries, self._on_lost)
+                self._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
             call(self._take, (intake, deliveries))

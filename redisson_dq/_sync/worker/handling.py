@@ -16,7 +16,7 @@ from redisson_dq._concurrency import Cancelled, Mutex
 from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, is_cancelled, perform
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event, current
-from redisson_dq._sync.worker.fetching import Intake
+from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome

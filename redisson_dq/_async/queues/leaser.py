@@ -1,0 +1,236 @@
+"""Leases the values of one queue, or of all its partitions: what handles and workers receive with."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import AsyncCallback, async_finish, async_sleep
+from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.errors import DecodeError, RedisConnectionError, RedissonDQError
+from redisson_dq.requests.checks import check_count, check_function
+from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.blocking import RoundRobin
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Leaser"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+# Pause between two tries of a receive whose reply was lost.
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+# A value that comes within this time stood there already, and more may stand behind it.
+_AT_ONCE = 0.005
+# The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
+# server is away.
+_NO_TIME = 1e-6
+
+
+class Leaser(Generic[T]):
+    """Leases values, and makes deliveries of them."""
+
+    def __init__(
+        self, runtime: Runtime, sides: Sequence[LeasedSide[T]], check: Callable[[], object], name: str | None = None
+    ) -> None:
+        """``sides`` is that of the queue, or those of its partitions. ``check`` raises when the handle is closed.
+        ``name`` is that of the whole, else the queue's.
+        """
+        self.sides = sides
+        self._runtime = runtime
+        self._check = check
+        self._name = name
+        self._routing = Routing(len(sides))
+
+    async def receive(
+        self,
+        limit: int | None,
+        timeout: Delay | None,
+        visibility_timeout: Delay,
+        renew: bool,
+        on_lost: AsyncCallback[Delivery[T]] | None,
+    ) -> Delivery[T] | list[Delivery[T]] | None:
+        """The call ``receive()`` of a handle."""
+        name = self.sides[0].name if self._name is None else self._name
+        seconds = None if timeout is None else timeout_seconds(timeout, name)
+        wanted = 1 if limit is None else check_count(limit, name)
+        if on_lost is not None:
+            check_function(on_lost, name)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            self._check()
+            # Made anew each time, as the queue may be renamed meanwhile.
+            sources = [side.lease_source(visibility_timeout) for side in self.sides]
+            left = seconds
+            if deadline is not None and seconds != 0:
+                left = max(_NO_TIME, deadline - time.monotonic())
+            # What several partitions give is kept together, or goes back together.
+            lifelines: list[Lifeline] = []
+            leased = await self._take(sources, wanted, left, lifelines)
+            try:
+                deliveries = await self.opened(sources, leased)
+                if leased and not deliveries:
+                    _keep(lifelines)
+                    continue
+                if renew and deliveries:
+                    self._runtime.renewal.keep(deliveries, on_lost)
+                made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                # Keeping is the last step. After an interruption before it, the values go back.
+                _keep(lifelines)
+                return made
+            except DecodeError:
+                _keep(lifelines)
+                raise
+            except BaseException:
+                _let_go(lifelines)
+                raise
+
+    async def _take(
+        self, sources: list[LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]
+    ) -> list[Leased]:
+        """What is received of any partition. Its lifelines come into the list before anything hangs on them."""
+        if len(sources) > 1 and left != 0:
+            lifelines.append(Lifeline())
+            receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
+            return _leased(await receiver.receive(left, wanted, lifelines[-1]))
+        turn = self._routing.next()
+        leased: list[Leased] = []
+        try:
+            for source in (*sources[turn:], *sources[:turn]):
+                if len(leased) < wanted:
+                    lifelines.append(Lifeline())
+                    leased += await self.lease(source, wanted - len(leased), left, lifelines[-1])
+        except BaseException:
+            # The last one has taken nothing, or has let go of it by itself.
+            _let_go(lifelines[:-1])
+            raise
+        return leased
+
+    async def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
+        """Leases what is ready, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
+        receiver, began = self._runtime.receivers.of(source), time.monotonic()
+        taken: list[Taken] = []
+        if left == 0 and not receiver.is_quiet:
+            # Values of callers who are gone may be on their way back. No look finds them until they are back.
+            taken = await receiver.receive(_NO_TIME, wanted, lifeline)
+        if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
+            taken = await receiver.look(wanted, lifeline, left)
+        if not taken and left != 0:
+            now = time.monotonic()
+            left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
+            taken = await receiver.receive(left, wanted, lifeline)
+            receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
+        return _leased(taken)
+
+    async def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
+        """Runs a request. When the reply is lost, sends the same words again, which give the same result.
+
+        Gives up when the leases it may have made have ended, or when the caller's time is over. ``when_closed`` is for
+        what still has to be done after the client was closed.
+        """
+        until = time.monotonic() + (lease if left is None else min(lease, left))
+        pause = 0.0
+        while True:
+            try:
+                return await self._runtime.connections.run(request, when_closed=when_closed)
+            except RedisConnectionError as error:
+                # A request that was sent may have been carried out, also when the next try finds no server.
+                sent = error.maybe_done or pause > 0
+                if not sent or (pause and time.monotonic() + pause > until):
+                    error.maybe_done = sent
+                    raise
+            await async_sleep(pause)
+            pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
+
+    async def hand_back(self, source: LeaseSource, leased: list[Leased]) -> None:
+        """Hands back the values that a cancelled caller would have received."""
+        if leased:
+            try:
+                # A second hand-back answers LOST, and changes nothing.
+                back = source.hand_back(leased)
+                await self.run_again(back, source.visible_ms / 1000, None, when_closed=True)
+            except RedissonDQError as error:
+                logger.warning(
+                    "queue %r: %d values are ready again at their deadline: %s", self.sides[0].name, len(leased), error
+                )
+
+    async def opened(self, sources: Sequence[LeaseSource], leased: Sequence[Leased]) -> list[Delivery[T]]:
+        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise one DecodeError."""
+        of_key = {source.key: (side, source) for side, source in zip(self.sides, sources, strict=True)}
+        opened: list[Delivery[T]] = []
+        failed: DecodeError | None = None
+        for key, group in itertools.groupby(leased, key=lambda each: each.key):
+            side, source = of_key[key]
+            some, error = await self.deliveries(side, source, list(group))
+            opened += some
+            if error is None:
+                continue
+            if error.kept_in is not None and side.options.undecodable == "skip":
+                logger.warning("queue %r: skipped %d values: %s", side.name, len(error.undecodable), error)
+            elif failed is None:
+                failed = error
+            else:
+                failed.undecodable += error.undecodable
+        if failed is not None:
+            failed.decoded = list(opened)
+            raise failed
+        return opened
+
+    async def deliveries(
+        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased]
+    ) -> tuple[list[Delivery[T]], DecodeError | None]:
+        """The deliveries of one list, and an error for the values that the codec cannot read.
+
+        These are dead letters then, and ``kept_in`` is set. Where Redis refused that, they are ready again at their
+        deadline, and ``__cause__`` says why.
+        """
+        connections = self._runtime.connections
+        settling = Settling(source, side.name, side.options.durable)
+        values, first = side.decoded([each.data for each in leased])
+        if first is None:
+            found = zip(leased, values, strict=True)
+            return [Delivery(connections, settling, each, value) for each, value in found], None
+        opened: list[Delivery[T]] = []
+        unreadable: list[Leased] = []
+        for each in leased:
+            values, error = side.decoded([each.data])
+            if error is None:
+                opened.append(Delivery(connections, settling, each, values[0]))
+            else:
+                unreadable.append(each)
+        first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
+        try:
+            reason = f"undecodable: {first}"
+            await async_finish(connections.run(settling.reject([each.id for each in unreadable], reason)))
+            first.kept_in = source.lease_keys.dead.dead
+        except RedissonDQError as failure:
+            first.__cause__ = failure
+        return opened, first
+
+
+def _leased(taken: list[Taken]) -> list[Leased]:
+    return [each for each in taken if isinstance(each, Leased)]
+
+
+def _keep(lifelines: Sequence[Lifeline]) -> None:
+    for lifeline in lifelines:
+        lifeline.keep()
+
+
+def _let_go(lifelines: Sequence[Lifeline]) -> None:
+    for lifeline in lifelines:
+        lifeline.let_go()

@@ -1,0 +1,232 @@
+"""Receiving values of a queue in partitions under a lease, and its dead letters."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+from typing import Generic, TypeVar, overload
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._times import Delay
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Redriven, SettleOutcome
+from redisson_dq.requests.checks import check_count
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.requests.leases import DeadLetter, InFlight
+
+__all__ = ["PartitionedLeasingQueue"]
+
+T = TypeVar("T")
+
+# Dead letters that another program put into the list come first. It is not known when.
+_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
+# So many dead letters are moved or removed at most where a limit is given.
+_MOST = 1000
+
+
+class PartitionedLeasingQueue(Partitioned[BlockingQueue[T]], Generic[T]):
+    """A queue in partitions whose values can be received under a lease."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        name: str,
+        partitions: tuple[BlockingQueue[T], ...],
+        sides: Sequence[ReadySide[T]],
+        routing: Routing,
+    ) -> None:
+        """``sides`` are those of the partitions."""
+        super().__init__(runtime, name, partitions, routing)
+        self._sides = sides
+        self._leaser = Leaser(runtime, sides, self._check, name)
+
+    # -- receiving under a lease -------------------------------------------------------------------------------------
+
+    @overload
+    async def receive(
+        self,
+        *,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T]: ...
+
+    @overload
+    async def receive(
+        self,
+        *,
+        timeout: Delay | None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T] | None: ...
+
+    @overload
+    async def receive(
+        self,
+        limit: int,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> list[Delivery[T]]: ...
+
+    async def receive(
+        self,
+        limit: int | None = None,
+        *,
+        timeout: Delay | None = None,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: AsyncCallback[Delivery[T]] | None = None,
+    ) -> Delivery[T] | list[Delivery[T]] | None:
+        """Waits for values of any partition and leases them. Otherwise like :meth:`BlockingQueue.receive`.
+
+        :Cost: like :meth:`take`, and O(log n) for each value; with ``timeout=0`` one round trip for each partition
+        :Guarantee: at least once
+        """
+        return await self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)
+
+    async def ack_all(
+        self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.ack_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].ack_all(deliveries, durable=durable)
+
+    async def nack_all(
+        self,
+        deliveries: Iterable[Delivery[T]],
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.nack_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].nack_all(deliveries, delay, count, reason, durable=durable)
+
+    async def reject_all(
+        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.reject_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        return await self.partitions[0].reject_all(deliveries, reason, durable=durable)
+
+    async def extend_all(
+        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
+    ) -> list[SettleOutcome]:
+        """Like :meth:`BlockingQueue.extend_all`, of any partitions.
+
+        :Cost: O(k log n), k deliveries; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        return await self.partitions[0].extend_all(deliveries, visibility_timeout, durable=durable)
+
+    async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
+        """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``
+        to ``stop`` of the first 1,000.
+
+        :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
+        self.partitions[0].requests.in_flight(start, stop)
+        pages = await self._ask(lambda partition: partition.requests.in_flight(0, stop))
+        return list(itertools.islice(heapq.merge(*pages, key=lambda held: held.deadline), start, stop + 1))
+
+    async def in_flight_size(self) -> int:
+        """How many values receivers hold, in all partitions.
+
+        :Cost: O(p log n), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        return sum(await self._ask(lambda partition: partition.requests.in_flight_size()))
+
+    # -- dead letters ------------------------------------------------------------------------------------------------
+
+    async def dead_letters(self, start: int = 0, stop: int = 99) -> list[DeadLetter[T]]:
+        """The dead letters of all partitions, oldest first: from index ``start`` to ``stop`` of the first 1,000.
+
+        :Cost: O(p (s + k log d)), p partitions, s the index ``stop``, d dead letters; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        self.partitions[0].requests.dead_letters(start, stop)
+        pages = await self._ask(lambda partition: partition.requests.dead_letters(0, stop), self._with_dead_letters)
+        return list(itertools.islice(heapq.merge(*pages, key=lambda letter: letter.died or _LONG_AGO), start, stop + 1))
+
+    async def redrive(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Redriven:
+        """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
+
+        With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
+        Raises ArgumentError where the queue was opened with ``dead_letter=``. There the partitions have one list, and
+        each handle in ``queue.partitions`` moves dead letters to its own partition.
+
+        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+            two with ``limit``
+        :Guarantee: atomic in each partition; never sent twice
+        """
+        if len(self._with_dead_letters) < len(self.partitions):
+            raise ArgumentError(
+                f"queue {self.name!r}: its partitions have one dead-letter list; queue.partitions has the handles, "
+                "each of which moves dead letters to its own"
+            )
+        chosen = await self._chosen(ids, limit)
+        done = await self._ask(lambda partition: partition.requests.redrive(chosen))
+        clients = [each.clients for each in done if each.clients is not None]
+        return Redriven(
+            count=sum(each.count for each in done),
+            left=sum(each.left for each in done),
+            clients=min(clients) if len(clients) == len(done) else None,
+        )
+
+    async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
+        """Removes dead letters of all partitions for good; gives how many. Chosen as for :meth:`redrive`.
+
+        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+            two with ``limit``
+        :Guarantee: atomic in each partition
+        """
+        chosen = await self._chosen(ids, limit)
+        return sum(await self._ask(lambda partition: partition.requests.purge_dead(chosen), self._with_dead_letters))
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _with_dead_letters(self) -> list[BlockingQueue[T]]:
+        """One partition for each list of dead letters."""
+        return list(
+            {
+                side.dead_keys.dead: partition for side, partition in zip(self._sides, self.partitions, strict=True)
+            }.values()
+        )
+
+    async def _chosen(
+        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
+    ) -> Sequence[str | DeadLetter[T]] | None:
+        """The dead letters that a call means, no more than ``limit``. None for all."""
+        chosen = None if ids is None else self._sides[0].collected(ids)
+        if limit is None:
+            return chosen
+        most = min(check_count(limit, self.name), _MOST)
+        return (await self.dead_letters(0, most - 1) if chosen is None else chosen)[:most]

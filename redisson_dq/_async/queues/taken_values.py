@@ -1,0 +1,64 @@
+"""What becomes of values that were taken out of a queue: they are decoded, or kept where the codec cannot read them."""
+
+from __future__ import annotations
+
+import logging
+from typing import Generic, TypeVar
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.receiving.waiters import Lifeline
+from redisson_dq.errors import DecodeError, RedissonDQError
+from redisson_dq.requests.inner.open_queue import OpenQueue
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["TakenValues"]
+
+logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
+
+
+class TakenValues(Generic[T]):
+    """Decodes the values of one queue. The client decides whether a value that it cannot read raises or is skipped."""
+
+    def __init__(self, connections: Connections, side: OpenQueue[T]) -> None:
+        self._connections = connections
+        self._side = side
+
+    async def received(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+        """The values that a receiver gave; without those that cannot be read when the client skips them.
+
+        Raises DecodeError. The values in the error, read or not, are the caller's then.
+        """
+        try:
+            return self._side.popped([each.data for each in taken])
+        except DecodeError as error:
+            unread = set(map(id, error.undecodable))
+            key = self._side.keys.undecodable
+            failure = await receiver.set_aside(lifeline, [each for each in taken if id(each.data) in unread], key)
+            lifeline.keep()
+            self.skip(error, key, failure)
+            return list(error.decoded)
+
+    async def popped(self, taken: list[Taken]) -> list[T]:
+        """Like :meth:`received`, of values that no receiver holds."""
+        try:
+            return self._side.popped([each.data for each in taken])
+        except DecodeError as error:
+            await self.keep(error, self._side.keys.undecodable)
+            return list(error.decoded)
+
+    async def keep(self, error: DecodeError, key: str) -> None:
+        """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
+        await self._connections.keep_aside(error, key)
+        self.skip(error, key, None)
+
+    def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:
+        """Raises the error. Logs it instead where the client skips undecodable values and Redis has kept them."""
+        if failure is not None:
+            raise error from failure
+        error.kept_in = key
+        if self._side.options.undecodable != "skip":
+            raise error
+        logger.warning("queue %r: skipped %d values: %s", self._side.name, len(error.undecodable), error)

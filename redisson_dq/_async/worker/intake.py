@@ -1,0 +1,121 @@
+"""One queue as a worker has it open: where its values come from, and who takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._concurrency import async_finish
+from redisson_dq._options import Options
+from redisson_dq._times import Delay
+from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
+from redisson_dq.wire.calls import LimitWords, Seen
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.partitions import partition_names
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.limits import BadKey, digest_of
+from redisson_dq.working.routing import Unroutable, choose
+from redisson_dq.working.settings import QueueSettings
+
+__all__ = ["Intake", "sides_of", "timeout_of"]
+
+
+def sides_of(name: str, settings: QueueSettings, options: Options) -> list[ReadySide[Any]]:
+    """The queue, or its partitions. The worker counts deliveries by itself, so that on_failed is called before a value
+    becomes a dead letter.
+    """
+    if settings.bounded:
+        return [BoundedSide(name, settings.codec, options, None, settings.dead_letter)]
+    names = [name]
+    if settings.partitions is not None:
+        names = partition_names(name, settings.partitions, options.name_mapper)
+    return [ReadySide(each, settings.codec, options, None, settings.dead_letter) for each in names]
+
+
+def timeout_of(settings: QueueSettings) -> Delay:
+    """The visibility timeout of a worker's leases."""
+    return settings.visibility_timeout or 30
+
+
+class Intake:
+    """One queue as the worker has it: where its values come from, and who takes them."""
+
+    def __init__(self, runtime: Runtime, name: str, settings: QueueSettings, owner: bytes = b"") -> None:
+        """Opens the queue by complete settings. Leases are the ``owner``'s."""
+        self.name = name
+        self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
+        self._runtime = runtime
+        self._transfer = bool(settings.transfer)
+        self._visibility_timeout = timeout_of(settings)
+        self._owner = owner
+        self.handlers: list[Handler] = []
+        #: Values of each batch handler that wait for more.
+        self.gathered: dict[Handler, list[Delivery[Any]]] = {}
+        # Each value needs them several times. By whether values are seen first.
+        self._sources: dict[bool, dict[str, tuple[LeasedSide[Any], LeaseSource]]] = {}
+        for side in self.leaser.sides:
+            runtime.attach(side.keys, side.name, self._transfer)
+
+    async def aclose(self) -> None:
+        """Closes the queue."""
+        for side in self.leaser.sides:
+            # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
+            await async_finish(self._runtime.detach(side.keys, self._transfer))
+
+    def room(self, free: int) -> int:
+        """For how many values every handler has room, as nobody knows whose the next one is.
+
+        ``free`` is how many handlings more the worker may begin.
+        """
+        return min((self._room_of(handler, free) for handler in self.handlers), default=0)
+
+    def _room_of(self, handler: Handler, free: int) -> int:
+        slots = min(handler.concurrency - handler.running, free)
+        if handler.batch is None:
+            return max(0, slots)
+        gathered = len(self.gathered.get(handler, ()))
+        # What is gathered has its slot already.
+        begun = handler.batch - gathered if gathered else 0
+        return max(0, begun + (slots - (1 if gathered else 0)) * handler.batch) if slots > 0 or gathered else 0
+
+    def sources(self) -> dict[str, tuple[LeasedSide[Any], LeaseSource]]:
+        """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
+        limited = any(handler.admission is not None for handler in self.handlers)
+        if limited not in self._sources:
+            found: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
+            for side in self.leaser.sides:
+                source = side.lease_source(self._visibility_timeout)
+                found[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
+            self._sources[limited] = found
+        return self._sources[limited]
+
+    def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> tuple[list[LimitWords], list[Seen]]:
+        """What the script that admits is told of the values that were seen. Each is told of once."""
+        limits: dict[str, LimitWords] = {}
+        seen: list[Seen] = []
+        for each in dict.fromkeys(data):
+            seen.append(self._seen(each, side, limits))
+        return list(limits.values()), seen
+
+    def _seen(self, data: bytes, side: LeasedSide[Any], limits: dict[str, LimitWords]) -> Seen:
+        # What cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
+        plain = Seen(digest=digest_of(data))
+        values, error = side.decoded([data])
+        if error is not None:
+            return plain
+        try:
+            handler = choose(self.handlers, values[0])
+            admission = None if handler is None else handler.admission
+            if admission is None:
+                return plain
+            if admission.name not in limits:
+                limits[admission.name] = admission.words
+            return admission.seen(values[0], data, list(limits).index(admission.name) + 1)
+        except (Unroutable, BadKey):
+            return plain
