@@ -451,6 +451,7 @@ class BlockingPop:
             # Until the pop is sent, a PING would come before it, and its reply would be read as the pop's.
             self._until = math.inf
             behind = self.source.behind() if self.is_blocked else None
+        reply: Any = None
         refusal: ResponseError | None = None
         # When the reply is lost, a look finds the value that it may have told of.
         self._owes_look = self.source.sets_aside
