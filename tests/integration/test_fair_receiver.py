@@ -275,7 +275,12 @@ def test_a_list_of_another_type(admin: Any, fair: Any) -> None:
     with pytest.raises(WrongTypeError, match=LISTS[2]):
         fair.receive(5)
     admin.rpush(LISTS[0], "a")
-    assert texts(fair.receive(5)) == ["a"], "the other lists give what they have"
+    got: list[str] = []
+    while not got:
+        # The list in the way may answer before one that has something.
+        with contextlib.suppress(WrongTypeError):
+            got = texts(fair.receive(5))
+    assert got == ["a"], "the other lists give what they have"
     admin.delete(LISTS[2])
     assert fair.receive(0.05) == []
 
