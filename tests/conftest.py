@@ -83,7 +83,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         call = getattr(item, "callspec", None)
         if call is not None and {"flavour", "server"} <= call.params.keys() and not item.get_closest_marker("nightly"):
-            others = [pair for pair in call.indices.items() if pair[0] not in ("flavour", "server")]
+            # By identity: each pair has the same objects, and call.indices counts through all of the pairs.
+            others = [(name, id(value)) for name, value in call.params.items() if name not in ("flavour", "server")]
             name = item.nodeid.partition("[")[0], *sorted(others)
             alike.setdefault(name, {})[call.params["flavour"], call.params["server"]] = item
     for pairs in alike.values():
