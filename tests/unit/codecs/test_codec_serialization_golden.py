@@ -14,6 +14,7 @@ from redisson_dq.java.declare import java_class
 from redisson_dq.java.registry import declaration_for
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import VECTORS, same
+from tests.unit.codecs.rows import check_rows
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.vectors import Vector, vectors
 
@@ -85,31 +86,35 @@ def test_every_version_has_its_samples() -> None:
     assert len(READ) > 1380
 
 
-@pytest.mark.parametrize("row", [row for row in READ if row.name in SAMPLES], ids=str)
-def test_a_sample_is_read_as_its_python_value(row: Vector) -> None:
+def check_read(row: Vector) -> None:
     assert row.data is not None
     value = codec.decode(row.data)
     assert value == expected(row) if row.name in LIKE else same(value, expected(row)), value
 
 
-@pytest.mark.parametrize("row", [row for row in READ if row.name not in UNWRITTEN and row.deterministic], ids=str)
-def test_what_was_read_is_written_to_the_same_bytes(row: Vector) -> None:
+def test_a_sample_is_read_as_its_python_value() -> None:
+    check_rows([row for row in READ if row.name in SAMPLES], check_read)
+
+
+WRITTEN = [row for row in READ if row.name not in UNWRITTEN and row.deterministic]
+
+
+def check_rewritten(row: Vector) -> None:
     assert row.data is not None
     value = codec.decode(row.data)
     assert codec.encode(value) == row.data
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        row
-        for row in READ
-        if row.name in SAMPLES and row.name not in WRITTEN_OTHERWISE | UNWRITTEN.keys() and row.deterministic
-    ],
-    ids=str,
-)
-def test_the_python_value_is_written_to_the_bytes_of_java(row: Vector) -> None:
+def test_what_was_read_is_written_to_the_same_bytes() -> None:
+    check_rows(WRITTEN, check_rewritten)
+
+
+def check_written(row: Vector) -> None:
     assert codec.encode(expected(row)) == row.data
+
+
+def test_the_python_value_is_written_to_the_bytes_of_java() -> None:
+    check_rows([row for row in WRITTEN if row.name in SAMPLES and row.name not in WRITTEN_OTHERWISE], check_written)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.name in UNREAD], ids=str)

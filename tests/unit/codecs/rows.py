@@ -1,0 +1,32 @@
+"""Many rows in one test: a test of its own for each of 20,000 takes longer than what it checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import pytest
+
+__all__ = ["check_rows"]
+
+T = TypeVar("T")
+
+#: So many failures are told in full, and of the others the names.
+_IN_FULL = 20
+
+
+def check_rows(rows: Iterable[T], check: Callable[[T], None], *, name: Callable[[T], Any] = str) -> None:
+    """Checks every row, also behind one that fails. The failure names each row that failed, and what it failed with."""
+    failures: list[tuple[T, BaseException]] = []
+    checked = 0
+    for row in rows:
+        checked += 1
+        try:
+            check(row)
+        except (Exception, pytest.fail.Exception) as error:
+            failures.append((row, error))
+    assert checked, "there are no rows"
+    if failures:
+        told = [f"{name(row)}: {type(error).__name__}: {error}" for row, error in failures[:_IN_FULL]]
+        told += [str(name(row)) for row, _ in failures[_IN_FULL:]]
+        raise AssertionError("\n".join([f"{len(failures)} of {checked} rows failed", *told])) from failures[0][1]
