@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
-
-import pytest
 
 import redisson_dq
 
@@ -64,27 +63,41 @@ def listed(tree: ast.Module) -> set[str]:
     return names
 
 
-TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
+# Parsed by the tests that need it: every process of a run imports this module.
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(text) for name, text in SOURCES.items()}
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(name for name in SOURCES if not name.endswith("__.py")),
-)
-def test_what_is_not_listed_begins_with_an_underscore(name: str) -> None:
-    assert {each for each in names_at_the_top(TREES[name]) if not each.startswith("_")} - listed(TREES[name]) == set()
+def test_what_is_not_listed_begins_with_an_underscore() -> None:
+    found = {
+        f"{name}: {each}"
+        for name, tree in trees().items()
+        if not name.endswith("__.py")
+        for each in names_at_the_top(tree) - listed(tree)
+        if not each.startswith("_")
+    }
+    assert sorted(found) == []
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_what_others_import_is_listed(name: str) -> None:
-    wanted = [
-        (node.module.removeprefix("redisson_dq.").replace(".", "/") + ".py", alias.name)
-        for node in ast.walk(TREES[name])
+def test_what_others_import_is_listed() -> None:
+    names = {name: listed(tree) for name, tree in trees().items()}
+    wanted = {
+        (name, node.module.removeprefix("redisson_dq.").replace(".", "/") + ".py", alias.name)
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("redisson_dq.") and node.module
         for alias in node.names
-    ]
+    }
     # What a package gives is a module, or listed by its own __init__.
-    assert [(module, each) for module, each in wanted if module in TREES and each not in listed(TREES[module])] == []
+    assert (
+        sorted(
+            f"{name}: {each} of {module}"
+            for name, module, each in wanted
+            if module in names and each not in names[module]
+        )
+        == []
+    )
 
 
 #: Names that stand in several modules by intent, and why.
@@ -111,7 +124,7 @@ def classes_and_aliases(tree: ast.Module) -> set[str]:
 def test_a_class_has_a_name_of_its_own() -> None:
     """Two classes that are different things do not share a name, not even in different packages."""
     modules: dict[str, list[str]] = {}
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         if not name.startswith("_sync/"):
             for each in classes_and_aliases(tree):
                 modules.setdefault(each, []).append(name)
@@ -121,8 +134,6 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 
 # -- tests -------------------------------------------------------------------------------------------------------------
-
-TESTS = {path: ast.parse(path.read_text("utf-8")) for path in Path(__file__).parents[1].rglob("*.py")}
 
 
 def attributes(tree: ast.Module) -> list[ast.Attribute]:
@@ -139,17 +150,20 @@ def is_own(node: ast.Attribute) -> bool:
     return ast.unparse(node.value) in ("self", "cls", "super()")
 
 
-#: The private attributes of the library's objects and modules, packages left out.
-PRIVATE = (
-    {node.attr for tree in TREES.values() for node in attributes(tree) if is_own(node)}
-    | {name for tree in TREES.values() for name in names_at_the_top(tree) if name.startswith("_")}
-    | {
+def private_names() -> set[str]:
+    """The private attributes of the library's objects and modules, packages left out."""
+    of_objects = {node.attr for tree in trees().values() for node in attributes(tree) if is_own(node)}
+    of_modules = {name for tree in trees().values() for name in names_at_the_top(tree) if name.startswith("_")}
+    functions = {
         node.name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and re.match(r"_[a-z]", node.name)
     }
-) - {name.rpartition("/")[2].removesuffix(".py") for name in TREES}
+    packages = {name.rpartition("/")[2].removesuffix(".py") for name in trees()}
+    return (of_objects | of_modules | functions) - packages
+
+
 #: Documented names of the standard library that begin so.
 STANDARD = {"_exit", "_replace"}
 
@@ -163,17 +177,19 @@ def of_others(tree: ast.Module) -> list[ast.Attribute]:
 
 def test_tests_use_no_private_names() -> None:
     """They read and replace what a module lists, or what an object shows without an underscore."""
+    private = private_names()
+    tests = {path: ast.parse(path.read_text("utf-8")) for path in Path(__file__).parents[1].rglob("*.py")}
     read = {
         f"{path.name}:{node.lineno}: {ast.unparse(node)}"
-        for path, tree in TESTS.items()
+        for path, tree in tests.items()
         for node in of_others(tree)
-        if node.attr in PRIVATE - STANDARD
+        if node.attr in private - STANDARD
     }
     replaced = {
         f"{path.name}:{node.lineno}: {node.value}"
-        for path, tree in TESTS.items()
+        for path, tree in tests.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if re.fullmatch(r"redisson_dq\.[\w.{}]+", node.value) and node.value.rpartition(".")[2] in PRIVATE
+        if re.fullmatch(r"redisson_dq\.[\w.{}]+", node.value) and node.value.rpartition(".")[2] in private
     }
     assert sorted(read | replaced) == []
