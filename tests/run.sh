@@ -7,6 +7,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/lib.sh
 
+# Hundreds of processes of the tests import the same modules. Each would compile them anew.
+unset PYTHONDONTWRITEBYTECODE
+
 step() {
   printf '\n=== %s ===\n' "$1"
   shift
@@ -31,11 +34,23 @@ mvn --version | sed -n '1p;/^Java version/p'
 
 if [ "${1:-}" = --only-install ]; then exit; fi
 
+# The pages are built beside the other checks. Their output comes last.
+pages_say=$(mktemp)
+trap 'rm -f "$pages_say"' EXIT
+python -m sphinx -EW -q -c docs . build/docs >"$pages_say" 2>&1 &
+pages=$!
+build_pages() {
+  local rc=0
+  wait "$pages" || rc=$?
+  cat "$pages_say"
+  return "$rc"
+}
+
 step "ruff check" ruff check .
 step "ruff format" ruff format --check .
 step "mypy" mypy
 step "generated code" python .ci/unasync.py --check
-step "docs" python -m sphinx -EW -q -c docs . build/docs
+step "docs" build_pages
 
 if [ "${1:-}" = --only-checks ]; then exit; fi
 
