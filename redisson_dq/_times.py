@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Union
 
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["Delay", "down_to_ms", "due_word", "from_ms", "from_optional_ms", "seconds_of", "span_ms", "timeout_seconds"]
-__all__ += ["to_ms"]
+__all__ = [
+    "Delay",
+    "delays_in_seconds",
+    "down_to_ms",
+    "due_word",
+    "from_ms",
+    "from_optional_ms",
+    "seconds_of",
+    "span_ms",
+]
+__all__ += ["timeout_seconds", "to_ms"]
 
 #: Seconds, or a timedelta.
 Delay = Union[int, float, timedelta]
 
 # Scores are doubles: beyond 2**53 ms they lose milliseconds. Half of that leaves room for "now".
 _MAX_MS = 2**52
+_MAX_SECONDS = _MAX_MS / 1000
+
+# What nearly every delay is.
+_NUMBERS = frozenset((int, float))
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -47,19 +61,31 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
     given. An ``at`` that has passed means due at once.
     """
     # The common case comes first: every offer pays for it.
-    if at is None and type(delay) in (int, float) and 0 <= delay <= _MAX_MS / 1000:  # type: ignore[operator]
+    if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
         return str(_up_to_us(delay))  # type: ignore[arg-type]
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
         return f"@{max(0, to_ms(at, queue, 'at='))}"
+    return str(_up_to_us(_delay_seconds(queue, delay)))
+
+
+def delays_in_seconds(queue: str, delays: Sequence[Delay]) -> Sequence[float]:
+    """The delays of many offers in seconds, unrounded. Raises ArgumentError."""
+    # The common case comes first here too.
+    if _NUMBERS.issuperset(map(type, delays)) and all(0 <= delay <= _MAX_SECONDS for delay in delays):  # type: ignore[operator]
+        return delays  # type: ignore[return-value]
+    return [_delay_seconds(queue, delay) for delay in delays]
+
+
+def _delay_seconds(queue: str, delay: object) -> float:
     seconds = _seconds(delay, f"queue {queue!r}: a delay")
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
         raise ArgumentError(
             f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {delay!r}; "
             "give delay=0 for an item that is due at once"
         )
-    return str(_up_to_us(seconds))
+    return seconds
 
 
 def span_ms(span: Delay, queue: str, what: str) -> int:

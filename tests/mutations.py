@@ -63,6 +63,27 @@ MUTATIONS = [
         "tests/unit/test_engine.py::test_a_reserve_waits_longer_than_the_due_time",
     ),
     Mutation(
+        "offer_all: the first value counts as the head",
+        f"{_INCLUDE}/add_many.lua",
+        "if dues[i] < dues[head] then",
+        "if false then",
+        "tests/integration/test_queues.py::test_only_a_new_head_is_announced",
+    ),
+    Mutation(
+        "offer_all: a delay is rounded by itself",
+        f"{_INCLUDE}/add_many.lua",
+        "ceil((now_us + ceil(dues[i] * 1000000 - 0.001)) / 1000)",
+        "ceil(now_us / 1000) + ceil(dues[i] * 1000)",
+        "tests/integration/test_clock.py::test_only_the_sum_of_clock_and_delay_is_rounded",
+    ),
+    Mutation(
+        "offer_all: as many as the queue takes are one too few",
+        f"{_INCLUDE}/limit.lua",
+        "count_held() + count <= largest",
+        "count_held() + count < largest",
+        "tests/integration/test_settings_of_a_queue.py::test_offer_all_beyond_the_largest_size",
+    ),
+    Mutation(
         "transfer: what is not due is delivered",
         "redisson_dq/scripts/transfer.lua",
         "redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypeVar, overload
 
@@ -17,7 +17,7 @@ from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
-from redisson_dq.wire.request import Request, Word
+from redisson_dq.wire.request import Request
 
 __all__ = ["By", "DelayedRequests", "OnDuplicate"]
 
@@ -58,7 +58,7 @@ class DelayedRequests(ObjectRequests[T]):
         if id is None and deduplicate_for is None and expires is None and not context:
             if on_duplicate is not None:
                 raise ArgumentError(f"queue {self._side.name!r}: on_duplicate= goes with id= or deduplicate_for=")
-            plain = calls.offer(self._side.keys, self._side.options.envelope, (due, data), lean=self._side.lean)
+            plain = calls.offer(self._side.keys, self._side.options.envelope, due, data, lean=self._side.lean)
             return self._side.durably(plain, durable).then(lambda added: self._side.offered(added, data, None))
         if on_duplicate not in (None, "reject", "keep", "replace"):
             raise ArgumentError(
@@ -89,14 +89,14 @@ class DelayedRequests(ObjectRequests[T]):
         """One request for each batch. All values are checked and encoded before the first request is returned."""
         side, word = self._side, self._side.context_word(context)
 
-        def request_of(words: list[Word]) -> Request[Added]:
+        def request_of(delays: Sequence[float], values: list[bytes]) -> Request[Added]:
             if not word:
-                return calls.offer(side.keys, side.options.envelope, words, lean=side.lean)
-            return calls.offer_in_context(side.keys, side.options.envelope, words, word, lean=side.lean)
+                return calls.offer_all(side.keys, side.options.envelope, delays, values, lean=side.lean)
+            return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.lean)
 
         return [
-            side.durably(request_of(words), durable).then(lambda added: side.not_full(added).count)
-            for words in side.offer_batches(values_and_delays)
+            side.durably(request_of(delays, values), durable).then(lambda added: side.not_full(added).count)
+            for delays, values in side.offer_batches(values_and_delays)
         ]
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
--- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, need, announce, held_now, delivery_record, digest, leave, forget_histories
+-- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, need, announce, limit, delivery_record, digest, leave, forget_histories
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_ms, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -44,8 +44,7 @@ if record then
   end
 end
 
-local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
-if largest and not member and redis.call('ZCARD', keys.timeout) - count_held() >= largest then
+if not member and not has_room(1) then
   return reply_with({'full', '', 0, now_us})
 end
 if member then

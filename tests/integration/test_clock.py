@@ -104,7 +104,7 @@ def test_nothing_is_delivered_before_its_time_on_the_servers_clock(flavour: Flav
             assert seconds * 1000 + microseconds / 1000 >= due.pop(value, 0)
 
 
-@pytest.mark.parametrize("call", ["offer", "offer with an id", "reschedule"])
+@pytest.mark.parametrize("call", ["offer", "offer with an id", "offer_all", "offer_all with a context", "reschedule"])
 def test_only_the_sum_of_clock_and_delay_is_rounded(admin: Any, url: str, call: str) -> None:
     def server_us() -> int:
         seconds, micros = admin.time()
@@ -120,8 +120,15 @@ def test_only_the_sum_of_clock_and_delay_is_rounded(admin: Any, url: str, call: 
             delay_us = 60_000_000 + 37 * number
             delay = timedelta(microseconds=delay_us)
             before = server_us()
-            if call == "reschedule":
-                item.reschedule(delay=delay)
+            if call in ("reschedule", "offer_all", "offer_all with a context"):
+                if call == "reschedule":
+                    item.reschedule(delay=delay)
+                else:
+                    delayed.clear()
+                    context = {"trace": "1"} if call == "offer_all with a context" else None
+                    # A float and a timedelta of equal length are due at one time.
+                    delayed.offer_all([("a", delay), ("b", delay_us / 1_000_000)], context=context)
+                    assert len({score for _, score in admin.zrange(KEYS.timeout, 0, -1, withscores=True)}) == 1
                 due = admin.zrange(KEYS.timeout, 0, 0, withscores=True)[0][1]
             else:
                 made = delayed.offer("order-43", delay=delay, id=None if call == "offer" else f"id-{number}")

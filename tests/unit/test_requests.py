@@ -133,9 +133,9 @@ def test_arguments_are_checked_and_the_error_names_the_queue(
 
 def test_many_offers_go_in_parts_of_what_a_call_takes(delayed: Any) -> None:
     parts = delayed.offer_all((f"v{number}", number) for number in range(2500))
-    assert [(len(arguments(part)) - 1) // 2 for part in parts] == [1000, 1000, 500]
-    parts = delayed.offer_all([("a" * 600_000, 1)] * 3)
-    assert [(len(arguments(part)) - 1) // 2 for part in parts] == [1, 1, 1]
+    assert [len(arguments(part)) - 2 for part in parts] == [1000, 1000, 500]
+    parts = delayed.offer_all([("a" * size, 1) for size in (600_000, 600_000, 2_000_000, 400_000, 600_000, 1, 1)])
+    assert [len(arguments(part)) - 2 for part in parts] == [1, 1, 1, 2, 2]
 
 
 def test_the_reply_to_an_offer_is_an_item(delayed: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._times import due_word, timeout_seconds
+from redisson_dq._times import delays_in_seconds, due_word, timeout_seconds
 from redisson_dq.errors import ArgumentError
 
 UTC = timezone.utc
@@ -37,12 +37,22 @@ def test_a_delay_becomes_whole_microseconds_rounded_up(delay: Any, microseconds:
 def test_a_delay_that_is_negative_or_endless_is_refused(delay: Any) -> None:
     with pytest.raises(ArgumentError, match=r"queue 'orders'.*delay"):
         due_word("orders", delay, None)
+    with pytest.raises(ArgumentError, match=r"queue 'orders'.*delay"):
+        delays_in_seconds("orders", [1, delay, 2.5])
 
 
 @pytest.mark.parametrize("delay", ["5", True, b"1", object()])
 def test_a_delay_of_another_type_is_refused(delay: Any) -> None:
     with pytest.raises(ArgumentError, match="number of seconds or a timedelta"):
         due_word("orders", delay, None)
+    with pytest.raises(ArgumentError, match="number of seconds or a timedelta"):
+        delays_in_seconds("orders", [1, delay, 2.5])
+
+
+def test_many_delays_become_seconds() -> None:
+    assert delays_in_seconds("q", [1, 2.5]) == [1, 2.5]
+    assert delays_in_seconds("q", [1, timedelta(minutes=5), 0.25]) == [1.0, 300.0, 0.25]
+    assert list(delays_in_seconds("q", [])) == []
 
 
 def test_an_absolute_time_becomes_epoch_milliseconds() -> None:

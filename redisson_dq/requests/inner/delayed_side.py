@@ -6,12 +6,13 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._options import Options
-from redisson_dq._times import Delay, down_to_ms, due_word, from_ms, span_ms, to_ms
+from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, to_ms
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, DuplicateItemError, EnvelopeError, QueueFullError
 from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
@@ -85,18 +86,23 @@ class DelayedSide(LeasedSide[T]):
 
     # -- words of an offer -------------------------------------------------------------------------------------------
 
-    def offer_batches(self, values_and_delays: Iterable[tuple[T, Delay]]) -> Iterator[list[Word]]:
-        """The words of many offers, in batches for one call each. Checks and encodes all values."""
-        return _batches(self._words_of(pair) for pair in values_and_delays)
-
-    def _words_of(self, pair: tuple[T, Delay]) -> tuple[str, bytes]:
-        try:
-            value, delay = pair
-        except (TypeError, ValueError):
-            raise ArgumentError(
-                f"queue {self.name!r}: offer_all takes pairs of value and delay, not {pair!r}"
-            ) from None
-        return due_word(self.name, delay, None), self.encode(value)
+    def offer_batches(
+        self, values_and_delays: Iterable[tuple[T, Delay]]
+    ) -> Iterator[tuple[Sequence[float], list[bytes]]]:
+        """Delays in seconds and encoded values, in batches for one call each. Checks and encodes all of them."""
+        values: list[T] = []
+        delays: list[Delay] = []
+        for pair in values_and_delays:
+            try:
+                value, delay = pair
+            except (TypeError, ValueError):
+                raise ArgumentError(
+                    f"queue {self.name!r}: offer_all takes pairs of value and delay, not {pair!r}"
+                ) from None
+            values.append(value)
+            delays.append(delay)
+        seconds, encoded = delays_in_seconds(self.name, delays), self.encode_all(values)
+        return ((seconds[batch], encoded[batch]) for batch in _batches(encoded))
 
     def offer_key(self, id: str | None, data: bytes, deduplicate_for: Delay | None) -> Word:
         if id is None:
@@ -273,18 +279,15 @@ class DelayedSide(LeasedSide[T]):
         )
 
 
-def _batches(dues_and_values: Iterable[tuple[str, bytes]]) -> Iterator[list[Word]]:
-    batch: list[Word] = []
-    size = 0
-    for due, value in dues_and_values:
-        if len(batch) == 2 * _BATCH_VALUES or (batch and size + len(value) > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(due)
-        batch.append(value)
-        size += len(value)
-    if batch:
-        yield batch
+def _batches(values: list[bytes]) -> Iterator[slice]:
+    start = 0
+    while start < len(values):
+        stop = start + _BATCH_VALUES
+        if sum(map(len, values[start:stop])) > _BATCH_BYTES:
+            sizes = accumulate(map(len, values[start:stop]))
+            stop = start + max(1, sum(size <= _BATCH_BYTES for size in sizes))
+        yield slice(start, stop)
+        start = stop
 
 
 def warn_of_quarantine(keys: QueueKeys, count: int) -> None:

@@ -61,18 +61,22 @@ class OpenQueue(Generic[T]):
 
     def encode(self, value: T) -> bytes:
         """Raises EncodeError."""
+        return self._encoded([value])[0]
+
+    def encode_all(self, values: Iterable[T]) -> list[bytes]:
+        """Raises EncodeError, and ArgumentError for what is no collection of values."""
+        return self._encoded(self.collected(values))
+
+    def _encoded(self, values: list[T]) -> list[bytes]:
+        encode = self.codec.encode
         try:
-            return self.codec.encode(value)
+            return [encode(value) for value in values]
         except EncodeError as error:
             error.args = (f"queue {self.name!r}: {error}",)
             raise
         except Exception as error:
             message = f"queue {self.name!r}: {self.codec.name}: {error!r}"
             raise EncodeError(message, codec=self.codec.name) from error
-
-    def encode_all(self, values: Iterable[T]) -> list[bytes]:
-        """Raises EncodeError, and ArgumentError for what is no collection of values."""
-        return [self.encode(value) for value in self.collected(values)]
 
     def encode_sought(self, value: T) -> bytes:
         """The bytes by which a value is looked for.

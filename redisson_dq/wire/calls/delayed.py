@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import attrs
@@ -19,6 +20,7 @@ __all__ = [
     "clear",
     "contains",
     "offer",
+    "offer_all",
     "offer_in_context",
     "offer_item",
     "poll",
@@ -49,18 +51,33 @@ class Added:
     value: bytes | None = None
 
 
-def offer(
-    keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], *, lean: bool = False
+def offer(keys: QueueKeys, envelope: Envelope, due: str, value: bytes, *, lean: bool = False) -> Request[Added]:
+    """``due`` is a word of ``_times.due_word``."""
+    return call("offer", keys, (written(envelope, lean), due, value), _offered)
+
+
+def offer_all(
+    keys: QueueKeys, envelope: Envelope, delays: Sequence[float], values: Sequence[bytes], *, lean: bool = False
 ) -> Request[Added]:
-    """``dues_and_values`` alternates due times (see ``_times.due_word``) and encoded values."""
-    return call("offer", keys, (written(envelope, lean), *dues_and_values), _offered)
+    """At most 1,000 encoded values with their delays in seconds."""
+    return call("offer_all", keys, (written(envelope, lean), _doubles(delays), *values), _offered)
 
 
 def offer_in_context(
-    keys: QueueKeys, envelope: Envelope, dues_and_values: Iterable[Word], context: bytes, *, lean: bool = False
+    keys: QueueKeys,
+    envelope: Envelope,
+    delays: Sequence[float],
+    values: Sequence[bytes],
+    context: bytes,
+    *,
+    lean: bool = False,
 ) -> Request[Added]:
-    """Like :func:`offer`, with a context (JSON) for each value."""
-    return call("offer_in_context", keys, (written(envelope, lean), context, *dues_and_values), _offered)
+    """Like :func:`offer_all`, with a context (JSON) for each value."""
+    return call("offer_in_context", keys, (written(envelope, lean), context, _doubles(delays), *values), _offered)
+
+
+def _doubles(numbers: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(numbers)}d", *numbers)
 
 
 def _offered(reply: list[Any]) -> Added:

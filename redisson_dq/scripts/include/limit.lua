@@ -1,0 +1,9 @@
+-- How many values may wait.
+-- KEYS: timeout, settings, leases
+-- INCLUDE: held_now
+
+-- Whether so many more may wait.
+local function has_room(count)
+  local largest = tonumber(redis.call('HGET', keys.settings, 'max_size') or nil)
+  return not largest or redis.call('ZCARD', keys.timeout) - count_held() + count <= largest
+end
