@@ -22,6 +22,7 @@ from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq._sync.queues.deque import BlockingDeque
 from redisson_dq._sync.queues.handle import Handle
+from redisson_dq._sync.queues.leasing import terms_of
 from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
 from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
 from redisson_dq._sync.runtime import Runtime
@@ -264,17 +265,13 @@ class Client:
             raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
         if partitions is not None:
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            opened = tuple(self.delayed_queue(each, codec, transfer=transfer, lean=lean) for each in names)
-            return PartitionedDelayedQueue(self.runtime, name, opened)
+            sides = [DelayedSide[V](each, codec, self.runtime.options, lean=lean) for each in names]
+            opened = tuple(self._opened(DelayedQueue(self.runtime, side, transfer)) for side in sides)
+            return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.
-        terms = queue._side if isinstance(queue, BlockingQueue) else None
+        delivery_limit, dead_letter = terms_of(queue) if isinstance(queue, BlockingQueue) else (10, None)
         side = DelayedSide[V](
-            name,
-            codec,
-            self.runtime.options,
-            lean=lean,
-            delivery_limit=10 if terms is None else terms.delivery_limit or None,
-            dead_letter=None if terms is None else terms.dead_letter,
+            name, codec, self.runtime.options, lean=lean, delivery_limit=delivery_limit, dead_letter=dead_letter
         )
         return self._opened(DelayedQueue(self.runtime, side, transfer))
 

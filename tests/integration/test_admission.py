@@ -16,6 +16,7 @@ import redisson_dq
 from redisson_dq import SettleOutcome
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
@@ -82,7 +83,9 @@ def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -
     seen = run(source.peek(1000))
     admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
     settling = Settling(source, "orders")
-    return admitted, [Delivery(queue.connections, settling, each, each.data.decode()) for each in admitted.leased]
+    return admitted, [
+        Delivery(queue.connections, Lease(settling, each), each.data.decode()) for each in admitted.leased
+    ]
 
 
 def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:

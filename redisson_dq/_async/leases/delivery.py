@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import logging
-import time
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._concurrency import AsyncCallback, async_finish
+from redisson_dq._async.leases.lease import Lease
+from redisson_dq._concurrency import async_finish
 from redisson_dq._texts import described
 from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
-from redisson_dq.wire.leases import Leased, LeaseRecord
 from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["Delivery", "DeliveryRequests"]
+__all__ = ["Delivery", "DeliveryRequests", "lease_of"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -49,32 +48,37 @@ class DeliveryRequests(Generic[T]):
         return self._settled(self._settling.reject(self._ids, reason), durable)
 
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        delivery = self._delivery
+
         def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
             now_us, deadline_ms, outcomes = reply
-            return self._delivery._extended(outcomes[0], deadline_ms, now_us)
+            return lease_of(delivery).extended(outcomes[0], deadline_ms, now_us)
 
         request = self._settling.extend(self._ids, visibility_timeout)
         return self._settling.durably(request, durable).then(extended, fence=self._fence_of_extend)
 
     @property
     def _settling(self) -> Settling:
-        return self._delivery._settling
+        return lease_of(self._delivery).settling
 
     @property
     def _ids(self) -> list[bytes]:
-        return [self._delivery._leased.id]
+        return [lease_of(self._delivery).id]
 
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
         delivery = self._delivery
         return self._settling.durably(request, durable).then(
-            lambda outcomes: delivery._settled(outcomes[0]), fence=self._fence, on_sending=delivery._begin_ending
+            # It holds the delivery, whose lease is renewed as long as somebody has it.
+            lambda outcomes: lease_of(delivery).settled(outcomes[0]),
+            fence=self._fence,
+            on_sending=lease_of(delivery).begin_ending,
         )
 
     def _fence(self) -> Fence:
-        return self._settling.fence(self._delivery._leased.id, [0, [b"lost"]])
+        return self._settling.fence(self._ids[0], [0, [b"lost"]])
 
     def _fence_of_extend(self) -> Fence:
-        return self._settling.fence(self._delivery._leased.id, [0, 0, [b"lost"]])
+        return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
 
 
 class Delivery(Generic[T]):
@@ -88,29 +92,19 @@ class Delivery(Generic[T]):
     the block that ended the lease stands.
     """
 
-    def __init__(self, connections: Connections, settling: Settling, leased: Leased, value: T) -> None:
+    def __init__(self, connections: Connections, lease: Lease, value: T) -> None:
         self._connections = connections
-        self._settling = settling
-        self._leased = leased
-        self._read: LeaseRecord | None = None
+        self._lease = lease
         self._value = value
-        self._deadline_ms = leased.deadline_ms
-        self._now_us, self._read_ns = leased.now_us, leased.read_ns
-        self._outcome: SettleOutcome | None = None
-        # True when a call to end the lease was sent, or the lease is lost. It is no longer renewed then.
-        self._is_ending = False
-        # Its renewal failed for too long.
-        self._is_given_up = False
-        self._on_lost: AsyncCallback[Any] | None = None
 
     def __repr__(self) -> str:
-        state = f"until {self.deadline}" if self._outcome is None else self._outcome.value
-        return f"<Delivery {self.id!r} of {self._settling.name!r}, attempt {self.attempt}, {state}>"
+        state = f"until {self.deadline}" if self.outcome is None else self.outcome.value
+        return f"<Delivery {self.id!r} of {self._lease.name!r}, attempt {self.attempt}, {state}>"
 
     def __reduce__(self) -> NoReturn:
         # A copy would not learn how the lease ends.
         raise TypeError(
-            f"queue {self._settling.name!r}: a delivery belongs to the client that received it, and is neither pickled "
+            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and is neither pickled "
             "nor copied: pass on its value, and end it here"
         )
 
@@ -119,7 +113,7 @@ class Delivery(Generic[T]):
     @property
     def id(self) -> str:
         """What names this delivery, in hexadecimal. Another delivery of the same value has another id."""
-        return self._leased.id.hex()
+        return self._lease.id.hex()
 
     @property
     def value(self) -> T:
@@ -129,68 +123,67 @@ class Delivery(Generic[T]):
     @property
     def data(self) -> bytes:
         """The value's bytes as they were received."""
-        return self._leased.data
+        return self._lease.leased.data
 
     @property
     def attempt(self) -> int:
         """Which delivery of the value this is, from 1 on."""
-        return self._record.attempt
+        return self._lease.record.attempt
 
     @property
     def failures(self) -> int:
         """How many deliveries before ended with :meth:`nack`."""
-        return self._record.failures
+        return self._lease.record.failures
 
     @property
     def crashes(self) -> int:
         """How many deliveries before ended by their deadline."""
-        return self._record.crashes
+        return self._lease.record.crashes
 
     @property
     def reason(self) -> str:
         """What the last :meth:`nack` gave as its reason, or an empty str."""
-        return self._record.reason
+        return self._lease.record.reason
 
     @property
     def first_received(self) -> datetime:
         """When the value was received for the first time, in UTC on the server's clock."""
-        return self.received if self._record.first_ms is None else from_ms(self._record.first_ms)
+        return self.received if self._lease.record.first_ms is None else from_ms(self._lease.record.first_ms)
 
     @property
     def received(self) -> datetime:
         """When it was received now."""
-        return from_ms(self._record.received_ms or self._leased.now_us // 1000)
+        return from_ms(self._lease.record.received_ms or self._lease.leased.now_us // 1000)
 
     @property
     def offered(self) -> datetime | None:
         """When it was offered. Known where the offer had a ``context=``, else None."""
-        return from_optional_ms(self._record.offered_ms)
+        return from_optional_ms(self._lease.record.offered_ms)
 
     @property
     def due(self) -> datetime | None:
         """When it was due. Known where the offer had a ``context=``, else None."""
-        return from_optional_ms(self._record.due_ms)
+        return from_optional_ms(self._lease.record.due_ms)
 
     @property
     def context(self) -> dict[str, str]:
         """What the offer gave as ``context=``, else empty."""
-        return dict(self._record.context)
+        return dict(self._lease.record.context)
 
     @property
     def deadline(self) -> datetime:
         """Until when the value is this receiver's, in UTC on the server's clock."""
-        return from_ms(self._deadline_ms)
+        return from_ms(self._lease.deadline_ms)
 
     @property
     def remaining(self) -> timedelta:
         """How long from now until the deadline; below zero when that has passed. No round trip."""
-        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
-        return timedelta(microseconds=self._deadline_ms * 1000 - self._now_us - passed_us)
+        return self._lease.remaining
 
     @property
     def outcome(self) -> SettleOutcome | None:
         """The outcome of the last call on this delivery; None before the first."""
-        return self._outcome
+        return self._lease.outcome
 
     @property
     def lost(self) -> bool:
@@ -198,9 +191,9 @@ class Delivery(Generic[T]):
 
         A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
         """
-        if self._outcome in (None, SettleOutcome.EXTENDED):
-            return self._is_given_up or self.remaining <= timedelta(0)
-        return self._outcome is SettleOutcome.LOST
+        if not self._lease.is_over:
+            return self._lease.is_given_up or self.remaining <= timedelta(0)
+        return self.outcome is SettleOutcome.LOST
 
     @property
     def requests(self) -> DeliveryRequests[T]:
@@ -263,11 +256,11 @@ class Delivery(Generic[T]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._outcome not in (None, SettleOutcome.EXTENDED):
+        if self._lease.is_over:
             return
         if kind is None:
             if not await self.ack():
-                logger.warning("queue %r: the lease of %s had ended before its ack", self._settling.name, self.id)
+                logger.warning("queue %r: the lease of %s had ended before its ack", self._lease.name, self.id)
             return
         counts = error is not None and issubclass(kind, Exception)
         reason = described(error) if error is not None and counts else None
@@ -275,26 +268,9 @@ class Delivery(Generic[T]):
             await async_finish(self.nack(count=counts, reason=reason))
         except RedissonDQError as failure:
             # The block's own error is raised, and the lease ends by its deadline.
-            logger.warning("queue %r: %s cannot be given back: %s", self._settling.name, self.id, failure)
+            logger.warning("queue %r: %s cannot be given back: %s", self._lease.name, self.id, failure)
 
-    # -- inside ------------------------------------------------------------------------------------------------------
 
-    @property
-    def _record(self) -> LeaseRecord:
-        """What is known of the value. Read at the first use, as most receivers never ask."""
-        if self._read is None:
-            self._read = self._leased.record
-        return self._read
-
-    def _begin_ending(self) -> None:
-        self._is_ending = True
-
-    def _settled(self, outcome: SettleOutcome) -> SettleOutcome:
-        if outcome or self._outcome in (None, SettleOutcome.EXTENDED):
-            self._outcome = outcome
-        return outcome
-
-    def _extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
-        if outcome:
-            self._deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()
-        return self._settled(outcome)
+def lease_of(delivery: Delivery[Any]) -> Lease:
+    """The lease that a delivery shows, for those who renew it or end it."""
+    return delivery._lease

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncMutex, AsyncSwitch, async_call
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
@@ -74,7 +74,7 @@ class Renewal:
     def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
         for each in deliveries:
-            each._on_lost = on_lost
+            lease_of(each).on_lost = on_lost
         with self._mutex:
             if self._closed:
                 return
@@ -84,7 +84,7 @@ class Renewal:
                     AsyncBackgroundTask(self._run, "redisson_dq-renewal"),
                     AsyncBackgroundTask(self._watch, "redisson_dq-watch"),
                 ]
-        visible = deliveries[0]._settling.source.visible_ms / 1000
+        visible = lease_of(deliveries[0]).visible
         left = min(each.remaining for each in deliveries).total_seconds()
         self._renewing.bring_forward(left - _RENEW * visible)
         self._watching.bring_forward(left - _GIVE_UP * visible)
@@ -125,13 +125,13 @@ class Renewal:
         """Gives up the leases whose renewal has hung for too long, and tells how long until the next look."""
         pause: float | None = None
         for delivery in self._living():
-            visible = delivery._settling.source.visible_ms / 1000
+            lease = lease_of(delivery)
             asked_at = self._asked_at
             # An answer that was asked for only now may still come: a loop that was blocked begins with both tasks.
             hung = 0.0 if asked_at is None else time.monotonic() - asked_at
-            wait = max(delivery.remaining.total_seconds() - _GIVE_UP * visible, _AGAIN * visible - hung)
+            wait = max(lease.remaining.total_seconds() - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
             if wait <= 0:
-                delivery._is_given_up = True
+                lease.is_given_up = True
                 await self._tell(delivery)
             else:
                 pause = wait if pause is None else min(pause, wait)
@@ -141,7 +141,7 @@ class Renewal:
         """What is still to be kept."""
         with self._mutex:
             for delivery in list(self._kept):
-                if delivery._is_ending:
+                if lease_of(delivery).is_ending:
                     self._kept.discard(delivery)
             return list(self._kept)
 
@@ -150,13 +150,14 @@ class Renewal:
         due: dict[Settling, list[Delivery[Any]]] = {}
         pause: float | None = None
         for delivery in self._living():
-            visible = delivery._settling.source.visible_ms / 1000
-            wait = delivery.remaining.total_seconds() - _RENEW * visible
-            again = tried.get(delivery._settling, 0.0) + _AGAIN * visible - time.monotonic()
+            lease = lease_of(delivery)
+            visible = lease.visible
+            wait = lease.remaining.total_seconds() - _RENEW * visible
+            again = tried.get(lease.settling, 0.0) + _AGAIN * visible - time.monotonic()
             wait = max(wait, again)
             # Renewals that are due a little later are sent along.
             if wait <= _AGAIN * visible and again <= 0:
-                due.setdefault(delivery._settling, []).append(delivery)
+                due.setdefault(lease.settling, []).append(delivery)
                 wait = _AGAIN * visible
             pause = wait if pause is None else min(pause, wait)
         return due, None if pause is None else max(pause, 0.001)
@@ -165,7 +166,7 @@ class Renewal:
         """False when it has to be tried again soon."""
         for start in range(0, len(deliveries), 1000):
             batch = deliveries[start : start + 1000]
-            request = settling.extend([each._leased.id for each in batch], settling.source.visible_ms / 1000)
+            request = settling.extend([lease_of(each).id for each in batch], settling.source.visible_ms / 1000)
             self._asked_at = time.monotonic()
             try:
                 now_us, deadline_ms, outcomes = await self._connections.run(request)
@@ -183,25 +184,27 @@ class Renewal:
                 self._asked_at = None
             self._connections.outage.ended(_PLACE)
             for each, outcome in zip(batch, outcomes, strict=True):
-                if each._is_ending:
+                if lease_of(each).is_ending:
                     continue
-                each._extended(outcome, deadline_ms, now_us)
+                lease_of(each).extended(outcome, deadline_ms, now_us)
                 if outcome is SettleOutcome.LOST:
                     await self._tell(each)
         return True
 
     async def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
         for each in deliveries:
-            if each.remaining.total_seconds() <= _GIVE_UP * visible and not each._is_ending:
-                each._is_given_up = True
+            lease = lease_of(each)
+            if lease.remaining.total_seconds() <= _GIVE_UP * visible and not lease.is_ending:
+                lease.is_given_up = True
                 await self._tell(each)
 
     async def _tell(self, delivery: Delivery[Any]) -> None:
+        lease = lease_of(delivery)
         with self._mutex:
-            told, delivery._is_ending = delivery._is_ending, True
-        if told or delivery._on_lost is None:
+            told, lease.is_ending = lease.is_ending, True
+        if told or lease.on_lost is None:
             return
         try:
-            await async_call(delivery._on_lost, delivery)
+            await async_call(lease.on_lost, delivery)
         except Exception:
-            logger.exception("queue %r: what is called for a lost lease failed", delivery._settling.name)
+            logger.exception("queue %r: what is called for a lost lease failed", lease.name)

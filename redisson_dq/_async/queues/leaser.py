@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, async_finish, async_sleep
@@ -203,13 +204,13 @@ class Leaser(Generic[T]):
         values, first = side.decoded([each.data for each in leased])
         if first is None:
             found = zip(leased, values, strict=True)
-            return [Delivery(connections, settling, each, value) for each, value in found], None
+            return [Delivery(connections, Lease(settling, each), value) for each, value in found], None
         opened: list[Delivery[T]] = []
         unreadable: list[Leased] = []
         for each in leased:
             values, error = side.decoded([each.data])
             if error is None:
-                opened.append(Delivery(connections, settling, each, values[0]))
+                opened.append(Delivery(connections, Lease(settling, each), values[0]))
             else:
                 unreadable.append(each)
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]

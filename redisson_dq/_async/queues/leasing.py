@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.partitioned import Partitioned
@@ -22,7 +23,7 @@ from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
 from redisson_dq.wire.request import Request
 
-__all__ = ["LeasingQueue"]
+__all__ = ["LeasingQueue", "terms_of"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -156,12 +157,12 @@ class LeasingQueue(Handle[T], Generic[T]):
         :Guarantee: atomic for each 1,000; may safely be repeated
         """
 
-        def extended(batch: list[Delivery[T]], reply: tuple[int, int, list[SettleOutcome]]) -> list[SettleOutcome]:
+        def extended(batch: list[Lease], reply: tuple[int, int, list[SettleOutcome]]) -> list[SettleOutcome]:
             now_us, deadline_ms, found = reply
-            return [each._extended(outcome, deadline_ms, now_us) for each, outcome in zip(batch, found, strict=True)]
+            return [each.extended(outcome, deadline_ms, now_us) for each, outcome in zip(batch, found, strict=True)]
 
         return await self._run_all(
-            self._deliveries(deliveries),
+            self._leases(deliveries),
             lambda settling, ids: settling.extend(ids, visibility_timeout),
             extended,
             durable,
@@ -234,35 +235,33 @@ class LeasingQueue(Handle[T], Generic[T]):
         request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
         durable: Durability | None,
     ) -> list[SettleOutcome]:
-        chosen = self._deliveries(deliveries)
+        chosen = self._leases(deliveries)
         for each in chosen:
-            each._is_ending = True
+            each.begin_ending()
         return await self._run_all(chosen, request_of, _settled, durable)
 
-    def _deliveries(self, deliveries: Iterable[Delivery[T]]) -> list[Delivery[T]]:
+    def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         chosen = self._side.collected(deliveries)
         for each in chosen:
             if not isinstance(each, Delivery):
                 raise ArgumentError(f"queue {self.name!r}: a collection of deliveries is wanted, not {each!r}")
-        return chosen
+        return [lease_of(each) for each in chosen]
 
     async def _run_all(
         self,
-        deliveries: list[Delivery[T]],
+        leases: list[Lease],
         request_of: Callable[[Settling, list[bytes]], Request[U]],
-        noted: Callable[[list[Delivery[T]], U], list[SettleOutcome]],
+        noted: Callable[[list[Lease], U], list[SettleOutcome]],
         durable: Durability | None,
     ) -> list[SettleOutcome]:
-        """One outcome for each delivery, in one round trip. Raises the first error when all have been answered.
+        """One outcome for each lease, in one round trip. Raises the first error when all have been answered.
 
-        ``noted`` notes the outcomes of some deliveries. That is part of reading the reply, so they are known whatever
+        ``noted`` notes the outcomes of some of them. That is part of reading the reply, so they are known whatever
         becomes of the others and of the confirmation.
         """
-        batches = _batches(deliveries)
+        batches = _batches(leases)
         requests = [
-            self._side.durably(request_of(settling, [each._leased.id for each in batch]), durable).then(
-                partial(noted, batch)
-            )
+            self._side.durably(request_of(settling, [each.id for each in batch]), durable).then(partial(noted, batch))
             for settling, batch in batches
         ]
         if len(requests) == 1:
@@ -274,18 +273,23 @@ class LeasingQueue(Handle[T], Generic[T]):
             if isinstance(found, RedissonDQError):
                 raise found
             outcomes.update(zip(map(id, batch), found, strict=True))
-        return [outcomes[id(each)] for each in deliveries]
+        return [outcomes[id(each)] for each in leases]
 
 
-def _settled(deliveries: list[Delivery[T]], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
-    return [each._settled(outcome) for each, outcome in zip(deliveries, outcomes, strict=True)]
+def terms_of(queue: LeasingQueue[Any]) -> tuple[int | None, str | None]:
+    """The delivery limit and the dead-letter queue of a handle, as they were given."""
+    return queue._side.delivery_limit or None, queue._side.dead_letter
 
 
-def _batches(deliveries: Sequence[Delivery[T]]) -> list[tuple[Settling, list[Delivery[T]]]]:
-    """The deliveries in parts of 1,000, each of one queue and kind. A delivery that is given twice counts once."""
-    by_settling: dict[Settling, dict[int, Delivery[T]]] = {}
-    for each in deliveries:
-        by_settling.setdefault(each._settling, {})[id(each)] = each
+def _settled(leases: list[Lease], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
+    return [each.settled(outcome) for each, outcome in zip(leases, outcomes, strict=True)]
+
+
+def _batches(leases: Sequence[Lease]) -> list[tuple[Settling, list[Lease]]]:
+    """The leases in parts of 1,000, each of one queue and kind. A lease that is given twice counts once."""
+    by_settling: dict[Settling, dict[int, Lease]] = {}
+    for each in leases:
+        by_settling.setdefault(each.settling, {})[id(each)] = each
     return [
         (settling, list(chosen.values())[start : start + 1000])
         for settling, chosen in by_settling.items()

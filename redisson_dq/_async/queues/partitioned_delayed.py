@@ -18,9 +18,9 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import OnDuplicate
+from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.routing import DelayedRouting
 from redisson_dq.requests.partitioned import PartitionedDelayedRequests
-from redisson_dq.requests.waiting_item import WaitingItem
 
 __all__ = ["PartitionedDelayedQueue"]
 
@@ -42,9 +42,13 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     requests: PartitionedDelayedRequests[T]
     _routing: DelayedRouting[T]
 
-    def __init__(self, runtime: Runtime, name: str, partitions: tuple[DelayedQueue[T], ...]) -> None:
-        routing = DelayedRouting(len(partitions), partitions[0]._side)
+    def __init__(
+        self, runtime: Runtime, name: str, partitions: tuple[DelayedQueue[T], ...], side: DelayedSide[T]
+    ) -> None:
+        """``side`` is that of any partition."""
+        routing = DelayedRouting(len(partitions), side)
         super().__init__(runtime, name, partitions, routing)
+        self._side = side
         self.requests = PartitionedDelayedRequests([each.requests for each in partitions], routing, name)
 
     # -- offering ----------------------------------------------------------------------------------------------------
@@ -103,7 +107,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """
         if key is not None:
             check_function(key, self.name)
-        pairs = self.partitions[0]._side.collected(values_and_delays)
+        pairs = self._side.collected(values_and_delays)
         shares: dict[DelayedQueue[T], list[tuple[T, Delay]]] = {}
         for pair in pairs:
             shares.setdefault(self._partition_of_pair(pair, key), []).append(pair)
@@ -138,9 +142,10 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """
         # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
         self.partitions[0].requests.items(start, stop)
-        pages = await self._ask(lambda partition: partition.requests.items(0, stop).then(_items_of(partition)))
-        merged = heapq.merge(*pages, key=lambda item: item._state.due_ms or 0)
-        return list(islice(merged, start, stop + 1))
+        found = await self._ask(lambda partition: partition.requests.items(0, stop))
+        pages = [[(partition, state) for state in page] for partition, page in zip(self.partitions, found, strict=True)]
+        merged = heapq.merge(*pages, key=lambda pair: pair[1].due_ms or 0)
+        return [DelayedItem(partition, state) for partition, state in islice(merged, start, stop + 1)]
 
     async def find(self, id: str, key: str | None = None) -> DelayedItem[T] | None:
         """The waiting item with that id, or None when it does not wait.
@@ -152,17 +157,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """
         if key is not None:
             return await self.partition_for(key).find(id)
-        home = self._home_of(id)
-        # An id that was made for an item says nothing of its partition.
-        if entry_id(id) is None and (item := await home.find(id)) is not None:
-            return item
-        found = await self._ask(lambda partition: partition.requests.find(id).then(_item_of(partition)))
-        items = [item for item in found if item is not None]
-        if len(items) > 1:
-            raise ArgumentError(
-                f"queue {self.name!r}: items with the id {id!r} wait in {len(items)} partitions; give the key= of one"
-            )
-        return items[0] if items else None
+        found = await self._sought(id)
+        return None if found is None else found[1]
 
     async def next_due(self) -> datetime | None:
         """When the next item of any partition is due, in UTC; None when nothing waits.
@@ -315,8 +311,22 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """The key's partition, or the one where the item waits."""
         if key is not None:
             return self.partition_for(key)
-        item = await self.find(id)
-        return None if item is None else next(each for each in self.partitions if each is item._queue)
+        found = await self._sought(id)
+        return None if found is None else found[0]
+
+    async def _sought(self, id: str) -> tuple[DelayedQueue[T], DelayedItem[T]] | None:
+        """The waiting item with that id, and its partition. Raises ArgumentError when several partitions have one."""
+        home = self._home_of(id)
+        # An id that was made for an item says nothing of its partition.
+        if entry_id(id) is None and (item := await home.find(id)) is not None:
+            return home, item
+        states = await self._ask(lambda partition: partition.requests.find(id))
+        found = [(each, state) for each, state in zip(self.partitions, states, strict=True) if state is not None]
+        if len(found) > 1:
+            raise ArgumentError(
+                f"queue {self.name!r}: items with the id {id!r} wait in {len(found)} partitions; give the key= of one"
+            )
+        return (found[0][0], DelayedItem(*found[0])) if found else None
 
 
 def _most_telling(outcomes: list[Outcome]) -> Outcome:
@@ -324,11 +334,3 @@ def _most_telling(outcomes: list[Outcome]) -> Outcome:
     # DELIVERED comes last. Any partition concludes it from an id that was made, as such an id holds the due time.
     telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
     return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)
-
-
-def _item_of(partition: DelayedQueue[T]) -> Callable[[WaitingItem[T] | None], DelayedItem[T] | None]:
-    return lambda found: None if found is None else DelayedItem(partition, found)
-
-
-def _items_of(partition: DelayedQueue[T]) -> Callable[[list[WaitingItem[T]]], list[DelayedItem[T]]]:
-    return lambda page: [DelayedItem(partition, found) for found in page]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
     LoggerAdapter = logging.LoggerAdapter
 
-__all__ = ["Event", "EventLogger", "current_event", "current"]
+__all__ = ["Event", "EventLogger", "cancel", "current_event", "current"]
 
 current: contextvars.ContextVar[Event | None] = contextvars.ContextVar("redisson_dq_event", default=None)
 
@@ -111,8 +111,10 @@ class Event:
         """
         return self._side.call(lambda: self._delivery.extend(visibility_timeout))
 
-    def _cancel(self) -> None:
-        self._cancelled = True
+
+def cancel(event: Event) -> None:
+    """Tells the handler that the outcome counts no more."""
+    event._cancelled = True
 
 
 def current_event() -> Event | None:

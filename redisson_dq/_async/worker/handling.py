@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._async.worker.event import Event, current
+from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
@@ -108,7 +108,7 @@ class Handling:
         with self._mutex:
             for event in self.events:
                 if event.delivery is delivery and not self._decided:
-                    event._cancel()
+                    cancel(event)
             if not all(event.cancelled for event in self.events):
                 return
         if self._decide():
@@ -134,7 +134,7 @@ class Handling:
 
     def _cancel(self) -> None:
         for event in self.events:
-            event._cancel()
+            cancel(event)
         if self._running is not None:
             self._running.cancel()
 
@@ -275,7 +275,7 @@ class Handling:
                 event.id,
             )
             # Renewed no more.
-            event.delivery._is_ending = True
+            lease_of(event.delivery).begin_ending()
             return False
         return True
 

@@ -10,7 +10,8 @@ from typing import Any, Union
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.leases.lease import Lease
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
@@ -78,7 +79,7 @@ _Then = Callable[[SettleOutcome], object]
 
 @attrs.define(eq=False)
 class _Settlement:
-    delivery: Delivery[Any]
+    lease: Lease
     how: Ending
     then: _Then
 
@@ -99,8 +100,9 @@ class Settler:
 
     def put(self, delivery: Delivery[Any], how: Ending, then: _Then) -> None:
         """Ends a lease soon. From here on it is renewed no more."""
-        delivery._is_ending = True
-        self._settlements.put(_Settlement(delivery, how, then))
+        lease = lease_of(delivery)
+        lease.begin_ending()
+        self._settlements.put(_Settlement(lease, how, then))
 
     async def aclose(self, timeout: float, timeout_away: float) -> None:
         """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
@@ -141,7 +143,7 @@ class Settler:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
         groups: dict[tuple[Settling, Ending], list[_Settlement]] = {}
         for settlement in settlements:
-            groups.setdefault((settlement.delivery._settling, settlement.how), []).append(settlement)
+            groups.setdefault((settlement.lease.settling, settlement.how), []).append(settlement)
         batches = [
             (settling, how, some[start : start + _AT_ONCE])
             for (settling, how), some in groups.items()
@@ -149,7 +151,7 @@ class Settler:
         ]
         requests = []
         for settling, how, batch in batches:
-            request = how.request(settling, [settlement.delivery._leased.id for settlement in batch])
+            request = how.request(settling, [settlement.lease.id for settlement in batch])
             requests.append(settling.durably(request, None))
         results: list[Any]
         try:
@@ -163,9 +165,7 @@ class Settler:
         trouble: RedissonDQError | None = None
         for (_, how, batch), result in zip(batches, results, strict=True):
             if isinstance(result, DurabilityError):
-                logger.warning(
-                    "queue %r: done, but not confirmed in time: %s", batch[0].delivery._settling.name, result
-                )
+                logger.warning("queue %r: done, but not confirmed in time: %s", batch[0].lease.name, result)
                 result = [how.done] * len(batch)
             if isinstance(result, RedissonDQError):
                 trouble = result
@@ -185,20 +185,20 @@ class Settler:
     def _still(self, settlement: _Settlement, trouble: RedissonDQError | None) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
         ends = self._gives_up or isinstance(trouble, ClosedError)
-        if settlement.delivery.remaining.total_seconds() > 0 and not ends:
+        if settlement.lease.remaining.total_seconds() > 0 and not ends:
             return True
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",
-            settlement.delivery._settling.name,
-            settlement.delivery.id,
+            settlement.lease.name,
+            settlement.lease.id.hex(),
             trouble,
         )
         self._tell(settlement, SettleOutcome.LOST)
         return False
 
     def _tell(self, settlement: _Settlement, outcome: SettleOutcome) -> None:
-        settlement.delivery._settled(outcome)
+        settlement.lease.settled(outcome)
         try:
             settlement.then(outcome)
         except Exception:
-            logger.exception("queue %r: what follows the end of a lease failed", settlement.delivery._settling.name)
+            logger.exception("queue %r: what follows the end of a lease failed", settlement.lease.name)

@@ -14,8 +14,8 @@ from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
 from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, is_cancelled, perform
-from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.worker.event import Event, current
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._texts import described
@@ -111,7 +111,7 @@ class Handling:
         with self._mutex:
             for event in self.events:
                 if event.delivery is delivery and not self._decided:
-                    event._cancel()
+                    cancel(event)
             if not all(event.cancelled for event in self.events):
                 return
         if self._decide():
@@ -137,7 +137,7 @@ class Handling:
 
     def _cancel(self) -> None:
         for event in self.events:
-            event._cancel()
+            cancel(event)
         if self._running is not None:
             self._running.cancel()
 
@@ -278,7 +278,7 @@ class Handling:
                 event.id,
             )
             # Renewed no more.
-            event.delivery._is_ending = True
+            lease_of(event.delivery).begin_ending()
             return False
         return True
 

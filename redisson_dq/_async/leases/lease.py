@@ -1,0 +1,80 @@
+"""One lease as this client holds it: until when, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+from redisson_dq._concurrency import AsyncCallback
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.leases import Leased, LeaseRecord
+
+__all__ = ["Lease"]
+
+
+class Lease:
+    """What a delivery shows, and what those change that renew leases or end them."""
+
+    def __init__(self, settling: Settling, leased: Leased) -> None:
+        self.settling = settling
+        self.leased = leased
+        self.deadline_ms = leased.deadline_ms
+        #: The outcome of the last call on it; None before the first.
+        self.outcome: SettleOutcome | None = None
+        #: True when a call to end it was sent, or it is lost. It is no longer renewed then.
+        self.is_ending = False
+        #: Its renewal failed for too long.
+        self.is_given_up = False
+        #: Is called with the delivery when it cannot be kept.
+        self.on_lost: AsyncCallback[Any] | None = None
+        self._now_us, self._read_ns = leased.now_us, leased.read_ns
+        self._record: LeaseRecord | None = None
+
+    @property
+    def id(self) -> bytes:
+        return self.leased.id
+
+    @property
+    def name(self) -> str:
+        """The queue's."""
+        return self.settling.name
+
+    @property
+    def visible(self) -> float:
+        """For how many seconds it was made."""
+        return self.settling.source.visible_ms / 1000
+
+    @property
+    def record(self) -> LeaseRecord:
+        """What is known of the value. Read at the first use, as most receivers never ask."""
+        if self._record is None:
+            self._record = self.leased.record
+        return self._record
+
+    @property
+    def remaining(self) -> timedelta:
+        """How long from now until the deadline; below zero when that has passed."""
+        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
+        return timedelta(microseconds=self.deadline_ms * 1000 - self._now_us - passed_us)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a call has ended it, or found that it had ended."""
+        return self.outcome not in (None, SettleOutcome.EXTENDED)
+
+    def begin_ending(self) -> None:
+        self.is_ending = True
+
+    def settled(self, outcome: SettleOutcome) -> SettleOutcome:
+        """Notes what a call did. The first end stands."""
+        if outcome or not self.is_over:
+            self.outcome = outcome
+        return outcome
+
+    def extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
+        """Notes another deadline."""
+        if outcome:
+            self.deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()
+        return self.settled(outcome)
