@@ -12,6 +12,7 @@ import attrs
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.limits import Admission, Limit, Rate
+from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
 __all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive"]
@@ -82,6 +83,18 @@ class Handler:
     shape: Shape
     #: How many of its runs are going on.
     running: int = 0
+    #: Its values that came while it had no free slot.
+    parking: Parking = attrs.field(factory=Parking)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has no free slot."""
+        return self.running >= self.concurrency
+
+    @property
+    def parks(self) -> bool:
+        """Whether its values may be parked while it is full. Not those that took a token or a slot of a limit."""
+        return self.admission is None or (self.admission.rate is None and self.admission.limit is None)
 
     @property
     def name(self) -> str:

@@ -215,6 +215,84 @@ def test_handlers_of_one_queue_have_their_own_slots(admin: Any, flavour: Flavour
     assert slow.most == 2
 
 
+@pytest.mark.parametrize("kind", ["plain", "bounded", "partitions"])
+def test_a_handler_that_is_busy_for_long_holds_up_no_other(flavour: Flavour, client: Any, kind: str) -> None:
+    """What comes for it meanwhile waits in Redis, uncounted, and comes again."""
+    kinds: dict[str, dict[str, Any]] = {"plain": {}, "bounded": {"bounded": True}, "partitions": {"partitions": 2}}
+    options = kinds[kind]
+    # With a total limit one loop receives from both queues.
+    worker = flavour.worker(client, concurrency=None if kind == "plain" else 6)
+    slow, quick, other = Gate(), Ledger(), Ledger()
+    seen = Ledger()
+
+    def handle(value: Any, event: Any) -> None:
+        slow.wait()
+        seen.note(value, event)
+
+    log = Log(worker)
+    worker.queue("orders", **options)
+    worker.handler("orders", when=lambda value: value.startswith("s"))(handle)
+    worker.handler("orders", concurrency=2)(quick.handle)
+    worker.handler("others")(other.handle)
+    if kind == "bounded":
+        queue = client.bounded_blocking_queue("orders")
+        assert queue.try_set_capacity(100)
+    else:
+        queue = client.blocking_queue("orders", **options)
+    for value in [*(f"s{number}" for number in range(20)), "q1"]:
+        queue.add(value)
+    with running(worker, slow):
+        assert quick.next() == "q1"
+        for value in ("q2", "q3"):
+            queue.add(value)
+            assert quick.next() == value
+            client.blocking_queue("others").add(value)
+            assert other.next() == value
+        assert slow.entered == 1
+        slow.open()
+        assert sorted(seen.some(20)) == sorted(f"s{number}" for number in range(20))
+        eventually(lambda: len(log.of(Succeeded)) == 25)
+    assert slow.most == 1
+    assert {(event.attempt, event.failures, event.crashes) for event in seen.events} == {(1, 0, 0)}
+    # Hooks are told of a value when its handler gets it.
+    assert len(log.of(Received)) == 25
+
+
+def test_a_busy_handler_beside_one_with_a_key(admin: Any, client: Any, worker: Any) -> None:
+    """A value that goes back keeps its turn."""
+    slow, quick, seen = Gate(), Ledger(), Ledger()
+
+    def handle(value: Any) -> None:
+        slow.wait()
+        seen.note(value)
+
+    worker.handler("orders", when=lambda value: value.startswith("s"), key=lambda value: value[1])(handle)
+    worker.handler("orders", concurrency=2)(quick.handle)
+    queue = client.blocking_queue("orders")
+    queue.add_all(["sa1", "sb1", "sa2", "sb2", "sa3", "q1"])
+    with running(worker, slow):
+        assert quick.next() == "q1"
+        slow.open()
+        values = seen.some(5)
+        at_rest(admin)
+    assert [value for value in values if value[1] == "a"] == ["sa1", "sa2", "sa3"]
+    assert [value for value in values if value[1] == "b"] == ["sb1", "sb2"]
+
+
+def test_a_handler_that_comes_while_another_is_busy(admin: Any, client: Any, worker: Any) -> None:
+    slow, quick = Gate(), Ledger()
+    worker.handler("orders", when=lambda value: value.startswith("s"))(lambda value: slow.wait())
+    queue = client.blocking_queue("orders")
+    queue.add_all(["s1", "s2", "q1"])
+    with running(worker, slow):
+        eventually(lambda: slow.inside == 1)
+        worker.add_handler(quick.handle, "orders")
+        assert quick.next() == "q1"
+        slow.open()
+        at_rest(admin)
+    assert slow.entered == 2
+
+
 def test_several_queues_each_with_its_slots(admin: Any, flavour: Flavour, client: Any, worker: Any) -> None:
     gates = {name: Gate() for name in ("a", "b", "c")}
     for count, (name, gate) in enumerate(gates.items(), 1):

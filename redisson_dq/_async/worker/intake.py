@@ -71,9 +71,11 @@ class Intake:
     def room(self, free: int) -> int:
         """For how many values every handler has room, as nobody knows whose the next one is.
 
-        ``free`` is how many handlings more the worker may begin.
+        Handlers that have been full for a while do not count: what comes for them is parked. ``free`` is how many
+        handlings more the worker may begin.
         """
-        return min((self._room_of(handler, free) for handler in self.handlers), default=0)
+        rooms = [self._room_of(handler, free) for handler in self.handlers if not handler.parking.is_open]
+        return min(rooms, default=0)
 
     def _room_of(self, handler: Handler, free: int) -> int:
         slots = min(handler.concurrency - handler.running, free)

@@ -93,11 +93,13 @@ class Crew:
         by_queue: dict[str, list[Handler]] = {}
         for handler in handlers:
             by_queue.setdefault(handler.queue, []).append(handler)
+        held: list[float | None] = []
         with self._mutex:
             for name, chosen in by_queue.items():
                 if name not in self._intakes:
                     self._intakes[name] = Intake(self._client.runtime, name, self._settings(name), self._owner)
                 self._intakes[name].handlers = chosen
+                held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
             closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
             wanted = {"": list(self._intakes.values())} if self._total is not None else {}
             if self._total is None:
@@ -111,6 +113,9 @@ class Crew:
                     fetcher.start()
                 else:
                     fetcher.set_intakes(intakes)
+        for moment in held:
+            if moment is not None:
+                self._watch.added(moment)
         for fetcher in gone:
             fetcher.end()
         if closed:
@@ -146,13 +151,19 @@ class Crew:
         with self._mutex:
             self._handlings.discard(handling)
             handling.handler.running -= 1
+            if not handling.handler.is_full:
+                handling.handler.parking.end()
             for event in handling.events:
                 self._of_delivery.pop(id(event.delivery), None)
-            fetchers = list(self._fetchers.values()) if self._total is not None else []
-            own = self._fetchers.get(handling.intake.name)
-        for fetcher in fetchers or ([own] if own else []):
-            fetcher.freed(handling.intake)
+        self._freed(handling.intake)
         self._changed.on()
+
+    def _freed(self, intake: Intake) -> None:
+        with self._mutex:
+            fetchers = list(self._fetchers.values()) if self._total is not None else []
+            own = self._fetchers.get(intake.name)
+        for fetcher in fetchers or ([own] if own else []):
+            fetcher.freed(intake)
 
     def _begin(
         self, intake: Intake, handler: Handler, deliveries: list[Delivery[Any]], error: BaseException | None
@@ -161,6 +172,7 @@ class Crew:
         with self._mutex:
             stops = self._stops
             handler.running += 1
+            holds_until = self._holds_until(intake, handler)
             self._handlings.add(handling)
             for delivery in deliveries:
                 self._of_delivery[id(delivery)] = handling
@@ -168,26 +180,40 @@ class Crew:
             handling.hand_back()
             return
         handling.start(error)
-        if handling.deadline is not None:
-            self._watch.added(handling.deadline)
+        for moment in (handling.deadline, holds_until):
+            if moment is not None:
+                self._watch.added(moment)
+
+    def _holds_until(self, intake: Intake, handler: Handler) -> float | None:
+        """Until when a full handler holds up the others of its queue. None: not at all, or until it is free."""
+        if handler.is_full and handler.parks and len(intake.handlers) > 1:
+            handler.parking.begin(time.monotonic())
+        return handler.parking.moment
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
     def _accept(self, came: tuple[Intake, list[Delivery[Any]]]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries = came
+        parked: dict[Handler, list[Delivery[Any]]] = {}
         for delivery in deliveries:
             if self._stops:
                 self._settler.put(delivery, Nack(0, counted=False), _nothing)
                 continue
-            self._route(intake, delivery)
+            self._route(intake, delivery, parked)
+        for handler, some in parked.items():
+            self._park(handler, some)
 
-    def _route(self, intake: Intake, delivery: Delivery[Any]) -> None:
+    def _route(self, intake: Intake, delivery: Delivery[Any], parked: dict[Handler, list[Delivery[Any]]]) -> None:
+        """Values that find no free slot go to ``parked``."""
         error: BaseException | None = None
         try:
             handler = choose(intake.handlers, delivery.value)
         except Unroutable as failure:
             handler, error = failure.handler, failure
+        if handler is not None and not self._has_slot(intake, handler):
+            parked.setdefault(handler, []).append(delivery)
+            return
         self._tell_received(intake, delivery, handler)
         if handler is None:
             kind = type(delivery.value)
@@ -203,6 +229,20 @@ class Crew:
             self._begin(intake, handler, [delivery], error)
         else:
             self._gather(intake, handler, delivery)
+
+    def _has_slot(self, intake: Intake, handler: Handler) -> bool:
+        with self._mutex:
+            return bool(intake.gathered.get(handler)) or not handler.is_full
+
+    def _park(self, handler: Handler, deliveries: list[Delivery[Any]]) -> None:
+        now = time.monotonic()
+        with self._mutex:
+            how = Nack(handler.parking.park(len(deliveries), now), counted=False)
+            moment = handler.parking.moment
+        for delivery in deliveries:
+            self._settler.put(delivery, how, _nothing)
+        if moment is not None:
+            self._watch.added(moment)
 
     def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
         event = Event(delivery, intake.name)
@@ -244,7 +284,7 @@ class Crew:
     def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any]) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
-            has_slot = bool(gathered) or handler.running < handler.concurrency
+            has_slot = bool(gathered) or not handler.is_full
             if has_slot:
                 intake.gathered[handler] = gathered
                 gathered.append(delivery)
@@ -282,9 +322,13 @@ class Crew:
 
     # -- times -------------------------------------------------------------------------------------------------------
 
+    def _employed(self) -> list[Handler]:
+        return [handler for intake in self._intakes.values() for handler in intake.handlers]
+
     def _moments(self) -> list[float]:
         with self._mutex:
             moments = [each.deadline for each in self._handlings if each.deadline is not None]
+            moments += [each.parking.moment for each in self._employed() if each.parking.moment is not None]
             return moments + list(self._gathering.values())
 
     def _due(self, now: float) -> None:
@@ -296,6 +340,11 @@ class Crew:
                 for handler in intake.gathered
                 if self._gathering.get(handler, now + 1) <= now
             ]
+            passable = [
+                intake
+                for intake in self._intakes.values()
+                if any(handler.parking.reach(now) for handler in intake.handlers)
+            ]
         for handling in late:
             handling.deadline = None
             handling.expire()
@@ -303,6 +352,8 @@ class Crew:
             self._begin_batch(intake, handler)
             for fetcher in list(self._fetchers.values()):
                 fetcher.recount()
+        for intake in passable:
+            self._freed(intake)
 
     def _lost(self, delivery: Delivery[Any]) -> None:
         with self._mutex:
