@@ -135,13 +135,19 @@ def in_hand(admin: Any) -> int:
 
 
 def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin: Any, queue: Any) -> None:
-    queue.add_all([str(number) for number in range(60)])
+    added: list[str] = []
+
+    def both_have_handled() -> bool:
+        added.append(str(len(added)))
+        queue.add(added[-1])
+        return len({pid for *_, pid in done(admin)}) == 2
+
     with command(url, target, "--processes", "2", seconds=0.01) as made:
-        eventually(lambda: len(done(admin)) == 60)
-        assert len({pid for *_, pid in done(admin)}) == 2
+        eventually(both_have_handled)
+        eventually(lambda: len(done(admin)) == len(added))
         made.send(signal.SIGTERM)
         assert made.ends() == 0
-    assert Counter(value for value, *_ in done(admin)) == Counter(str(number) for number in range(60))
+    assert Counter(value for value, *_ in done(admin)) == Counter(added)
     assert not whereabouts(admin).total
 
 

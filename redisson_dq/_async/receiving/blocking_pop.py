@@ -435,10 +435,10 @@ class BlockingPop:
             # Nothing tells that a command has begun to block. A command that does not block tells whether blocking is
             # allowed.
             self._owes_look = self.source.sets_aside
-            reply = await dedicated.transact(self.source.words(_AT_MOST))
+            allowed = await dedicated.transact(self.source.words(_AT_MOST))
             self._trouble_is_over()
-            if reply is not None:
-                return await self._popped(dedicated, reply, [], at_once=True)
+            if allowed is not None:
+                return await self._popped(dedicated, allowed, [], at_once=True)
         with self._waiters.mutex:
             if not self._waiters.is_unserved:
                 return []
