@@ -1,14 +1,15 @@
-"""Looks at a call bytecode by bytecode, on every Python."""
+"""Looks at a call bytecode by bytecode, on every Python; and holds up background threads."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["traced"]
+__all__ = ["threads_traced", "traced"]
 
 
 @contextmanager
@@ -36,3 +37,25 @@ def traced(wants: Callable[[FrameType], bool], look: Callable[[FrameType, str], 
         yield
     finally:
         sys.settrace(before)
+
+
+@contextmanager
+def threads_traced(name: str, look: Callable[[FrameType, str], object]) -> Iterator[None]:
+    """Calls ``look(frame, event)`` at the beginning (``"call"``) and at the end (``"return"``) of functions.
+
+    That are those of the module whose path ends with ``name``, in threads that start meanwhile. A look that waits holds
+    its thread up.
+    """
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.endswith(name):
+            return None
+        if event != "line":
+            look(frame, event)
+        return trace
+
+    threading.settrace(trace)
+    try:
+        yield
+    finally:
+        threading.settrace(None)
