@@ -6,18 +6,15 @@ import heapq
 import itertools
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
-from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.queues.blocking import BlockingQueue
+from redisson_dq._async.queues.lease_calls import LeaseCalls
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback
-from redisson_dq._times import Delay
-from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
-from redisson_dq.items import Redriven, SettleOutcome
+from redisson_dq.items import Redriven
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.routing import Routing
@@ -33,7 +30,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 _MOST = 1000
 
 
-class PartitionedLeasingQueue(Partitioned[BlockingQueue[T]], Generic[T]):
+class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Generic[T]):
     """A queue in partitions whose values can be received under a lease."""
 
     def __init__(
@@ -49,99 +46,7 @@ class PartitionedLeasingQueue(Partitioned[BlockingQueue[T]], Generic[T]):
         self._sides = sides
         self._leaser = Leaser(runtime, sides, self._check, name)
 
-    # -- receiving under a lease -------------------------------------------------------------------------------------
-
-    @overload
-    async def receive(
-        self,
-        *,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T]: ...
-
-    @overload
-    async def receive(
-        self,
-        *,
-        timeout: Delay | None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | None: ...
-
-    @overload
-    async def receive(
-        self,
-        limit: int,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> list[Delivery[T]]: ...
-
-    async def receive(
-        self,
-        limit: int | None = None,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: AsyncCallback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | list[Delivery[T]] | None:
-        """Waits for values of any partition and leases them. Otherwise like :meth:`BlockingQueue.receive`.
-
-        :Cost: like :meth:`take`, and O(log n) for each value; with ``timeout=0`` one round trip for each partition
-        :Guarantee: at least once
-        """
-        return await self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)
-
-    async def ack_all(
-        self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.ack_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].ack_all(deliveries, durable=durable)
-
-    async def nack_all(
-        self,
-        deliveries: Iterable[Delivery[T]],
-        delay: Delay | None = None,
-        count: bool = True,
-        reason: str | None = None,
-        *,
-        durable: Durability | None = None,
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.nack_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].nack_all(deliveries, delay, count, reason, durable=durable)
-
-    async def reject_all(
-        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.reject_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; never sent twice
-        """
-        return await self.partitions[0].reject_all(deliveries, reason, durable=durable)
-
-    async def extend_all(
-        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Like :meth:`BlockingQueue.extend_all`, of any partitions.
-
-        :Cost: O(k log n), k deliveries; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        return await self.partitions[0].extend_all(deliveries, visibility_timeout, durable=durable)
+    # -- looking -----------------------------------------------------------------------------------------------------
 
     async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
         """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``

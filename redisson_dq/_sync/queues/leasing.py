@@ -6,25 +6,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
 
-from redisson_dq._concurrency import Callback
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.handle import Handle
+from redisson_dq._sync.queues.lease_calls import LeaseCalls
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._times import Delay
-from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.items import Redriven, SettleOutcome
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Redriven
 from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
-from redisson_dq.wire.request import Request
 
 __all__ = ["LeasingQueue", "terms_of"]
 
@@ -34,7 +27,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class LeasingQueue(Handle[T], Generic[T]):
+class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
     """A queue whose values can be received under a lease."""
 
     requests: LeaseRequests[T]
@@ -43,129 +36,6 @@ class LeasingQueue(Handle[T], Generic[T]):
     def __init__(self, runtime: Runtime, side: ReadySide[T], requests: LeaseRequests[T], transfer: bool) -> None:
         super().__init__(runtime, side, requests, transfer)
         self._leaser = Leaser(runtime, [side], self._check)
-
-    # -- receiving ---------------------------------------------------------------------------------------------------
-
-    @overload
-    def receive(
-        self,
-        *,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> Delivery[T]: ...
-
-    @overload
-    def receive(
-        self,
-        *,
-        timeout: Delay | None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | None: ...
-
-    @overload
-    def receive(
-        self,
-        limit: int,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> list[Delivery[T]]: ...
-
-    def receive(
-        self,
-        limit: int | None = None,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | list[Delivery[T]] | None:
-        """Waits for the next value and leases it for ``visibility_timeout`` (seconds or a timedelta).
-
-        The value is not lost when this process dies. Whoever moves the queue's due items, Java included, makes it ready
-        again at the deadline. Where the delivery is given back it is ready at once. With ``limit`` it returns a list:
-        what is ready, up to so many (at most 1,000), as soon as there is anything. With ``timeout`` (seconds or a
-        timedelta; 0: at once) it returns None, or an empty list, when nothing came.
-
-        With ``renew=True`` the client extends the lease by itself, when a third of its time has passed. It does so
-        until the delivery is ended or nobody refers to it any more. When that fails, ``delivery.lost`` is true and
-        ``on_lost(delivery)`` is called before the deadline. One thread does it for all leases of a client. With asyncio
-        it is a task, which work that blocks the loop holds up.
-
-        A value that was delivered ``delivery_limit`` times goes to the dead-letter list. So does one that the codec
-        cannot read: DecodeError tells of it, and carries the other deliveries of the same call in ``decoded``.
-
-        >>> queue.add("order-42")
-        True
-        >>> delivery = queue.receive(timeout=5)
-        >>> delivery.value, delivery.attempt
-        ('order-42', 1)
-        >>> delivery.ack()
-        <SettleOutcome.ACKED: 'acked'>
-
-        :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command
-        :Guarantee: at least once; a lost reply gives the same deliveries again
-        """
-        return self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)
-
-    def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
-        """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.
-
-        :Cost: O(k log n), k deliveries; one round trip
-        :Guarantee: atomic for each 1,000; never sent twice
-        """
-        return self._settle_all(deliveries, lambda settling, ids: settling.ack(ids), durable)
-
-    def nack_all(
-        self,
-        deliveries: Iterable[Delivery[T]],
-        delay: Delay | None = None,
-        count: bool = True,
-        reason: str | None = None,
-        *,
-        durable: Durability | None = None,
-    ) -> list[SettleOutcome]:
-        """Gives the values of many deliveries back, like :meth:`Delivery.nack`. One outcome for each, in their order.
-
-        :Cost: O(k log n), k deliveries; one round trip
-        :Guarantee: atomic for each 1,000; never sent twice
-        """
-        return self._settle_all(deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable)
-
-    def reject_all(
-        self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Puts the values of many deliveries into the dead-letter list. One outcome for each, in their order.
-
-        :Cost: O(k log n), k deliveries; one round trip
-        :Guarantee: atomic for each 1,000; never sent twice
-        """
-        return self._settle_all(deliveries, lambda settling, ids: settling.reject(ids, reason), durable)
-
-    def extend_all(
-        self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
-    ) -> list[SettleOutcome]:
-        """Moves the deadlines of many deliveries, like :meth:`Delivery.extend`. One outcome for each, in their order.
-
-        :Cost: O(k log n), k deliveries; one round trip
-        :Guarantee: atomic for each 1,000; may safely be repeated
-        """
-
-        def extended(batch: list[Lease], reply: tuple[int, int, list[SettleOutcome]]) -> list[SettleOutcome]:
-            now_us, deadline_ms, found = reply
-            return [each.extended(outcome, deadline_ms, now_us) for each, outcome in zip(batch, found, strict=True)]
-
-        return self._run_all(
-            self._leases(deliveries),
-            lambda settling, ids: settling.extend(ids, visibility_timeout),
-            extended,
-            durable,
-        )
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -226,71 +96,7 @@ class LeasingQueue(Handle[T], Generic[T]):
         """
         return self._run(self.requests.purge_dead(ids, limit))
 
-    # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _settle_all(
-        self,
-        deliveries: Iterable[Delivery[T]],
-        request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
-        durable: Durability | None,
-    ) -> list[SettleOutcome]:
-        chosen = self._leases(deliveries)
-        for each in chosen:
-            each.begin_ending()
-        return self._run_all(chosen, request_of, _settled, durable)
-
-    def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
-        chosen = self._side.collected(deliveries)
-        for each in chosen:
-            if not isinstance(each, Delivery):
-                raise ArgumentError(f"queue {self.name!r}: a collection of deliveries is wanted, not {each!r}")
-        return [lease_of(each) for each in chosen]
-
-    def _run_all(
-        self,
-        leases: list[Lease],
-        request_of: Callable[[Settling, list[bytes]], Request[U]],
-        noted: Callable[[list[Lease], U], list[SettleOutcome]],
-        durable: Durability | None,
-    ) -> list[SettleOutcome]:
-        """One outcome for each lease, in one round trip. Raises the first error when all have been answered.
-
-        ``noted`` notes the outcomes of some of them. That is part of reading the reply, so they are known whatever
-        becomes of the others and of the confirmation.
-        """
-        batches = _batches(leases)
-        requests = [
-            self._side.durably(request_of(settling, [each.id for each in batch]), durable).then(partial(noted, batch))
-            for settling, batch in batches
-        ]
-        if len(requests) == 1:
-            results = [self._runtime.connections.run(requests[0])]
-        else:
-            results = self._runtime.connections.run_many(requests, transaction=False)
-        outcomes: dict[int, SettleOutcome] = {}
-        for (_, batch), found in zip(batches, results, strict=True):
-            if isinstance(found, RedissonDQError):
-                raise found
-            outcomes.update(zip(map(id, batch), found, strict=True))
-        return [outcomes[id(each)] for each in leases]
-
 
 def terms_of(queue: LeasingQueue[Any]) -> tuple[int | None, str | None]:
     """The delivery limit and the dead-letter queue of a handle, as they were given."""
     return queue._side.delivery_limit or None, queue._side.dead_letter
-
-
-def _settled(leases: list[Lease], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
-    return [each.settled(outcome) for each, outcome in zip(leases, outcomes, strict=True)]
-
-
-def _batches(leases: Sequence[Lease]) -> list[tuple[Settling, list[Lease]]]:
-    """The leases in parts of 1,000, each of one queue and kind. A lease that is given twice counts once."""
-    by_settling: dict[Settling, dict[int, Lease]] = {}
-    for each in leases:
-        by_settling.setdefault(each.settling, {})[id(each)] = each
-    return [
-        (settling, list(chosen.values())[start : start + 1000])
-        for settling, chosen in by_settling.items()
-        for start in range(0, len(chosen), 1000)
-    ]
