@@ -42,9 +42,10 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item, or of a
     backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
 
-    Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
-    WrongTypeError when the name holds something else, RedisReplyError for any other refusal. A value that the codec has
-    no bytes for is an EncodeError. Bytes that are no value are a DecodeError that tells where they are kept.
+    Every call raises ClosedError after :meth:`destroy`, and RedisConnectionError when Redis cannot be reached. It
+    raises WrongTypeError when the name holds something else, and RedisReplyError for any other refusal. A value that
+    the codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError, which tells where they are
+    kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
     bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.

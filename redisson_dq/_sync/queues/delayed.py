@@ -47,9 +47,10 @@ class DelayedQueue(WaitingQueue[T]):
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
     both stand, what reads in that order may look at everything that waits.
 
-    Every call raises ClosedError after :meth:`destroy`, RedisConnectionError when Redis cannot be reached,
-    WrongTypeError when one of the keys holds something else, RedisReplyError for any other refusal. A value that the
-    codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError that tells where they are kept.
+    Every call raises ClosedError after :meth:`destroy`, and RedisConnectionError when Redis cannot be reached. It
+    raises WrongTypeError when one of the keys holds something else, and RedisReplyError for any other refusal. A value
+    that the codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError, which tells where they
+    are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
     bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.

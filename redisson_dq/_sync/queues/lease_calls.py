@@ -98,8 +98,8 @@ class LeaseCalls(Generic[T]):
         >>> delivery.ack()
         <SettleOutcome.ACKED: 'acked'>
 
-        :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command;
-            of partitions like ``take()``, and with ``timeout=0`` one round trip for each
+        :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command.
+            Of partitions like ``take()``; with ``timeout=0`` one round trip for each
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
         return self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)

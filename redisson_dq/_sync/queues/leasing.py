@@ -75,9 +75,9 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
         1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open.
 
-        ``to`` is the other queue or its name. A name is that of one list, and the name of a queue in partitions is that
-        of none of them: there ``to`` is one partition. On a cluster the other queue needs the same hash tag. Raises
-        CrossSlotError.
+        ``to`` is the other queue or its name, which is the name of one list. No list has the name of a queue in
+        partitions, so ``to`` is one of its partitions there. On a cluster the other queue needs the same hash tag.
+        Raises CrossSlotError.
 
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic; never sent twice

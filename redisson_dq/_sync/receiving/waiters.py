@@ -3,9 +3,9 @@
 
 """Who waits for values, in the order in which they came, and what ties a caller to its place. No I/O.
 
-A caller does three things, and each is one step that no signal handler can split. It puts its :class:`Waiter` into the
-inbox of those who serve it, it says that its time is over, and it keeps what it was given. Background tasks, which
-nothing interrupts, do everything else, under the mutex of :class:`Waiters`.
+A caller puts its :class:`Waiter` into the inbox of those who serve it. It says when its time is over. It keeps what it
+was given. Each of the three is one step that no signal handler can split. Background tasks, which nothing interrupts,
+do everything else, under the mutex of :class:`Waiters`.
 
 A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
 :class:`Lifeline`, to which the background tasks have a weak reference. A lifeline that is dropped without ``keep()`` is

@@ -5,8 +5,8 @@ local AGED = 86400000
 -- So many are dropped by a call that leaves one at most.
 local FEW_HISTORIES = 20
 
--- Drops so many records at most whose values somebody has taken: all that are over where nothing is ready, else those
--- that are over for a day.
+-- Drops so many records at most whose values somebody has taken. Where nothing is ready these are all that are over,
+-- else those that are over for a day.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)) do

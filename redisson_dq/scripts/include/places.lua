@@ -8,8 +8,8 @@
 -- When the pass is over, the client gives the places back as hints, less the entries in front that were taken out
 -- since.
 --
--- A hint is believed only when its entry stands there, or close by. For any other entry LREM looks, as often as there
--- is time for it and once at least, so that each call gets on whatever the hints are worth.
+-- A hint is believed only when its entry stands there, or close by. LREM looks for any other entry, as often as there
+-- is time for it. It looks once at least, so each call gets on whatever the hints are worth.
 --
 -- Time is estimated by what each step costs. In Redis before 7.2 the clock goes on while a script runs, and ends the
 -- search sooner if need be. In later Redis, and in Valkey, it stands still.
@@ -118,8 +118,8 @@ local function scanned(at, wanted, left, size, until_us)
   return true
 end
 
--- Finds the first of these members. Gives how many of them, their places, those that are left to LREM, and whether a pass
--- has to find the next. pending: how many are due.
+-- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
+-- whether a pass has to find the next. pending: how many are due.
 local function placed(members, pending, hints, now_us, each_us)
   local size = redis.call('LLEN', keys.envelopes)
   -- However long the list, some time is left for moving entries.
@@ -186,7 +186,8 @@ local function reads_in_time(each_us, member)
   return math.max(1, math.floor(SLICE_US / slowness / READ / (each_us + #(member or '') / 2000)))
 end
 
--- The keys of what is due, in due order, from a rank on: as many as there is time for, and how many a pass is for.
+-- The keys of what is due, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
+-- for.
 local function keys_from(rank, pending, now_us)
   local packed, total = {}, math.min(pending, WANTED)
   for reads = 1, reads_in_time(KEY_US, redis.call('ZRANGE', keys.timeout, rank, rank)[1]) do
