@@ -74,6 +74,64 @@ def test_a_client_with_a_wrong_clock(flavour: Flavour, admin: Any, url: str, pro
     assert after_ms - before_ms < 60_000, "not late by the skew"
 
 
+# A process whose wall clock is off, and jumps while it holds a lease.
+HOLDER = """
+import asyncio, sys, time
+from datetime import datetime, timedelta, timezone
+import time_machine
+
+url, flavour = sys.argv[1:]
+def jump(minutes):
+    time_machine.travel(datetime.now(timezone.utc) + timedelta(minutes=minutes)).start()
+jump(7)
+import redisson_dq
+import redisson_dq.aio
+from redisson_dq.codecs import StringCodec
+
+def told(delivery, before):
+    print(delivery.deadline > before, delivery.lost, 0 < delivery.remaining.total_seconds() < 1.1, flush=True)
+
+async def asyncio_main():
+    async with redisson_dq.aio.connect(url, codec=StringCodec()) as client:
+        delivery = await client.blocking_queue("orders").receive(visibility_timeout=1, renew=True)
+        for minutes in (-60, 600):
+            jump(minutes)
+            before = delivery.deadline
+            while delivery.deadline == before:
+                await asyncio.sleep(0.01)
+            told(delivery, before)
+        print(await delivery.ack())
+
+def sync_main():
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        delivery = client.blocking_queue("orders").receive(visibility_timeout=1, renew=True)
+        for minutes in (-60, 600):
+            jump(minutes)
+            before = delivery.deadline
+            while delivery.deadline == before:
+                time.sleep(0.01)
+            told(delivery, before)
+        print(delivery.ack())
+
+asyncio.run(asyncio_main()) if flavour == "asyncio" else sync_main()
+"""
+
+
+def test_a_lease_of_a_client_whose_clock_is_wrong_and_jumps(flavour: Flavour, url: str, client: Any) -> None:
+    queue = client.blocking_queue("orders")
+    queue.add("a")
+    output = subprocess.run(
+        [sys.executable, "-c", HOLDER, url, flavour.name],
+        env=environment(),
+        check=True,
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert output.splitlines() == ["True False True", "True False True", "SettleOutcome.ACKED"]
+    assert (queue.size(), queue.in_flight_size()) == (0, 0)
+
+
 def test_due_times_are_the_servers(flavour: Flavour, admin: Any, url: str) -> None:
     """Offers of a process that is seven minutes ahead carry the server's time."""
     offer = SKEWED.replace("delay=0.5", "delay=500").replace(
