@@ -13,6 +13,7 @@ import attrs
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL
 from redisson_dq._async.connecting.subscription import Subscription
+from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._clock import now_us
@@ -61,8 +62,8 @@ class _Task:
     handles: int = 0
     #: Whether a look at the head is already in the inbox.
     looking: bool = False
-    #: How many values the last probe saw in ``arrivals``: moved to a receiver and not leased yet.
-    arrived: int = 0
+    #: Values moved to a receiver and not leased yet.
+    arrivals: Arrivals = attrs.field(default=attrs.Factory(lambda task: Arrivals(task.keys), takes_self=True))
     #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
     departure: Departure | None = None
     #: Where due entries stand in the list, as far as this client knows.
@@ -394,7 +395,9 @@ class TransferDriver:
 
     async def _probe_queues(self) -> RedisConnectionError | None:
         for task in list(self._tasks.values()):
-            error = await self._look(task) or await self._look_for_arrivals(task)
+            error = await self._look(task)
+            if error is None and self._receives(task.keys.ready):
+                error = await task.arrivals.look(self._connections)
             if error is not None:
                 return error
         return None
@@ -425,26 +428,4 @@ class TransferDriver:
             task.engine.measured(times[0], sent_us, read_us)
         if due_ms is not None:
             self._carry_out(task, task.engine.announced(due_ms, read_us), read_us)
-        return None
-
-    async def _look_for_arrivals(self, task: _Task) -> RedisConnectionError | None:
-        """Makes ready again the values that nobody has leased between two probes.
-
-        Gives the error when Redis cannot be reached.
-        """
-        if not self._receives(task.keys.ready):
-            return None
-        try:
-            arrived = await self._connections.run(commands.length_of(task.keys.arrivals))
-            if arrived and task.arrived:
-                # A receiver that was only slow finds its value at the head of the ready list.
-                count = await self._connections.run(calls.return_arrivals(task.keys, arrived))
-                logger.info("queue %r: %d values that no receiver has leased are ready again", task.keys.ready, count)
-                arrived = 0
-            task.arrived = arrived
-        except ClosedError:
-            return None
-        except RedissonDQError as error:
-            logger.warning("queue %r: a look for values that nobody leased failed: %s", task.keys.ready, error)
-            return error if isinstance(error, RedisConnectionError) else None
         return None

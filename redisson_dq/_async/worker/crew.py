@@ -11,10 +11,12 @@ from typing import Any
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.worker.event import Event
 from redisson_dq._async.worker.fetching import Fetcher
 from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.probing import Prober
 from redisson_dq._async.worker.settling import Bury, Nack, Settler
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
@@ -72,6 +74,9 @@ class Crew:
         self._pool = AsyncHandlerPool("handler")
         self._settler = Settler(client.runtime.connections)
         self._watch = Watch(self._moments, self._due)
+        #: Of the parts of queues whose due items others move.
+        self._arrivals: dict[str, list[Arrivals]] = {}
+        self._prober: Prober | None = None
         client.runtime.connections.outage.listeners.append(self._outage)
         self._setting = Setting(
             pool=self._pool,
@@ -94,10 +99,15 @@ class Crew:
         with self._mutex:
             for name, chosen in by_queue.items():
                 if name not in self._intakes:
-                    self._intakes[name] = Intake(self._client.runtime, name, self._settings(name), self._owner)
+                    opened = Intake(self._client.runtime, name, self._settings(name), self._owner)
+                    self._intakes[name] = opened
+                    if not self._settings(name).transfer:
+                        self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
                 self._intakes[name].handlers = chosen
                 held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
             closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
+            for intake in closed:
+                self._arrivals.pop(intake.name, None)
             wanted = {"": list(self._intakes.values())} if self._total is not None else {}
             if self._total is None:
                 wanted = {name: [intake] for name, intake in self._intakes.items()}
@@ -113,10 +123,17 @@ class Crew:
         for moment in held:
             if moment is not None:
                 self._watch.added(moment)
+        if self._arrivals and self._prober is None:
+            runtime = self._client.runtime
+            self._prober = Prober(runtime.connections, runtime.options.probe_interval, self._probed)
         for fetcher in gone:
             fetcher.end()
         if closed:
             self._ending.append(AsyncBackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
+
+    def _probed(self) -> list[Arrivals]:
+        with self._mutex:
+            return [each for some in self._arrivals.values() for each in some]
 
     def _fetcher(self) -> Fetcher:
         return Fetcher(
@@ -420,6 +437,8 @@ class Crew:
             handling.hand_back()
         await self._settler.aclose(LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - time.monotonic()))
         await self._watch.aclose()
+        if self._prober is not None:
+            await self._prober.aclose()
         await self._pool.aclose(LAST_STEPS)
         for closing in self._ending:
             await closing.join(LAST_STEPS)

@@ -16,10 +16,12 @@ from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
 from redisson_dq._concurrency.handlers import HandlerPool, Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
+from redisson_dq._sync.worker.probing import Prober
 from redisson_dq._sync.worker.settling import Bury, Nack, Settler
 from redisson_dq._sync.worker.watching import Watch
 from redisson_dq.errors import DecodeError
@@ -75,6 +77,9 @@ class Crew:
         self._pool = HandlerPool("handler")
         self._settler = Settler(client.runtime.connections)
         self._watch = Watch(self._moments, self._due)
+        #: Of the parts of queues whose due items others move.
+        self._arrivals: dict[str, list[Arrivals]] = {}
+        self._prober: Prober | None = None
         client.runtime.connections.outage.listeners.append(self._outage)
         self._setting = Setting(
             pool=self._pool,
@@ -97,10 +102,15 @@ class Crew:
         with self._mutex:
             for name, chosen in by_queue.items():
                 if name not in self._intakes:
-                    self._intakes[name] = Intake(self._client.runtime, name, self._settings(name), self._owner)
+                    opened = Intake(self._client.runtime, name, self._settings(name), self._owner)
+                    self._intakes[name] = opened
+                    if not self._settings(name).transfer:
+                        self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
                 self._intakes[name].handlers = chosen
                 held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
             closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
+            for intake in closed:
+                self._arrivals.pop(intake.name, None)
             wanted = {"": list(self._intakes.values())} if self._total is not None else {}
             if self._total is None:
                 wanted = {name: [intake] for name, intake in self._intakes.items()}
@@ -116,10 +126,17 @@ class Crew:
         for moment in held:
             if moment is not None:
                 self._watch.added(moment)
+        if self._arrivals and self._prober is None:
+            runtime = self._client.runtime
+            self._prober = Prober(runtime.connections, runtime.options.probe_interval, self._probed)
         for fetcher in gone:
             fetcher.end()
         if closed:
             self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
+
+    def _probed(self) -> list[Arrivals]:
+        with self._mutex:
+            return [each for some in self._arrivals.values() for each in some]
 
     def _fetcher(self) -> Fetcher:
         return Fetcher(
@@ -423,6 +440,8 @@ class Crew:
             handling.hand_back()
         self._settler.close(LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - time.monotonic()))
         self._watch.close()
+        if self._prober is not None:
+            self._prober.close()
         self._pool.close(LAST_STEPS)
         for closing in self._ending:
             closing.join(LAST_STEPS)

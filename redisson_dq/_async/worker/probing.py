@@ -1,0 +1,54 @@
+"""Probes for queues whose due items this process does not move. For the others the transfer driver probes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.moving.arrivals import Arrivals
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
+
+__all__ = ["Prober"]
+
+# By what it is known where Redis is away.
+_PLACE = "worker"
+# While Redis does not answer, the next probe comes so soon.
+_AGAIN = 1.0
+# How long the end waits for an answer that is under way.
+_LAST_ANSWER = 2.0
+
+
+class Prober:
+    """Notices that Redis stands still, which no wait does, and what came for a receiver that died.
+
+    Probes every so many ``seconds``, with one command for each queue.
+    """
+
+    def __init__(self, connections: Connections, seconds: float, arrivals: Callable[[], Iterable[Arrivals]]) -> None:
+        self._connections = connections
+        self._seconds = seconds
+        self._arrivals = arrivals
+        self._changed = AsyncSwitch()
+        self._ends = False
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-probing")
+
+    async def aclose(self) -> None:
+        self._ends = True
+        self._changed.on()
+        await self._worker.stop(_LAST_ANSWER)
+        self._connections.outage.ended(_PLACE)
+
+    async def _run(self) -> None:
+        while not self._ends:
+            error = None
+            for arrivals in self._arrivals():
+                error = await arrivals.look(self._connections)
+                if error is not None or self._ends:
+                    break
+            if error is None:
+                self._connections.outage.ended(_PLACE)
+            elif not self._ends:
+                self._connections.outage.began(_PLACE, error)
+            self._changed.off()
+            if not self._ends:
+                await self._changed.wait(self._seconds if error is None else min(self._seconds, _AGAIN))
