@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -10,11 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 import redis
+import redis.utils
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
 from tests.by_file import ByFile
@@ -30,6 +33,9 @@ hypothesis.settings.register_profile("nightly", max_examples=3000, **_UNTIMED)
 _AT_ONCE = [phase for phase in hypothesis.Phase if phase not in (hypothesis.Phase.shrink, hypothesis.Phase.explain)]
 hypothesis.settings.register_profile("ordinary", phases=_AT_ONCE, print_blob=True, **_UNTIMED)
 hypothesis.settings.load_profile("ordinary")
+
+# redis-py looks its own version up in its metadata for each connection, which takes longer than to connect.
+redis.utils.get_lib_version = functools.cache(redis.utils.get_lib_version)
 
 # A forked process that a test left behind would keep the run waiting: it holds its parent's pipes.
 os.register_at_fork(after_in_child=lambda: signal.alarm(240))
@@ -61,9 +67,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return [*lines, f"java: {java}", f"redisson: {', '.join(VERSIONS)}; redis-py {redis.__version__}"]
 
 
-# Long files that mostly wait come first, and short ones that compute come last. So no process ends alone with a long
-# file.
-_FOLDERS = ("faults", "interop", "integration")
+#: Tests that mostly wait, the longest files first.
+_WAITING = ("faults", "interop", "integration")
+#: So much of the others comes behind all that wait: short files, so that no process ends alone with a long one.
+_AT_THE_END = 0.25
 
 
 #: By day a test that both flavours and both servers have runs with these pairs, so with each of them. The others are
@@ -71,14 +78,19 @@ _FOLDERS = ("faults", "interop", "integration")
 _PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
 
 
+def places(files: list[Path]) -> dict[Path, float]:
+    """An order in which files that wait stand among files that compute, so that a run keeps every core busy."""
+    waiting = [file for folder in _WAITING for file in files if file.parent.name == folder]
+    computing = [file for file in files if file not in waiting]
+    placed = {file: number / len(waiting) for number, file in enumerate(waiting)}
+    return placed | {file: number / len(computing) / (1 - _AT_THE_END) for number, file in enumerate(computing)}
+
+
 # This runs before pytest selects tests by their marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        folder = item.path.parent.name
-        return _FOLDERS.index(folder) if folder in _FOLDERS else len(_FOLDERS)
-
-    items.sort(key=place)
+    placed = places(list(dict.fromkeys(item.path for item in items)))
+    items.sort(key=lambda item: placed[item.path])
     alike: dict[object, dict[tuple[str, str], pytest.Item]] = {}
     for item in items:
         call = getattr(item, "callspec", None)
@@ -130,12 +142,13 @@ def servers() -> Iterator[Callable[[str], EmbeddedServer]]:
 
 def emptied(server: EmbeddedServer) -> EmbeddedServer:
     """The same server for another test, without data and without connections."""
-    with redis.Redis.from_url(server.url) as admin:
+    with redis.Redis.from_url(server.url) as admin, admin.pipeline(transaction=False) as pipeline:
         # A test that interrupts its client anywhere leaves connections behind, until Python frees them.
         for kind in ("normal", "pubsub"):
-            admin.client_kill_filter(_type=kind, skipme=True)
-        admin.flushall()
-        admin.config_resetstat()
+            pipeline.client_kill_filter(_type=kind, skipme=True)
+        pipeline.flushall()
+        pipeline.config_resetstat()
+        pipeline.execute()
     return server
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import time
 from typing import Any
@@ -28,6 +29,7 @@ def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
     admin.eval(f"{whole}\nerase(ARGV, {now_us})\nreturn 0", len(keys), *keys, *members)
 
 
+@functools.cache
 def mixed(seed: int, count: int, java_share: float) -> list[bytes]:
     """Entries in offer order: ours with growing ids, Java's with random ones between them, in both formats."""
     draw = random.Random(seed)

@@ -15,6 +15,7 @@ from redisson_dq import java
 from redisson_dq.codecs import Codec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_for
+from tests.conftest import by_night
 from tests.interop.sides import recoded
 from tests.interop.test_codec_peer import arrays, deeper, enums, finite, points, times_of_java
 from tests.peer import VERSIONS, JavaPeer, PeerError
@@ -201,11 +202,14 @@ def generated(values: st.SearchStrategy[Any], count: int) -> list[Any]:
     return found
 
 
+@pytest.mark.parametrize("count", [500, by_night(2_000)])
 @pytest.mark.parametrize("version", WITH_OPTIONS)
 @pytest.mark.parametrize("options", KRYO)
-def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], version: str, options: str) -> None:
+def test_generated_values_go_to_java_and_back(
+    peers: Callable[[str], JavaPeer], version: str, options: str, count: int
+) -> None:
     codec = codec_of(KRYO[options], version)
-    values = generated(trees, 2_000)
+    values = generated(trees, count)
     written = [codec.encode(value) for value in values]
     others = 0
     for value, data, answer in zip(values, written, recoded(peers(version), KRYO[options], written), strict=True):
@@ -219,13 +223,14 @@ def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], 
     assert others <= (0 if options == "allowed" else len(values) // 50)
 
 
+@pytest.mark.parametrize("count", [250, by_night(1_000)])
 @pytest.mark.parametrize("version", WITH_OPTIONS)
 @pytest.mark.parametrize("options", ["references", "both"])
 def test_shared_objects_and_cycles_go_to_java_and_back(
-    peers: Callable[[str], JavaPeer], version: str, options: str
+    peers: Callable[[str], JavaPeer], version: str, options: str, count: int
 ) -> None:
     codec = codec_of(KRYO[options], version)
-    values = [*CYCLES.values(), *generated(GRAPHS, 1_000)]
+    values = [*CYCLES.values(), *generated(GRAPHS, count)]
     written = [codec.encode(value) for value in values]
     # Equal bytes say that both sides take the same places for one object.
     answers = recoded(peers(version), KRYO[options], written)

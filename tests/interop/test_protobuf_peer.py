@@ -15,6 +15,7 @@ from redisson_dq.codecs import ProtobufCodec
 from redisson_dq.codecs.protostuff import name_of
 from redisson_dq.java import JavaType, time_numbers
 from redisson_dq.java.numbers import decoded_long
+from tests.conftest import by_night
 from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
@@ -22,7 +23,8 @@ from tests.unit.codecs.protobuf_rows import READ, VALUES, codec_of, shipment_pb2
 
 #: Redisson has the codec since 3.23.4.
 HAVING, WITHOUT = VERSIONS[:2], VERSIONS[2]
-GENERATED = 1_000
+GENERATED = 250
+GENERATED_AT_NIGHT = 1_000
 
 
 def spec_of(class_name: str) -> dict[str, str]:
@@ -148,19 +150,20 @@ GENERATORS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
 }
 
 
+@pytest.mark.parametrize("count", [GENERATED, by_night(GENERATED_AT_NIGHT)])
 @pytest.mark.parametrize("name", GENERATORS)
-def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], name: str) -> None:
+def test_generated_values_go_to_java_and_back(peers: Callable[[str], JavaPeer], name: str, count: int) -> None:
     kind, strategy = GENERATORS[name]
     codec = ProtobufCodec(kind)
     generated: list[Any] = []
 
-    @settings(max_examples=GENERATED, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(strategy)
     def generate(value: Any) -> None:
         generated.append(value)
 
     generate()
-    assert len(generated) >= GENERATED
+    assert len(generated) >= count
     written = [codec.encode(value) for value in generated]
     items = [data.hex() for data in written]
     for version in HAVING:
