@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.embedded import EmbeddedServer
@@ -53,10 +54,15 @@ def test_the_file_of_the_tutorial(own_server: EmbeddedServer, tmp_path: Path, fl
         process.communicate()
 
 
-def test_the_web_application(own_server: EmbeddedServer, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("framework", [FastAPI, Starlette])
+def test_the_web_application(
+    own_server: EmbeddedServer, capsys: pytest.CaptureFixture[str], framework: type[Starlette]
+) -> None:
     made: dict[str, Any] = {"__name__": "shop"}
-    exec(program("FastAPI").replace(URL, own_server.url), made)
-    app: FastAPI = made["app"]
+    code = program("FastAPI").replace("from fastapi import FastAPI\n", "").replace("FastAPI(", "framework(")
+    made["framework"] = framework
+    exec(code.replace(URL, own_server.url), made)
+    app: Starlette = made["app"]
     with redis.Redis.from_url(own_server.url) as admin, TestClient(app):
         admin.rpush("orders", Kryo5Codec().encode("order-43"))
         at_rest(admin)
