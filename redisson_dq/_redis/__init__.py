@@ -1,0 +1,58 @@
+"""What the library needs of redis-py beyond commands: settings, pools, sending and errors.
+
+The library reads the settings of the user's client, and never sends through it.
+"""
+
+from redisson_dq._redis.errors import is_denied, is_out_of_memory, is_passing, passes, translate
+from redisson_dq._redis.pools import (
+    async_cluster_ready,
+    async_node_pool,
+    async_pool_from,
+    cluster_ready,
+    node_pool,
+    pool_from,
+)
+from redisson_dq._redis.sending import (
+    async_hang_up,
+    async_may_send_aside,
+    async_read,
+    async_send,
+    async_send_aside,
+    hang_up,
+    mark_clean,
+    may_send_aside,
+    pack,
+    read,
+    send,
+    send_aside,
+)
+from redisson_dq._redis.settings import WHICH_CLIENT, connection_factory, without_password
+
+__all__ = [
+    "WHICH_CLIENT",
+    "async_cluster_ready",
+    "async_hang_up",
+    "async_may_send_aside",
+    "async_node_pool",
+    "async_pool_from",
+    "async_read",
+    "async_send",
+    "async_send_aside",
+    "cluster_ready",
+    "connection_factory",
+    "hang_up",
+    "is_denied",
+    "is_out_of_memory",
+    "is_passing",
+    "mark_clean",
+    "may_send_aside",
+    "node_pool",
+    "pack",
+    "passes",
+    "pool_from",
+    "read",
+    "send",
+    "send_aside",
+    "translate",
+    "without_password",
+]

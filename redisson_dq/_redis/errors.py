@@ -1,0 +1,108 @@
+"""What redis-py's errors mean: our error for each, and whether its condition passes by itself."""
+
+from __future__ import annotations
+
+import re
+
+import redis.asyncio.sentinel
+import redis.exceptions
+import redis.sentinel
+
+from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
+
+__all__ = ["is_denied", "is_out_of_memory", "is_passing", "passes", "translate"]
+
+# The errors of a Sentinel's pools when there is no node to connect to.
+_NOT_FOUND = (
+    redis.sentinel.MasterNotFoundError,
+    redis.sentinel.SlaveNotFoundError,
+    redis.asyncio.sentinel.MasterNotFoundError,
+    redis.asyncio.sentinel.SlaveNotFoundError,
+)
+
+#: Error replies, by first word or class, whose condition passes. Such conditions are a failover, a migrating slot, a
+#: start, a long script, a lack of memory or replicas. A blocking call goes on waiting meanwhile.
+_PASSING_WORDS = ("BUSY ", "LOADING", "MISCONF", "NOREPLICAS", "UNBLOCKED")
+
+_PASSING_ERRORS = (
+    redis.exceptions.AskError,  # MOVED too
+    redis.exceptions.ClusterDownError,  # MASTERDOWN too
+    redis.exceptions.OutOfMemoryError,
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.TryAgainError,
+)
+
+# Redis 6.2 puts a text of its own in front of these, where it refused a command of a script.
+_PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
+
+
+def is_passing(error: redis.exceptions.ResponseError) -> bool:
+    """Whether the condition behind an error reply ends by itself."""
+    text = str(error)
+    if isinstance(error, _PASSING_ERRORS) or text.startswith(_PASSING_WORDS):
+        return True
+    return _PASSING_IN_A_SCRIPT.search(text) is not None
+
+
+def passes(error: RedissonDQError) -> bool:
+    """Whether the condition behind one of our errors passes without anybody's help."""
+    cause = error.__cause__
+    return isinstance(error, RedisConnectionError) or (
+        isinstance(cause, redis.exceptions.ResponseError) and is_passing(cause)
+    )
+
+
+def is_out_of_memory(error: redis.exceptions.ResponseError) -> bool:
+    """Whether Redis refused a write because it has reached its maxmemory."""
+    # Redis 6.2 puts a text of its own before the reply to a script's command.
+    return isinstance(error, redis.exceptions.OutOfMemoryError) or "-OOM command not allowed" in str(error)
+
+
+def is_denied(error: redis.exceptions.ResponseError) -> bool:
+    """Whether Redis refused a command because the user lacks a right. The words differ between 6.2, 7.0 and later."""
+    in_a_script = ("The user executing the script can't", "ACL failure in script")
+    return isinstance(error, redis.exceptions.NoPermissionError) or any(text in str(error) for text in in_a_script)
+
+
+def _shorten(error: Exception) -> None:
+    """Removes the settings of every connection from a Sentinel's error, where redis-py puts them."""
+    failed = re.findall(r"\bhost=([^,]*),port=(\d+)", str(error))
+    what = str(error).partition(" : ")[0]
+    if failed:
+        asked = ", ".join(dict.fromkeys(f"{host}:{port}" for host, port in failed))
+        what += f"; sentinels that could not be asked: {asked}"
+    error.args = (what,)
+
+
+def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
+    """Our error for one of redis-py's. ``where`` says what was being done, ``sent`` whether it had been sent."""
+    if isinstance(error, RedissonDQError):
+        return error
+    if isinstance(error, _NOT_FOUND):
+        _shorten(error)
+    if isinstance(error, redis.exceptions.BusyLoadingError):
+        # To redis-py this is a broken connection. In fact Redis has answered, and has refused the command.
+        sent = False
+    denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
+    if isinstance(error, denied):
+        return RedisReplyError(f"{where}: Redis refused the login: {error}; check the user name and password")
+    lost = (
+        redis.exceptions.ConnectionError,
+        redis.exceptions.TimeoutError,
+        redis.exceptions.RedisClusterException,
+        OSError,
+    )
+    if isinstance(error, lost):
+        doubt = "; the command was sent and may have been carried out" if sent else ""
+        return RedisConnectionError(f"{where}: {error or type(error).__name__}{doubt}", maybe_done=sent)
+    if isinstance(error, redis.exceptions.ClusterCrossSlotError) or "CROSSSLOT" in str(error):
+        return CrossSlotError(
+            f"{where}: the keys are on different nodes of the cluster; "
+            "give the names of all queues in one call the same hash tag, as in {shop}orders and {shop}done"
+        )
+    if isinstance(error, redis.exceptions.ResponseError) and is_out_of_memory(error):
+        return ServerFullError(
+            f"{where}: Redis has reached its maxmemory and takes nothing more; nothing was done; raise maxmemory, or "
+            f"try again when items have been taken ({error})"
+        )
+    return RedisReplyError(f"{where}: {error}")

@@ -1,0 +1,192 @@
+"""Pools of our own, made from the user's settings. They lend connections that nothing is left to be read on."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import Any
+
+import redis
+import redis.asyncio
+import redis.asyncio.retry
+import redis.exceptions
+import redis.retry
+from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
+from redis.backoff import NoBackoff
+from redis.sentinel import SentinelConnectionPool
+
+from redisson_dq._redis.settings import own_settings
+
+__all__ = ["async_cluster_ready", "async_node_pool", "async_pool_from", "cluster_ready", "node_pool", "pool_from"]
+
+# The pool's own limit raises an error. Connections lets callers wait instead.
+_UNLIMITED = 2**31
+
+
+class _Tidy:
+    """A connection that reconnects if its last use was interrupted.
+
+    A signal handler may raise while redis-py connects, sends or reads, and again during the cleanup. The next command
+    would then read the late reply of the interrupted one.
+    """
+
+    #: Whether every reply was read. An interrupted use leaves it False.
+    is_clean = True
+
+    def connect(self: Any) -> None:
+        if not self.is_clean:
+            self.disconnect()
+        elif self._sock is not None:
+            return
+        self.is_clean = False
+        super().connect()  # type: ignore[misc]
+        self.is_clean = True
+
+
+@functools.cache
+def _tidy(connection_class: type[Any]) -> type[Any]:
+    return type(connection_class.__name__, (_Tidy, connection_class), {})
+
+
+class _Lending:
+    """A pool that lends connections, and does nothing besides.
+
+    redis-py counts and tells of every connection that is lent. That takes longer than a PING of Redis.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        # One step of C code each takes a connection from here and puts one back.
+        self._idle: list[Any] = []
+        super().__init__(*args, **settings)
+
+    def get_connection(self: Any) -> Any:
+        connection = _last_of(self._idle) or self.make_connection()
+        try:
+            connection.connect()
+            if not _is_fresh(connection):
+                connection.disconnect()
+                connection.connect()
+        except BaseException:
+            self.release(connection)
+            raise
+        return connection
+
+    def release(self: Any, connection: Any) -> None:
+        if self.owns_connection(connection):
+            self._idle.append(connection)
+        else:
+            # A Sentinel has named another master since.
+            connection.disconnect()
+
+    def disconnect(self, inuse_connections: bool = True) -> None:
+        """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
+        while (connection := _last_of(self._idle)) is not None:
+            connection.disconnect()
+
+
+class _AsyncLending:
+    """The same for asyncio."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        self._idle: list[Any] = []
+        super().__init__(*args, **settings)
+
+    async def get_connection(self: Any) -> Any:
+        connection = _last_of(self._idle) or self.make_connection()
+        try:
+            await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
+
+    async def release(self, connection: Any) -> None:
+        self._idle.append(connection)
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
+        # A background task that puts values back may take one of them meanwhile. It finds that it is closed, and has
+        # another try, while one that connects when the loop ends is cancelled.
+        await asyncio.gather(*(connection.disconnect() for connection in self._idle))
+
+
+def _last_of(idle: list[Any]) -> Any:
+    # Another thread may take the last one between a look and a step.
+    try:
+        return idle.pop()
+    except IndexError:
+        return None
+
+
+def _is_fresh(connection: Any) -> bool:
+    """Whether a connection is open, and nothing is left to be read on it."""
+    try:
+        return not connection.can_read()
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError):
+        return False
+
+
+@functools.cache
+def _lending(how: type[Any], pool_class: type[Any]) -> type[Any]:
+    return type(pool_class.__name__, (how, pool_class), {})
+
+
+def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
+    settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0))
+    if isinstance(pool, SentinelConnectionPool):
+        own: redis.ConnectionPool = _lending(_Lending, SentinelConnectionPool)(
+            pool.service_name,
+            pool.sentinel_manager,
+            connection_class=_tidy(pool.connection_class),
+            max_connections=_UNLIMITED,
+            is_master=pool.is_master,
+            **settings,
+        )
+        return own
+    own = _lending(_Lending, redis.ConnectionPool)(
+        connection_class=_tidy(pool.connection_class), max_connections=_UNLIMITED, **settings
+    )
+    return own
+
+
+def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
+    settings = own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
+    if isinstance(pool, AsyncSentinelConnectionPool):
+        own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, AsyncSentinelConnectionPool)(
+            pool.service_name,
+            pool.sentinel_manager,
+            connection_class=pool.connection_class,
+            max_connections=_UNLIMITED,
+            is_master=pool.is_master,
+            **settings,
+        )
+        return own
+    own = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings
+    )
+    return own
+
+
+def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
+    """A pool of our own to one node of a cluster."""
+    return pool_from(cluster.get_redis_connection(node).connection_pool)
+
+
+def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asyncio.ConnectionPool:
+    """A pool of our own to one node of a cluster."""
+    settings = own_settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
+    own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=node.connection_class, max_connections=_UNLIMITED, **settings
+    )
+    return own
+
+
+def cluster_ready(cluster: redis.RedisCluster) -> None:
+    """A synchronous cluster client knows its nodes from the start."""
+
+
+async def async_cluster_ready(cluster: redis.asyncio.RedisCluster) -> None:
+    """Asks for the cluster's nodes, if that has not been done yet."""
+    await cluster.initialize()

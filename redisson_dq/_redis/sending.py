@@ -1,0 +1,137 @@
+"""Sending packed commands on a connection, and reading replies: beside another reader, and ended from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Iterable
+from typing import Any
+
+import redis.exceptions
+from hiredis import pack_command
+from redis.asyncio.connection import async_timeout  # type: ignore[attr-defined]
+
+__all__ = [
+    "async_hang_up",
+    "async_may_send_aside",
+    "async_read",
+    "async_send",
+    "async_send_aside",
+    "hang_up",
+    "mark_clean",
+    "may_send_aside",
+    "pack",
+    "read",
+    "send",
+    "send_aside",
+]
+
+# What nearly every word of a command is.
+_TEXTS = frozenset((str, bytes))
+
+
+def pack(words: Iterable[Any]) -> bytes:
+    """The bytes of one command. hiredis packs in C in both flavours; redis-py's asyncio connection does it in Python.
+
+    hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
+    without the digits, and the process crashes. So hiredis is given no numbers.
+    """
+    without_numbers: Any = tuple([word if type(word) in _TEXTS else _text(word) for word in words])
+    packed: bytes = pack_command(without_numbers)
+    return packed
+
+
+def _text(word: Any) -> Any:
+    return str(word) if isinstance(word, (int, float)) else word
+
+
+def send(connection: Any, packed: list[bytes]) -> None:
+    """Sends commands, and connects first if need be. Raises redis-py's errors."""
+    connection.is_clean = False
+    connection.send_packed_command(packed, check_health=False)
+
+
+async def async_send(connection: Any, packed: list[bytes]) -> None:
+    """Sends commands, and connects first if need be. Raises redis-py's errors.
+
+    redis-py itself makes a task of each command. The end of the loop cancels all tasks. It would also cancel a command
+    by which a background task puts values back.
+    """
+    if not connection.is_connected:
+        await connection.connect()
+    try:
+        connection._writer.writelines(packed)
+        async with async_timeout(connection.socket_timeout):
+            await connection._writer.drain()
+    except asyncio.TimeoutError:
+        await connection.disconnect(nowait=True)
+        raise redis.exceptions.TimeoutError("timeout while writing to the socket") from None
+    except OSError as error:
+        await connection.disconnect(nowait=True)
+        raise redis.exceptions.ConnectionError(f"error while writing to the socket: {error}") from error
+    except BaseException:
+        await connection.disconnect(nowait=True)
+        raise
+
+
+def read(connection: Any, within: float | None) -> Any:
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
+    if within is None:
+        return connection.read_response(disable_decoding=True)
+    return connection.read_response(disable_decoding=True, timeout=min(within, connection.socket_timeout))
+
+
+async def async_read(connection: Any, within: float | None) -> Any:
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
+    if within is None:
+        return await connection.read_response(disable_decoding=True)
+    try:
+        async with async_timeout(within):
+            return await connection.read_response(disable_decoding=True)
+    except asyncio.TimeoutError:
+        raise redis.exceptions.TimeoutError("timeout reading from socket") from None
+
+
+def mark_clean(connection: Any) -> None:
+    """Notes that every reply has been read. With asyncio, nothing uses this note."""
+    connection.is_clean = True
+
+
+def may_send_aside(connection: Any) -> bool:
+    """Whether one thread may send while another one reads. That is not safe with TLS."""
+    return not isinstance(connection._sock, ssl.SSLSocket)
+
+
+def async_may_send_aside(connection: Any) -> bool:
+    """Whether one task may send while another one reads."""
+    return True
+
+
+def send_aside(connection: Any, packed: bytes) -> None:
+    """Sends a command while another thread reads. The reader meets any error."""
+    sock = connection._sock
+    if sock is not None:
+        with contextlib.suppress(OSError):
+            sock.sendall(packed)
+
+
+async def async_send_aside(connection: Any, packed: bytes) -> None:
+    """Sends a command while another task reads. The reader meets any error."""
+    if connection._writer is not None:
+        connection._writer.write(packed)
+
+
+def hang_up(connection: Any) -> None:
+    """Ends a read that another thread is blocked in, and leaves everything else to that thread."""
+    # disconnect() would remove the parser that the other thread uses.
+    if connection._sock is not None:
+        with contextlib.suppress(OSError):
+            connection._sock.shutdown(socket.SHUT_RDWR)
+
+
+async def async_hang_up(connection: Any) -> None:
+    """Ends a blocking read of another task. That task does everything else."""
+    if connection._writer is not None:
+        connection._writer.transport.abort()

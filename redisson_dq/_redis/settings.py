@@ -1,0 +1,74 @@
+"""The settings of our own connections: the user's, with the few that have to be others.
+
+The user's pool may decode replies, retry commands, or end blocking reads after ``socket_timeout``. If an offer's reply
+is lost, a retry would add the item twice.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import Any
+
+__all__ = ["WHICH_CLIENT", "connection_factory", "own_settings", "without_password"]
+
+#: Says which client goes with which package, where the two kinds are mixed up.
+WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
+
+# A machine that does not answer for so many seconds counts as gone. The user may set another number.
+_TIMEOUT = 10.0
+
+# A connection that is silent for half a minute is checked. It is given up 15 s later.
+_KEEPALIVE = {
+    getattr(socket, name): value
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
+    if hasattr(socket, name)
+}
+
+# Settings that redis-py makes for one pool or one protocol. A copy of them in another pool would be wrong.
+_POOL_BOUND = (
+    "connection_pool",
+    "event_dispatcher",
+    "himport_registry",
+    "legacy_responses",
+    "maint_notifications_config",
+    "maint_notifications_pool_handler",
+    "oss_cluster_maint_notifications_handler",
+)
+
+
+def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
+    """A copy of a pool's settings for a pool of our own."""
+    ours = {name: value for name, value in settings.items() if name not in _POOL_BOUND}
+    for timeout in ("socket_connect_timeout", "socket_timeout"):
+        if ours.get(timeout) is None:
+            ours[timeout] = _TIMEOUT
+    if "path" not in ours:
+        ours["socket_keepalive"] = True
+        if not isinstance(ours.get("socket_keepalive_options"), dict):
+            ours["socket_keepalive_options"] = _KEEPALIVE
+    # RESP2 everywhere: one shape of replies, and pub/sub messages come as plain replies.
+    ours.update(
+        encoding="utf-8",
+        encoding_errors="strict",
+        decode_responses=False,
+        protocol=2,
+        retry=retry,
+        retry_on_timeout=False,
+        retry_on_error=[],
+    )
+    return ours
+
+
+def connection_factory(pool: Any) -> Any:
+    """A connection outside the pool whose reads wait for ever. TCP keepalive notices when it is dead."""
+    settings = {**pool.connection_kwargs, "socket_timeout": None, "health_check_interval": 0}
+    return pool.connection_class(**settings)
+
+
+def without_password(url: object) -> object:
+    """A URL without its password, for error messages."""
+    if not isinstance(url, str):
+        return url
+    # A text that is no URL may hold a password as well. So everything before the last @ is left out.
+    return re.sub(r"(?s)^((?:rediss?|unix)://)?.*@", r"\1***@", url).partition("?")[0]
