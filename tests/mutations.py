@@ -134,9 +134,9 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: what goes back does so in another order",
-        f"{_RECEIVING}/blocking_pop.py",
-        'self._surplus.sort(key=attrgetter("number"))',
-        'self._surplus.sort(key=attrgetter("number"), reverse=True)',
+        f"{_RECEIVING}/put_backs.py",
+        'self.surplus.sort(key=attrgetter("number"))',
+        'self.surplus.sort(key=attrgetter("number"), reverse=True)',
         "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
     ),
     Mutation(

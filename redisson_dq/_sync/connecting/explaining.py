@@ -10,14 +10,15 @@ from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
-from redisson_dq._redis import is_denied, translate
+from redisson_dq._redis import is_denied, is_passing, translate
 from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.errors import DurabilityError, RedisReplyError, RedissonDQError, WrongTypeError
+from redisson_dq.errors import DurabilityError, RedisConnectionError, RedisReplyError, RedissonDQError, WrongTypeError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.wire import calls
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 
-__all__ = ["Runs", "check_confirmed", "explained", "subject", "why_not"]
+__all__ = ["Runs", "check_confirmed", "end_of_wait", "explained", "subject", "why_not"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -40,6 +41,31 @@ def explained(runs: Runs, request: Request[Any], error: ResponseError) -> Rediss
     made = made or translate(error, subject(request))
     made.__cause__ = error
     return made
+
+
+def end_of_wait(runs: Runs, source: Source, error: BaseException) -> RedissonDQError | None:
+    """Our error for the one that ended a wait. None when a plain command finds nothing wrong."""
+    where = f"queue {source.key!r}"
+    if not isinstance(error, Exception):
+        # The loop ends, and has cancelled a connection that was being made.
+        return RedisConnectionError(f"{where}: cancelled")
+    if not isinstance(error, ResponseError):
+        return translate(error, where, sent=True)
+    if is_passing(error):
+        made = RedisConnectionError(f"{where}: {error}")
+        made.__cause__ = error
+        return made
+    # A plain command on the same key fails the same way, and its error names the key and the types.
+    for key in source.keys:
+        try:
+            runs.run(commands.length_of(key))
+        except RedissonDQError as failure:
+            return failure
+    if str(error).startswith("WRONGTYPE"):
+        return None
+    made_of = translate(error, where)
+    made_of.__cause__ = error
+    return made_of
 
 
 def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:

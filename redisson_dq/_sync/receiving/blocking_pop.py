@@ -14,7 +14,6 @@ import contextlib
 import logging
 import math
 import time
-from operator import attrgetter
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -27,14 +26,14 @@ from redisson_dq._concurrency import (
     give_way,
     sleep,
 )
-from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes, translate
+from redisson_dq._redis import is_out_of_memory, is_passing, pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
-from redisson_dq._sync.connecting.explaining import explained
+from redisson_dq._sync.connecting.explaining import end_of_wait, explained
+from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.waiters import SOON, WAKE, Waiter, Waiters
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.wire import commands
-from redisson_dq.wire.blocking import PutBack, Source
+from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
@@ -59,9 +58,6 @@ _LONG = 0.03
 _AT_ONCE = 0.001
 # In a transaction no command blocks. Where Redis allows no transaction, a command blocks for so many seconds.
 _AT_MOST = 0.001
-# For how long a background task that was closed tries to put values back, and how often.
-_LAST_TRIES = 1.5
-_LAST_PAUSE = 0.1
 _PING = pack(("PING",))
 
 
@@ -95,11 +91,7 @@ class BlockingPop:
         self._bell = bell
         self._stay = stay
         self._closes_itself = not is_open
-        self._surplus: list[Taken] = []
-        # Put-backs whose replies were lost. They are sent again unchanged, before any other request.
-        self._unsure: list[PutBack] = []
-        # By key, the last put-back that was answered.
-        self._answered: dict[str, bytes] = {}
+        self._backs = PutBacks(connections, source, waiters, self.put_away)
         self._closing = Switch()
         self._task: BackgroundTask | None = None
         self._unblocker: BackgroundTask | None = None
@@ -108,8 +100,6 @@ class BlockingPop:
         self._owes_look = False
         self._began = 0.0
         self._until = math.inf
-        # When it stops trying to put values back, once it is closed.
-        self._give_up_at: float | None = None
         self._nudges = 0
         self._is_ending = False
         self._round_trip = 0.0
@@ -145,8 +135,7 @@ class BlockingPop:
         """
         if values:
             self.is_open = True
-            self._surplus += values
-            self._surplus.sort(key=attrgetter("number"))
+            self._backs.add(values)
             self.wake()
 
     def recover(self, request: Request[list[Taken]]) -> None:
@@ -170,13 +159,13 @@ class BlockingPop:
     @property
     def is_at_rest(self) -> bool:
         """Whether it has no background task and no value. May be read without the mutex."""
-        return not (self.is_running or self._surplus or self._unsure or self._is_ending)
+        return not (self.is_running or self._backs.are_left or self._is_ending)
 
     @property
     def is_quiet(self) -> bool:
         """Whether it holds no value, and none is on its way to it. May be read without the mutex."""
         rests = self.is_idle or not self.is_running or (self.is_blocked and self._waiters.anyone)
-        return rests and not self._surplus and not self._is_ending
+        return rests and not self._backs.surplus and not self._is_ending
 
     @property
     def found_nothing(self) -> bool:
@@ -250,15 +239,15 @@ class BlockingPop:
         pause = _FIRST_PAUSE
         while self._next_round():
             try:
-                if not (self._surplus or self._unsure):
+                if not self._backs.are_left:
                     (self._ask_again() if self._waiters.closed else self._take())
-                elif not self._put_back():
-                    self._pause_before_putting_back(pause)
+                elif not self._backs.send():
+                    self._backs.pause(self._closing, pause)
                     pause = min(_LONGEST_PAUSE, pause * 2)
                     continue
             except (Exception, Cancelled) as error:
                 self._disconnect()
-                trouble = self._explain(error)
+                trouble = end_of_wait(self._connections, self.source, error)
                 if isinstance(trouble, RedisConnectionError):
                     with self._waiters.mutex:
                         self.trouble = trouble
@@ -284,8 +273,8 @@ class BlockingPop:
             with self._waiters.mutex:
                 self._admit()
                 self._waiters.answer_expired()
-                self._surplus = self._waiters.give(self._surplus)
-                if self._surplus or self._unsure or (self.is_open and self._waiters.is_unserved):
+                self._backs.surplus = self._waiters.give(self._backs.surplus)
+                if self._backs.are_left or (self.is_open and self._waiters.is_unserved):
                     return True
                 if self.unanswered or (self._owes_look and not self._waiters.closed):
                     return True
@@ -335,25 +324,13 @@ class BlockingPop:
         if not taken:
             return
         try:
-            after = self.source.after(taken, self._answered)
+            after = self.source.after(taken, self._backs.answered)
             if after is not None:
-                self._follow(after)
+                self._backs.follow(after)
         finally:
             self._give(taken)
         # The caller that was given a value goes on first. It may be back in line already.
         give_way()
-
-    def _follow(self, after: PutBack) -> None:
-        """Sends what has to follow a take. Where Redis is away, that is sent before the next take."""
-        try:
-            self._connections.run(after.request)
-            self._answered[after.key] = after.nonce
-        except RedissonDQError as error:
-            if passes(error):
-                with self._waiters.mutex:
-                    self._unsure.append(after)
-            else:
-                logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
 
     def _ask_again(self) -> None:
         """Once it is closed: sends requests with a lost reply again. So the values that they took go back."""
@@ -361,11 +338,13 @@ class BlockingPop:
         try:
             taken = self._connections.run(request, when_closed=True)
         except (RedissonDQError, Cancelled) as error:
-            if self._gives_up or (isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)):
+            if self._backs.gives_up or (
+                isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
+            ):
                 logger.warning("queue %r: what a lost reply told of waits for its deadline: %s", self._key, error)
                 self._replied(request)
             else:
-                self._pause_before_putting_back(_LAST_PAUSE)
+                self._backs.pause(self._closing)
             return
         self._replied(request)
         self._give(taken)
@@ -535,71 +514,6 @@ class BlockingPop:
         finally:
             with self._waiters.mutex:
                 self._waiters.unclaim(count)
-
-    def _explain(self, error: BaseException) -> RedissonDQError | None:
-        """Our error for the one that ended a round. None when its cause passes."""
-        where = f"queue {self._key!r}"
-        if not isinstance(error, Exception):
-            # The loop ends, and has cancelled a connection that was being made.
-            return RedisConnectionError(f"{where}: cancelled")
-        if not isinstance(error, ResponseError):
-            return translate(error, where, sent=True)
-        if is_passing(error):
-            made = RedisConnectionError(f"{where}: {error}")
-            made.__cause__ = error
-            return made
-        # A plain command on the same key fails the same way, and its error names the key and the types.
-        for key in self.source.keys:
-            try:
-                self._connections.run(commands.length_of(key))
-            except RedissonDQError as failure:
-                return failure
-        if str(error).startswith("WRONGTYPE"):
-            return None
-        made_of = translate(error, where)
-        made_of.__cause__ = error
-        return made_of
-
-    def _put_back(self) -> bool:
-        """Puts back the values that nobody waits for. False when it has to be tried again."""
-        with self._waiters.mutex:
-            unsure, surplus, self._unsure, self._surplus = self._unsure, self._surplus, [], []
-        for back in [*unsure, *self.source.put_back(surplus, self._answered)]:
-            try:
-                self._connections.run(back.request, when_closed=True)
-                self._answered[back.key] = back.nonce
-            except (RedissonDQError, Cancelled) as error:
-                self._not_back(back, error, is_unsure=back in unsure or getattr(error, "maybe_done", False))
-        return not (self._surplus or self._unsure)
-
-    def _pause_before_putting_back(self, seconds: float) -> None:
-        if not self._waiters.closed:
-            self._closing.wait(seconds)
-            return
-        if self._give_up_at is None:
-            self._give_up_at = time.monotonic() + _LAST_TRIES
-        sleep(min(seconds, _LAST_PAUSE))
-
-    @property
-    def _gives_up(self) -> bool:
-        """Whether it was closed, and has tried long enough to put values back."""
-        return self._give_up_at is not None and time.monotonic() > self._give_up_at
-
-    def _not_back(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
-        if not back.values and isinstance(error, RedissonDQError) and (self._gives_up or not passes(error)):
-            logger.warning("queue %r: what follows a take was not done: %s", self._key, error)
-            return
-        if (self._gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
-            data = [taken.data for taken in back.values]
-            logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", self._key, error, data)
-            return
-        if back.values:
-            logger.warning("queue %r: cannot put %d popped values back: %s", self._key, len(back.values), error)
-        with self._waiters.mutex:
-            if is_unsure:
-                self._unsure.append(back)
-            else:
-                self.put_away(back.values)
 
     def _disconnect(self) -> None:
         dedicated, self._dedicated = self._dedicated, None

@@ -1,0 +1,111 @@
+"""Values that nobody waits for, on their way back to where they came from."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from operator import attrgetter
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.waiters import Waiters
+from redisson_dq._concurrency import AsyncCancelled, AsyncSwitch, async_sleep
+from redisson_dq._redis import passes
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.wire.blocking import PutBack, Source
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["PutBacks"]
+
+logger = logging.getLogger("redisson_dq")
+
+# For how long values of a receiver that was closed are sent, and how often.
+_LAST_TRIES = 1.5
+_LAST_PAUSE = 0.1
+
+
+class PutBacks:
+    """What one blocking pop sends until Redis has it back; its fields are guarded by the mutex of the waiters."""
+
+    def __init__(
+        self, connections: Connections, source: Source, waiters: Waiters, again: Callable[[list[Taken]], None]
+    ) -> None:
+        """``again`` is given the values that could not be sent."""
+        self._connections = connections
+        self._source = source
+        self._waiters = waiters
+        self._again = again
+        #: What nobody waits for, in the order in which it was taken.
+        self.surplus: list[Taken] = []
+        #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.
+        self.unsure: list[PutBack] = []
+        #: By key, the last put-back that was answered.
+        self.answered: dict[str, bytes] = {}
+        # When it stops trying, once the receiver is closed.
+        self._give_up_at: float | None = None
+
+    @property
+    def are_left(self) -> bool:
+        """Whether anything is not back yet. May be read without the mutex."""
+        return bool(self.surplus or self.unsure)
+
+    def add(self, values: list[Taken]) -> None:
+        """Takes values to put back. They keep the order in which they were taken."""
+        self.surplus += values
+        self.surplus.sort(key=attrgetter("number"))
+
+    async def follow(self, after: PutBack) -> None:
+        """Sends what has to follow a take. Where Redis is away, that is sent before the next take."""
+        try:
+            await self._connections.run(after.request)
+            self.answered[after.key] = after.nonce
+        except RedissonDQError as error:
+            if passes(error):
+                with self._waiters.mutex:
+                    self.unsure.append(after)
+            else:
+                logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
+
+    async def send(self) -> bool:
+        """Puts back the values that nobody waits for. False when it has to be tried again."""
+        with self._waiters.mutex:
+            unsure, surplus, self.unsure, self.surplus = self.unsure, self.surplus, [], []
+        for back in [*unsure, *self._source.put_back(surplus, self.answered)]:
+            try:
+                await self._connections.run(back.request, when_closed=True)
+                self.answered[back.key] = back.nonce
+            except (RedissonDQError, AsyncCancelled) as error:
+                self._failed(back, error, is_unsure=back in unsure or getattr(error, "maybe_done", False))
+        return not self.are_left
+
+    async def pause(self, closing: AsyncSwitch, seconds: float = _LAST_PAUSE) -> None:
+        """Waits before the next try, shortly once the receiver is closed."""
+        if not self._waiters.closed:
+            await closing.wait(seconds)
+            return
+        if self._give_up_at is None:
+            self._give_up_at = time.monotonic() + _LAST_TRIES
+        await async_sleep(min(seconds, _LAST_PAUSE))
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether it was closed, and has tried long enough to put values back."""
+        return self._give_up_at is not None and time.monotonic() > self._give_up_at
+
+    def _failed(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
+        if not back.values and isinstance(error, RedissonDQError) and (self.gives_up or not passes(error)):
+            logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
+            return
+        if (self.gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
+            data = [taken.data for taken in back.values]
+            logger.error(
+                "queue %r: popped values may not be back in Redis: %s; they are %r", self._source.key, error, data
+            )
+            return
+        if back.values:
+            logger.warning("queue %r: cannot put %d popped values back: %s", self._source.key, len(back.values), error)
+        with self._waiters.mutex:
+            if is_unsure:
+                self.unsure.append(back)
+            else:
+                self._again(back.values)
