@@ -78,3 +78,22 @@ def test_a_client_is_not_used_in_a_second_loop(client: aio.Client, admin: Any) -
     loop.run_until_complete(client.close())
     loop.close()
     assert admin.llen("orders") == 1
+
+
+def test_an_offer_does_not_block_the_loop(client: aio.Client, admin: Any) -> None:
+    """While Redis does not answer, everything else in the loop goes on."""
+
+    async def main() -> int:
+        async with client:
+            delayed = client.delayed_queue("orders", transfer=False)
+            await delayed.offer("order-42", delay=60)
+            admin.client_pause(300)
+            offer = asyncio.ensure_future(delayed.offer("order-43", delay=60))
+            steps = 0
+            while not offer.done():
+                await asyncio.sleep(0.001)
+                steps += 1
+            assert await delayed.size() == 2
+            return steps
+
+    assert asyncio.run(main()) > 10

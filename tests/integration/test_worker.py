@@ -547,6 +547,26 @@ def test_commands_for_each_value_with_all_slots_busy(admin: Any, flavour: Flavou
     assert sent["cmdstat_evalsha"] >= 2 * count / 8
 
 
+@pytest.mark.parametrize("transfer", [True, False])
+def test_an_idle_worker_sends_nothing_but_its_probes(flavour: Flavour, admin: Any, url: str, transfer: bool) -> None:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
+        worker, ledger = flavour.worker(client, transfer=transfer), Ledger()
+        worker.handler("orders", concurrency=8)(ledger.handle)
+        queue = client.blocking_queue("orders", transfer=False)
+        with running(worker):
+            queue.add("a")
+            ledger.next()
+            at_rest(admin)
+            eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+            admin.config_resetstat()
+            eventually(lambda: admin.info("commandstats").get("cmdstat_llen", {"calls": 0})["calls"] == 3)
+            stats = admin.info("commandstats")
+    # A probe asks for the time as long as the timer for the lease's end is armed.
+    foreign = {"cmdstat_info", "cmdstat_config|resetstat", "cmdstat_time"}
+    sent = {name: entry["calls"] for name, entry in stats.items() if name not in foreign}
+    assert sent == {"cmdstat_llen": 3} | ({"cmdstat_ping": 3, "cmdstat_zrange": 3} if transfer else {})
+
+
 def at_rest_by_worker(worker: Any) -> None:
     eventually(lambda: worker.running == 0)
 

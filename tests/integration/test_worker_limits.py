@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq.codecs import StringCodec
+from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import Dropped, Failed, Limit, Rate, Reject, Retry, Succeeded, Worker, fixed
 from tests.conftest import eventually
+from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Gate, Ledger, Log, at_rest, running
@@ -218,6 +219,18 @@ def test_a_value_is_handled_once_in_a_while(client: Any, queue: Any, admin: Any)
         assert sorted(each.data for each in log.until(Dropped, 2)) == [b"a-2", b"a-3"]
         at_rest(admin)
     assert len(log.of(Succeeded)) == 2
+
+
+def test_values_of_two_classes_with_one_id_are_no_duplicates(flavour: Flavour, url: str, admin: Any) -> None:
+    with flavour.connect(url, codec=Kryo5Codec()) as client:
+        worker, ledger = flavour.worker(client), Ledger()
+        worker.handler("orders", concurrency=4, unique_for=60, unique_by=lambda value: int(value))(ledger.handle)
+        queue = client.blocking_queue("orders")
+        queue.add_all([42, "42", 42, "42", 43])
+        with running(worker):
+            assert sorted(ledger.some(3), key=repr) == ["42", 42, 43]
+            at_rest(admin)
+    assert len(ledger.values) == 3
 
 
 def test_what_was_given_up_is_no_duplicate(client: Any, queue: Any, admin: Any) -> None:
