@@ -70,6 +70,7 @@ class Kryo5Codec(Codec):
         self._whole: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
         if self._whole and not self._types.allowed:
             self._whole[list] = strings_bytes
+        self._reads_strings = list in self._whole
 
     def __repr__(self) -> str:
         allowed = self._types.allowed
@@ -102,7 +103,7 @@ class Kryo5Codec(Codec):
             if read is not None:
                 value, end = read(data, 1, None)
             else:
-                if list in self._whole and data.startswith(STRINGS):
+                if self._reads_strings and data.startswith(STRINGS):
                     strings = list_of_strings(data)
                     if strings is not None:
                         return strings

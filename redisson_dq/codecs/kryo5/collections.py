@@ -56,8 +56,10 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
     def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
         if is_plain:
-            found = ordinary_strings(data, pos, reader, arguments)
-            if found is None and not arguments:
+            # Without arguments the class of the elements, behind a size of one byte, tells which of them may fit.
+            if arguments or data[pos + 1 : pos + 2] == b"\x03":
+                found = ordinary_strings(data, pos, reader, arguments)
+            else:
                 found = ordinary_ints(data, pos, reader)
             if found is not None:
                 return found

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import (
+    MAX_DEPTH,
+    TOO_DEEP,
     Malformed,
     Unencodable,
     unwritable,
@@ -33,7 +35,7 @@ _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
 _NO_BYTE: Any = (None,) * 256
-_NO_FLAT: Any = {}
+_NO_FLAT: Any = {}.get
 
 
 def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
@@ -49,17 +51,24 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         comparator = None
         if sorted_:
             comparator, pos = read_comparator(data, pos, reader)
-        reader.enter(start)
-        reader.check_count(2 * count, data, pos)
+        reader.depth += 1
+        if reader.depth > MAX_DEPTH:
+            raise Malformed(TOO_DEEP, start)
+        if 2 * count > len(data) - pos:
+            reader.check_count(2 * count, data, pos)
         values: dict[Any, Any] = kind()
         pairs: list[tuple[Any, Any]] = []
-        read_key = _part_reader(reader, arguments, 0, nulls)
-        read_item = _part_reader(reader, arguments, 1, nulls)
+        if len(arguments) < 2:
+            # What has a class of one byte is read at once, as most keys and values are.
+            by_byte = reader.by_byte
+            read_key = read_item = reader.read_any
+        else:
+            by_byte = _NO_BYTE
+            read_key, read_item = (_part_reader(reader, arguments, index, nulls) for index in (0, 1))
         if reader.references:
             reader.register(values)
             read_key = _hash_checked(read_key, reader)
-        # What has a class of one byte is read at once, as most keys and values are.
-        by_byte = _NO_BYTE if len(arguments) > 1 else reader.by_byte
+        append = pairs.append
         key: Any = None
         try:
             for index in range(count):
@@ -68,7 +77,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
                 key, pos = read_key(data, pos) if read is None else read(data, pos + 1, reader)
                 read = by_byte[data[pos]]
                 value, pos = read_item(data, pos) if read is None else read(data, pos + 1, reader)
-                pairs.append((key, value))
+                append((key, value))
         except Malformed as error:
             error.inside(key)
             raise
@@ -102,8 +111,6 @@ def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Calla
 
 def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:
     """How a map's keys (0) or values (1) are read."""
-    if len(arguments) < 2:
-        return reader.read_any
     nested = arguments[index].arguments
     final = arguments[index].final(reader)
     if final is None:
@@ -117,26 +124,29 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
 
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
         writer.enter()
-        writer.out.extend(varint(len(value) + 1))
+        out = writer.out
+        out += varint(len(value) + 1)
         if sorted_:
             writer.write_any(getattr(value, "comparator", None))
-        write_key = _part_writer(writer, arguments, 0, nulls)
-        write_item = _part_writer(writer, arguments, 1, nulls)
-        # What is bytes at once with its class, as most keys and values are.
-        flat = _NO_FLAT if len(arguments) > 1 else writer.flat
-        out = writer.out
+        write_key: Callable[[Any], None]
+        write_item: Callable[[Any], None]
+        if len(arguments) < 2:
+            # What is bytes at once with its class, as most keys and values are.
+            keys, flat = writer.flat_keys.get, writer.flat.get
+            write_key = write_item = writer.write_any
+        else:
+            keys = flat = _NO_FLAT
+            write_key, write_item = (_part_writer(writer, arguments, index, nulls) for index in (0, 1))
         key = None
         try:
             for key, item in pairs_in_order(value):
-                to_bytes = flat.get(type(key))
-                data = None if to_bytes is None else to_bytes(key)
-                if data is None:
+                to_bytes = keys(type(key))
+                if to_bytes is None or (data := to_bytes(key)) is None:
                     write_key(key)
                 else:
                     out += data
-                to_bytes = flat.get(type(item))
-                data = None if to_bytes is None else to_bytes(item)
-                if data is None:
+                to_bytes = flat(type(item))
+                if to_bytes is None or (data := to_bytes(item)) is None:
                     write_item(item)
                 else:
                     out += data
@@ -151,8 +161,6 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
 
 
 def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
-    if len(arguments) < 2:
-        return writer.write_any
     nested = arguments[index].arguments
     final = arguments[index].final(writer)
     if final is None:

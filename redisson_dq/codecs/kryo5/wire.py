@@ -42,6 +42,9 @@ __all__ = [
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
+#: What stands before one ASCII character, and these characters.
+_ONE_CHARACTER = 0x82
+_CHARACTERS = {bytes((n,)): chr(n) for n in range(128)}
 _find_top_bit = re.compile(rb"[\x80-\xff]").search
 #: Tables for bytes.translate. The first gives 1 for a byte whose top bit is set, else 0. It shows where ASCII strings
 #: end. The second removes the top bit.
@@ -74,6 +77,10 @@ def varint_flag(flag: bool, number: int) -> bytes:
     """A flagged varint of 0 <= number < 2**32. O(1)."""
     first = number & 0x3F | (0x80 if flag else 0)
     return _ONE[first] if number < 0x40 else _ONE[first | 0x40] + varint(number >> 6)
+
+
+#: What stands before so many characters.
+_LENGTHS = tuple(varint_flag(True, count + 1) for count in range(63))
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:
@@ -136,7 +143,7 @@ def string_bytes(text: str) -> bytes:
         raw = text.encode()
         if 1 < count <= 32:
             return raw[:-1] + _ENDED[raw[-1]]
-        return varint_flag(True, count + 1) + raw
+        return (_LENGTHS[count] if count < 63 else varint_flag(True, count + 1)) + raw
     units = _ASTRAL.sub(_surrogates, text)
     return varint_flag(True, len(units) + 1) + units.encode("utf-8", "surrogatepass")
 
@@ -168,6 +175,8 @@ def read_string(data: bytes, pos: int, reader: Reader | None = None) -> tuple[st
             raise IndexError
         end = match.end()
         return data[pos:end].translate(WITHOUT_TOP_BIT).decode("ascii"), end
+    if first == _ONE_CHARACTER and (character := _CHARACTERS.get(data[pos + 1 : pos + 2])) is not None:
+        return character, pos + 2
     if first < 0xC0:
         end = pos + (first & 0x3F)
         raw = data[pos + 1 : end]

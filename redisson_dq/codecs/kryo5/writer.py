@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
@@ -25,6 +25,22 @@ __all__ = ["ReferenceWriter", "Writer"]
 
 def _string(value: str) -> bytes:
     return b"\x03" + string_bytes(value)
+
+
+#: The texts that were keys of maps lately, with their class, as most keys come again and again.
+_keys: dict[str, bytes] = {}
+_MOST_KEYS, _LONGEST_KEY = 1000, 32
+
+
+def _key(text: str) -> bytes:
+    data = _keys.get(text)
+    if data is None:
+        data = _string(text)
+        if len(text) <= _LONGEST_KEY:
+            if len(_keys) >= _MOST_KEYS:
+                _keys.clear()
+            _keys[text] = data
+    return data
 
 
 def _int(value: int) -> bytes | None:
@@ -63,6 +79,8 @@ class Writer:
     references = False
     #: By the exact type of a value: its class and its bytes at once.
     flat = _FLAT
+    #: The same of a map's key.
+    flat_keys: ClassVar[dict[type, Callable[[Any], bytes | None]]] = {**_FLAT, str: _key}
     #: Few values need it.
     streams: WriteState | None = None
     depth = 0
@@ -181,7 +199,7 @@ class ReferenceWriter(Writer):
 
     references = True
     #: A mark stands between a value and its class.
-    flat = _NOT_FLAT
+    flat = flat_keys = _NOT_FLAT
 
     def __init__(self, types: Types) -> None:
         super().__init__(types)

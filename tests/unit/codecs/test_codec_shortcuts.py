@@ -181,6 +181,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
         for writer in (Writer, ReferenceWriter):
             monkeypatch.setattr(writer, "flat", {})
+            monkeypatch.setattr(writer, "flat_keys", {})
         monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.nothing))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
@@ -366,3 +367,23 @@ def test_classes_that_are_sent_to_fill_the_memory_do_not_and_leave_room() -> Non
     finally:
         tracemalloc.stop()
     assert codec.decode(data) == [acme.Point(1, 2)]
+
+
+def test_more_keys_than_are_remembered_are_written_alike() -> None:
+    codec = Kryo5Codec()
+    for key in [*(f"key {number}" for number in range(2_500)), "k" * 32, "k" * 33, "", "é", "\U0001f600", "\0"]:
+        first, again = codec.encode({key: 1}), codec.encode({key: 2})
+        assert first[:-1] == again[:-1]
+        assert codec.decode(first) == {key: 1}
+        # As the text is written where it is no key.
+        assert codec.encode({1: key}).endswith(codec.encode(key))
+        assert codec.encode(key) in first
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"\x03\x82", "1 characters are announced, 0 bytes are there"), (b"\x03\x82\x80", "in the middle of the value")],
+)
+def test_a_text_of_one_character_that_is_missing_or_no_character(data: bytes, why: str) -> None:
+    with pytest.raises(DecodeError, match=why):
+        Kryo5Codec().decode(data)
