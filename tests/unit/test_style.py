@@ -133,6 +133,20 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert ONE_NAME_EACH.keys() - shared.keys() == set()
 
 
+#: Functions that each format of the codecs has.
+OF_EACH_FORMAT = {"dumps", "loads", "utf8", "value_of", "varint"}
+
+
+def test_a_function_of_the_codecs_has_a_name_of_its_own() -> None:
+    """What a reader finds by its name in one codec is not something else in another."""
+    modules: dict[str, list[str]] = {}
+    for name, tree in trees().items():
+        for node in tree.body if name.startswith("codecs/") else ():
+            if isinstance(node, ast.FunctionDef) and node.name in listed(tree):
+                modules.setdefault(node.name, []).append(name)
+    assert {each for each, found in modules.items() if len(found) > 1} == OF_EACH_FORMAT
+
+
 # -- tests -------------------------------------------------------------------------------------------------------------
 
 

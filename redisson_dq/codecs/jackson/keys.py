@@ -11,7 +11,7 @@ from redisson_dq.codecs.jackson.refusals import wrong
 from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
 from redisson_dq.java.registry import declaration_of
 
-__all__ = ["key_of"]
+__all__ = ["map_key"]
 
 _WHOLE = frozenset(
     f"java.{name}" for name in ("lang.Byte", "lang.Short", "lang.Integer", "lang.Long", "math.BigInteger")
@@ -20,7 +20,7 @@ _DIGITS = re.compile("-?[0-9]{1,1000}")
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
 
 
-def key_of(text: str, name: str, texts: bool) -> Any:
+def map_key(text: str, name: str, texts: bool) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":

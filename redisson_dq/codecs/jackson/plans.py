@@ -27,7 +27,7 @@ from redisson_dq.java.signatures import Signature
 if TYPE_CHECKING:
     from redisson_dq.codecs.jackson.reading import Reader
 
-__all__ = ["UNREAD", "ClassPlan", "Plan", "Plans", "nothing"]
+__all__ = ["UNREAD", "ClassPlan", "Plan", "Plans", "no_plan"]
 
 _ReadNode = Callable[["Reader", Any, int], Any]
 
@@ -89,9 +89,9 @@ class Plans:
     def of(self, slot: Signature) -> Plan:
         """The plan of a declared type."""
         if slot.name in REFERENCES or slot.name[0] == "[":
-            return Plan(slot, nothing)
+            return Plan(slot, no_plan)
         if not self.dialect.names(slot):
-            return Plan(slot, _BARE.get(slot.name, nothing), _PLAIN.get(slot.name))
+            return Plan(slot, _BARE.get(slot.name, no_plan), _PLAIN.get(slot.name))
         return Plan(slot, _long if slot.name == _LONG else self._named(slot))
 
     def _named(self, slot: Signature) -> _ReadNode:
@@ -132,7 +132,7 @@ class Plans:
         return plan
 
 
-def nothing(_reader: Reader, _node: Any, _depth: int) -> Any:
+def no_plan(_reader: Reader, _node: Any, _depth: int) -> Any:
     """The function for a type without ordinary nodes."""
     return UNREAD
 

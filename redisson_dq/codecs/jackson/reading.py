@@ -15,7 +15,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.enums import constant_of
-from redisson_dq.codecs.jackson.keys import key_of
+from redisson_dq.codecs.jackson.keys import map_key
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed, array_node, class_of, object_node
 from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
 from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
@@ -402,7 +402,7 @@ class Reader:
     def _key(self, text: str, name: str) -> Any:
         found = self._keys.get((text, name))
         if found is None:
-            found = self._keys[text, name] = key_of(text, name, self._dialect.enum_texts)
+            found = self._keys[text, name] = map_key(text, name, self._dialect.enum_texts)
         return found
 
     def _entries(

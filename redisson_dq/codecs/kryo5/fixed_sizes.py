@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = ["nothing", "only_empty", "singleton", "singleton_map"]
+__all__ = ["no_bytes", "only_empty", "singleton", "singleton_map"]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
 
-def nothing(kind: type) -> tuple[_Read, _Write]:
+def no_bytes(kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
 
     def write(value: Any, _writer: Writer) -> None:

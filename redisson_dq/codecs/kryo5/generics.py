@@ -30,7 +30,7 @@ __all__ = [
     "Variables",
     "argument_of",
     "bind",
-    "hierarchy",
+    "generics_hierarchy",
 ]
 
 #: The class that declares a type variable, and the variable's name.
@@ -113,7 +113,7 @@ def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, fir
     return variable
 
 
-def hierarchy(declaration: Declaration) -> list[list[Variable]]:
+def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
     """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, and what it becomes there."""
     found = []
     current: Declaration | None = declaration

@@ -27,7 +27,7 @@ __all__ = [
     "BY_VALUE",
     "INTEGER",
     "UNREGISTRABLE",
-    "declared_collection",
+    "collection_subclass",
     "exception_type",
     "int_name",
     "same_exception_type",
@@ -75,7 +75,7 @@ _SORTED = frozenset(
 )
 
 
-def declared_collection(declaration: Declaration) -> ClassSerializer:
+def collection_subclass(declaration: Declaration) -> ClassSerializer:
     """A class that extends a collection: its elements as those of what it extends. Java leaves its own fields out."""
     sorted_ = declaration.extends in _SORTED
     if issubclass(declaration.python, dict):
@@ -98,7 +98,7 @@ def declared_collection(declaration: Declaration) -> ClassSerializer:
 
 def _collection(name: str, kind: type) -> ClassSerializer:
     if kind in (java.EmptyList, java.EmptySet, java.EmptyMap):
-        return ClassSerializer(name, *fixed_sizes.nothing(kind), sizeless=True)
+        return ClassSerializer(name, *fixed_sizes.no_bytes(kind), sizeless=True)
     if kind in (java.SingletonList, java.SingletonSet):
         return ClassSerializer(name, *fixed_sizes.singleton(name, kind))
     if kind is java.SingletonMap:

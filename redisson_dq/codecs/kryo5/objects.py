@@ -16,7 +16,7 @@ import attrs
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, malformed, type_name, unwritable
 from redisson_dq.codecs.kryo5.arrays import PRIMITIVE_BYTES, PRIMITIVES
-from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, hierarchy
+from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, generics_hierarchy
 from redisson_dq.codecs.kryo5.scalars import (
     read_boolean,
     read_double,
@@ -72,7 +72,7 @@ _PRIMITIVE_READERS: dict[str, _Read] = {
 
 def is_generic(declaration: Declaration) -> bool:
     """Whether type arguments can matter to the class's objects."""
-    return declaration.kind == "class" and bool(hierarchy(declaration))
+    return declaration.kind == "class" and bool(generics_hierarchy(declaration))
 
 
 def _fields(declaration: Declaration) -> list[tuple[str, Argument]]:
@@ -271,7 +271,7 @@ def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
 
 def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
     """The reader of an object that may be given the type arguments of its class."""
-    chains, own = hierarchy(declaration), len(declaration.parameters)
+    chains, own = generics_hierarchy(declaration), len(declaration.parameters)
 
     def read_bound(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         bound = bind(chains, own, arguments, reader)
@@ -286,7 +286,7 @@ def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
 
 
 def _bound_writer(declaration: Declaration, write: _Write) -> _Write:
-    chains, own = hierarchy(declaration), len(declaration.parameters)
+    chains, own = generics_hierarchy(declaration), len(declaration.parameters)
 
     def write_bound(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
         bound = bind(chains, own, arguments, writer)

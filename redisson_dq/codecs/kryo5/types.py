@@ -23,7 +23,7 @@ from redisson_dq.codecs.kryo5.jdk_classes import (
     BY_VALUE,
     INTEGER,
     UNREGISTRABLE,
-    declared_collection,
+    collection_subclass,
     int_name,
     same_exception_type,
 )
@@ -184,7 +184,7 @@ class Types:
             )
 
         if declaration.extends:
-            return declared_collection(declaration)
+            return collection_subclass(declaration)
 
         def read(*args: Any) -> tuple[Any, int]:
             made.read = objects.object_reader(declaration, self)

@@ -90,7 +90,7 @@ def _declared(reader: Reader, declaration: Declaration) -> Any:
         raise
     for field in fields.values():
         if field.attribute in lists:
-            name = types.declared_collection(field.type.name)
+            name = types.collection_made_for(field.type.name)
             values[field.attribute] = _collected(reader, name, lists[field.attribute])
         elif field.required and field.attribute not in values:
             values[field.attribute] = field.absent()
@@ -132,7 +132,7 @@ def _value(reader: Reader, declared: Signature, *, in_map: bool = False) -> Any:
     if kind == "jdk":
         return _jdk(reader, name)
     if kind == "map":
-        return _map(reader, types.declared_collection(name), *types.entry_types(declared))
+        return _map(reader, types.collection_made_for(name), *types.entry_types(declared))
     if kind == "array":
         return _declared_array(reader, component_of(name), in_map=in_map)
     return _any(reader, name)

@@ -35,7 +35,7 @@ __all__ = [
     "allowed_in",
     "array_name",
     "collected",
-    "declared_collection",
+    "collection_made_for",
     "element_type",
     "entry_types",
     "family",
@@ -158,7 +158,7 @@ def collected(name: str, items: list[Any]) -> Any:
     return kind(items) if issubclass(kind, list) else set_of(name, kind, items)
 
 
-def declared_collection(name: str) -> str:
+def collection_made_for(name: str) -> str:
     """The class of the collection that is made for a declared list or map."""
     return _BEHIND[name]
 

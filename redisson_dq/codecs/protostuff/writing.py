@@ -257,7 +257,7 @@ def _attribute(value: Any, field: MessageField) -> Any:
 
 def _check_collection(value: Any, declared: str) -> None:
     """Check that Java reads back the same kind of value where this collection is declared."""
-    name, expected = _collection_name(value), types.declared_collection(declared)
+    name, expected = _collection_name(value), types.collection_made_for(declared)
     if name is None:
         raise _wrong(value, expected)
     is_plain = not hasattr(value, "java_name") and types.family(name) is types.family(expected)

@@ -41,18 +41,18 @@ __all__ = [
     "declaration_line",
     "field_order",
     "generic_fields",
-    "descriptor",
+    "declared_descriptor",
     "descriptor_of_object",
-    "hierarchy",
+    "ancestry",
     "read_collection",
     "read_constant",
     "read_generic",
     "read_generic_constant",
-    "read_object",
+    "read_declared",
     "write_collection",
     "write_generic",
     "type_code",
-    "write_object",
+    "write_declared",
 ]
 
 
@@ -69,7 +69,7 @@ LEAVES = frozenset(
 
 
 @one_for_all(functools.cache)  # pyright: ignore[reportArgumentType] - a declaration hashes
-def descriptor(declaration: Declaration) -> ClassDesc:
+def declared_descriptor(declaration: Declaration) -> ClassDesc:
     """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
     if declaration.kind == "enum":
         return ClassDesc(declaration.name, 0, SC_SERIALIZABLE | SC_ENUM, (), jdk_descriptor("java.lang.Enum"))
@@ -92,19 +92,19 @@ def descriptor(declaration: Declaration) -> ClassDesc:
         _serial_version_uid(declaration),
         SC_SERIALIZABLE,
         tuple(sorted((FieldDesc(field.name, type_code(field)) for field in declaration.fields), key=field_order)),
-        descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
+        declared_descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
     )
 
 
 def descriptor_of_object(declaration: Declaration) -> ClassDesc:
     """The same for an object that is written. Raises Unencodable if Java could not read the object."""
-    for part in hierarchy(declaration):
+    for part in ancestry(declaration):
         if part.not_serialized:
             raise Unencodable(
                 f"{part.name} is not written in Java's serialization, because {part.not_serialized}: send an object of "
                 "another class, or take another codec"
             )
-    return descriptor(declaration)
+    return declared_descriptor(declaration)
 
 
 def _serial_version_uid(declaration: Declaration) -> int:
@@ -148,7 +148,7 @@ def declaration_line(desc: ClassDesc) -> str:
 # Reading
 
 
-def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> Any:
+def read_declared(node: Instance, declaration: Declaration, decoder: Decoder) -> Any:
     """An object of a declared class."""
     if declaration.kind == "enum":
         raise Malformed(f"class {declaration.name} is declared as an enum, and is none", node.offset)
@@ -157,7 +157,7 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
     parts = dict(node.sections)
     name = ""
     try:
-        for part in hierarchy(declaration):
+        for part in ancestry(declaration):
             _check_class(part, node, decoder)
             section = parts.pop(part.name, None) or Section()
             _check_fields(part, section, node)
@@ -181,10 +181,10 @@ def read_object(node: Instance, declaration: Declaration, decoder: Decoder) -> A
     return made
 
 
-def hierarchy(declaration: Declaration) -> Iterator[Declaration]:
+def ancestry(declaration: Declaration) -> Iterator[Declaration]:
     """The class's superclasses, the topmost first, and the class."""
     if declaration.superclass is not None:
-        yield from hierarchy(declaration.superclass)
+        yield from ancestry(declaration.superclass)
     yield declaration
 
 
@@ -284,7 +284,7 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
         made = declaration.collection(decoder.complete(node, read))
     except ValueError as error:
         raise Malformed(str(error), node.offset) from error
-    for part in hierarchy(declaration):
+    for part in ancestry(declaration):
         _check_class(part, node, decoder)
         section = node.sections.get(part.name) or Section()
         _check_fields(part, section, node)
@@ -346,7 +346,7 @@ def read_generic_constant(node: EnumConstant) -> JavaObject:
 # Writing
 
 
-def write_object(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
+def write_declared(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
     """Give a new object of a declared class its fields."""
     node.sections.update(_write_fields(value, declaration, encoder))
 

@@ -228,7 +228,7 @@ class Decoder:
                 return declared.read_collection(node, declaration, extended.read, self)
             beyond = _beyond_fields(node)
             if declaration is not None and beyond is None:
-                return declared.read_object(node, declaration, self)
+                return declared.read_declared(node, declaration, self)
             if self._generic:
                 return declared.read_generic(node, self)
             if beyond is not None:

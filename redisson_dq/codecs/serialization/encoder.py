@@ -106,7 +106,7 @@ class Encoder:
             return self.enum_constant(declaration, value)
         if isinstance(value, Throwable) or declaration is not None:
             node = Instance(
-                throwables.descriptor(cast(Any, value), self._described)
+                throwables.throwable_descriptor(cast(Any, value), self._described)
                 if declaration is None
                 else declared.descriptor_of_object(declaration)
             )
@@ -119,7 +119,7 @@ class Encoder:
                 write = registry.BY_NAME[declaration.extends].write
                 declared.write_collection(node, value, declaration, write, self)
             else:
-                declared.write_object(node, value, declaration, self)
+                declared.write_declared(node, value, declaration, self)
             self.depth -= 1
             return node
         if is_own_of(str, value):
@@ -261,7 +261,7 @@ class Encoder:
         """A constant of a declared enum."""
         name = declaration.constants[declaration.members.index(member)]
         found: EnumConstant = self._once(
-            (declaration.name, name), lambda: EnumConstant(declared.descriptor(declaration), name)
+            (declaration.name, name), lambda: EnumConstant(declared.declared_descriptor(declaration), name)
         )
         return found
 
@@ -280,7 +280,7 @@ class Encoder:
     def _class_desc(self, name: str) -> ClassDesc:
         declaration = declaration_of(name)
         if declaration is not None:
-            return declared.descriptor(declaration)
+            return declared.declared_descriptor(declaration)
         if name.startswith("["):
             return array_descriptor(name)
         # Of any other class Java compares nothing but the name, if the stream says it is not Serializable.
@@ -320,7 +320,7 @@ def _known_desc(desc: ClassDesc, superclass: ClassDesc | None) -> ClassDesc:
         declaration = declaration_of(desc.name)
         if declaration is not None:
             with suppress(Unencodable):  # a class whose serialVersionUID is not declared
-                known = declared.descriptor(declaration)
+                known = declared.declared_descriptor(declaration)
     if known is not None and known.superclass is superclass and known.same_as(desc):
         return known
     return attrs.evolve(desc, superclass=superclass)

@@ -250,7 +250,7 @@ def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], 
     """By class and name: the fields of a class, if the stream has exactly those that are declared."""
     found: dict[tuple[str, str], Field] = {}
     uids: dict[str, int | None] = {}
-    for part in declared.hierarchy(declaration):
+    for part in declared.ancestry(declaration):
         found |= {(part.name, field.name): field for field in part.fields}
         uids[part.name] = part.serial_version_uid if part.kind == "class" else None
     if len({field.attribute for field in found.values()}) < len(found):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["HANDLERS", "descriptor", "is_throwable", "read_throwable", "write_throwable"]
+__all__ = ["HANDLERS", "throwable_descriptor", "is_throwable", "read_throwable", "write_throwable"]
 
 _THROWABLE = "java.lang.Throwable"
 _ELEMENT = "java.lang.StackTraceElement"
@@ -44,7 +44,7 @@ def is_throwable(desc: ClassDesc) -> bool:
     return bool(desc.lineage) and desc.lineage[0].name == _THROWABLE
 
 
-def descriptor(value: Throwable, known: dict[ThrowableClass, ClassDesc]) -> ClassDesc:
+def throwable_descriptor(value: Throwable, known: dict[ThrowableClass, ClassDesc]) -> ClassDesc:
     """The class of an exception: one of the JDK's, or as the exception describes it."""
     desc = jdk_descriptor(value.java_name)
     if desc is None and value.described is not None and value.described.java_name == value.java_name:

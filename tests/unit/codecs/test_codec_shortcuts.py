@@ -182,7 +182,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         for writer in (Writer, ReferenceWriter):
             monkeypatch.setattr(writer, "flat", {})
             monkeypatch.setattr(writer, "flat_keys", {})
-        monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.nothing))
+        monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.no_plan))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "read", lambda *_args, **_options: straight_reader.UNREAD)
