@@ -29,7 +29,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, EnvelopeError
 from redisson_dq.items import Outcome
 from redisson_dq.wire.envelope import unwrap
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, by_night
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.interop.conftest import OpenJava
 from tests.interop.java_args import bytes_, duration, instant, int_, long, string, unit, values
@@ -703,7 +703,7 @@ def test_tombstones_are_all_that_is_left(
 
 # -- calls drawn at random ---------------------------------------------------------------------------------------------
 
-STEPS, EXAMPLES = 50, 80
+STEPS, EXAMPLES, EXAMPLES_AT_NIGHT = 50, 40, 80
 
 SOME_VALUE = st.sampled_from(["a", "b", "c", NESTED])
 SOME_VALUES = st.lists(SOME_VALUE, max_size=3)
@@ -799,7 +799,10 @@ class TwoQueues(RuleBasedStateMachine):
         assert sorted(place for _, place, _ in entries) == list(range(len(envelopes)))
 
 
-def test_whoever_makes_the_calls(redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str) -> None:
+@pytest.mark.parametrize("examples", [EXAMPLES, by_night(EXAMPLES_AT_NIGHT)])
+def test_whoever_makes_the_calls(
+    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, examples: int
+) -> None:
     names = f"{queue}-1", f"{queue}-2"
     clients = [java(redis7.url, queue=name) for name in names]
     sides: dict[tuple[str, str], tuple[JavaSide | PythonSide, ...]] = {
@@ -821,14 +824,14 @@ def test_whoever_makes_the_calls(redis7: EmbeddedServer, look: redis.Redis, java
         run_state_machine_as_test(
             lambda: TwoQueues(look, Performers(names, sides, handles), drawn),  # type: ignore[arg-type] # any factory
             settings=settings(
-                max_examples=EXAMPLES,
+                max_examples=examples,
                 stateful_step_count=STEPS,
                 deadline=None,
                 derandomize=True,
                 database=None,
             ),
         )
-    assert drawn.pop("steps") >= 2000
+    assert drawn.pop("steps") >= 25 * examples
     assert len(drawn) == 19, drawn
     assert min(drawn.values()) >= 5, drawn
 

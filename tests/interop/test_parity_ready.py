@@ -368,7 +368,15 @@ def test_an_offer_that_waits_gets_the_room(scene: Scene) -> None:
 
 @plain_names
 @ONE_FLAVOUR_BY_DAY
-@pytest.mark.parametrize(("kind", "examples"), [("blocking_deque", 30), ("bounded", 15)])
+@pytest.mark.parametrize(
+    ("kind", "examples"),
+    [
+        ("blocking_deque", 15),
+        pytest.param("blocking_deque", 30, marks=pytest.mark.nightly),
+        ("bounded", 8),
+        pytest.param("bounded", 15, marks=pytest.mark.nightly),
+    ],
+)
 def test_any_calls(scene: Scene, kind: str, examples: int) -> None:
     """Each step is one call, by Java on one queue and by Python on the other, which of them where is drawn too."""
     drawn: Counter[str] = Counter()
