@@ -152,7 +152,7 @@ class LeaseRequests(ObjectRequests[T]):
     def _letter_ids(self, ids: Iterable[str | DeadLetter[T]] | None) -> list[bytes] | None:
         if ids is None:
             return None
-        named = [each.id if isinstance(each, DeadLetter) else each for each in self._side.collected(ids)]
+        named = [each.id if isinstance(each, DeadLetter) else each for each in self._side.collected(ids, "ids")]
         if len(named) > _LARGEST_PAGE:
             raise ArgumentError(f"queue {self._side.name!r}: at most {_LARGEST_PAGE} ids in one call, not {len(named)}")
         try:

@@ -174,6 +174,8 @@ def check_queue_name(queue: object) -> None:
             f'a handler is for the name of a queue, as in @worker.handler("orders"), not for {queue!r}; '
             "worker.queue(name) says how it is opened"
         )
+    if not queue:
+        raise ArgumentError("a handler is for the name of a queue, which is not empty")
 
 
 def _full_name(function: Callable[..., Any]) -> str:

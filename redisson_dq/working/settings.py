@@ -6,8 +6,9 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._times import Delay
+from redisson_dq._times import Delay, seconds_of
 from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError
 
 __all__ = ["QueueSettings"]
 
@@ -22,6 +23,21 @@ class QueueSettings:
     visibility_timeout: Delay | None = None
     transfer: bool | None = None
     bounded: bool | None = None
+
+    def checked(self, what: str) -> QueueSettings:
+        """Raises ArgumentError for what would fail when the queue is opened, or later. ``what`` begins its message."""
+        if self.visibility_timeout is not None and not seconds_of(
+            self.visibility_timeout, f"{what}: visibility_timeout="
+        ):
+            raise ArgumentError(f"{what}: visibility_timeout= is above zero")
+        if self.codec is not None and not isinstance(self.codec, Codec):
+            raise ArgumentError(f"{what}: codec= is a Codec, such as StringCodec(), not {self.codec!r}")
+        for name, flag in {"transfer=": self.transfer, "bounded=": self.bounded}.items():
+            if flag is not None and not isinstance(flag, bool):
+                raise ArgumentError(f"{what}: {name} is True or False, not {flag!r}")
+        if self.bounded and self.partitions is not None:
+            raise ArgumentError(f"{what}: a bounded queue has no partitions")
+        return self
 
     def with_defaults(self, defaults: QueueSettings) -> QueueSettings:
         """These settings, with those of ``defaults`` where this one has None."""

@@ -502,14 +502,19 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
         lambda: queue.ack_all(["x"]),
         lambda: queue.ack_all("x"),
         lambda: queue.redrive(["zz"]),
-        lambda: queue.redrive("ab"),
         lambda: queue.redrive(to="redisson_dq_dead:{orders}"),
         lambda: queue.in_flight(-1, 5),
         lambda: queue.dead_letters(0, 5000),
+        # The class, where one of its objects is meant. Each call would fail, and not say why.
+        lambda: client.blocking_queue("orders", StringCodec),
     ]
     for call in bad:
         with pytest.raises(ArgumentError, match="'orders'"):
             call()
+    with pytest.raises(ArgumentError, match="a collection of deliveries is wanted"):
+        queue.ack_all(None)
+    with pytest.raises(ArgumentError, match="a collection of ids is wanted"):
+        queue.redrive("ab")
     assert delivery.ack() is SettleOutcome.ACKED
 
 

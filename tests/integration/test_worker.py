@@ -581,8 +581,21 @@ def test_wrong_options(flavour: Flavour, client: Any) -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             flavour.worker(client, **options)
+    for seconds in (0, -1, float("nan"), "30"):
+        with pytest.raises(ArgumentError, match="visibility_timeout="):
+            flavour.worker(client, visibility_timeout=seconds)
     with pytest.raises(ArgumentError, match="concurrency="):
         worker.handler("orders", concurrency=0)(print)
+    with pytest.raises(ArgumentError, match="not empty"):
+        worker.handler("")(print)
+    for wrong, message in (
+        ({"visibility_timeout": 0}, "visibility_timeout="),
+        ({"codec": StringCodec}, r"codec= is a Codec, such as StringCodec\(\)"),
+        ({"transfer": "no"}, "transfer="),
+        ({"bounded": True, "partitions": 2}, "a bounded queue has no partitions"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            worker.queue("orders", **wrong)
     assert not is_async(print)
 
 

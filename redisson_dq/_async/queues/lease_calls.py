@@ -174,7 +174,7 @@ class LeaseCalls(Generic[T]):
 
     def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         side = self._leaser.sides[0]
-        chosen = side.collected(deliveries)
+        chosen = side.collected(deliveries, "deliveries")
         for each in chosen:
             if not isinstance(each, Delivery):
                 raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {each!r}")

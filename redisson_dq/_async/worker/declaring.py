@@ -65,9 +65,10 @@ class Declarations:
 
         ``bounded=True`` is for a queue with a capacity: what is handled makes room in it.
         """
+        check_queue_name(name)
         if name in {handler.queue for handler in self._handlers}:
             raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
-        self._settings[name] = QueueSettings(
+        settings = QueueSettings(
             codec=codec,
             partitions=partitions,
             dead_letter=dead_letter,
@@ -75,6 +76,7 @@ class Declarations:
             transfer=transfer,
             bounded=bounded,
         )
+        self._settings[name] = settings.checked(f"queue {name!r}")
 
     @overload
     def handler(

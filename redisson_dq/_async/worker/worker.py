@@ -106,7 +106,7 @@ class Worker(Declarations):
         self._order = order_of(order)
         self._total = concurrency
         self._make_client, self._owns_client = client, owns_client
-        super().__init__(QueueSettings(visibility_timeout=visibility_timeout, transfer=transfer))
+        super().__init__(QueueSettings(visibility_timeout=visibility_timeout, transfer=transfer).checked("worker"))
         self._grace = seconds_of(grace, "worker: grace=")
         self._chance = random.Random() if chance is None else chance
         self._url: tuple[str, dict[str, Any]] | None = None

@@ -133,7 +133,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
     ) -> Sequence[str | DeadLetter[T]] | None:
         """The dead letters that a call means, no more than ``limit``. None for all."""
-        chosen = None if ids is None else self._sides[0].collected(ids)
+        chosen = None if ids is None else self._sides[0].collected(ids, "ids")
         if limit is None:
             return chosen
         most = min(check_count(limit, self.name), _MOST)

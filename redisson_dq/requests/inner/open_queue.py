@@ -23,6 +23,10 @@ class OpenQueue(Generic[T]):
     """What a handle and its requests know of their queue. A handle that is renamed takes another name."""
 
     def __init__(self, name: str, codec: Codec | None, options: Options) -> None:
+        if codec is not None and not isinstance(codec, Codec):
+            raise ArgumentError(
+                f"queue {name!r}: codec= is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}"
+            )
         self.options = options
         self.codec = options.codec if codec is None else codec
         self.name = name
@@ -96,10 +100,10 @@ class OpenQueue(Generic[T]):
         """The bytes of many such values. Raises ArgumentError for what is no collection of values."""
         return [self.encode_sought(value) for value in self.collected(values)]
 
-    def collected(self, values: Iterable[U]) -> list[U]:
+    def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
         """Raises ArgumentError for what is no collection. A text is refused, as it would be a collection of letters."""
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-            raise ArgumentError(f"queue {self.name!r}: a collection of values is wanted, not {values!r}")
+            raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {values!r}")
         return list(values)
 
     def popped(self, found: list[bytes]) -> list[T]:
