@@ -14,6 +14,7 @@ from typing import ClassVar
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
+from redisson_dq.codecs.marks import marked, other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
@@ -97,12 +98,15 @@ class _CompressingCodec(Codec[T]):
             fault = Malformed(f"the bytes are no {self._format} data of the announced size: {error}", self._header)
             raise fault.as_error(self.name, data) from error
         try:
-            return self._inner.decode(raw)
+            value: T = self._inner.decode(raw)
         except DecodeError as error:
             message = str(error).removeprefix(f"{error.codec}: ")
             raise DecodeError(
                 f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
             ) from error
+        if other_bytes(value) or self._compress(raw) == data:
+            return value
+        return marked(value, f"the {self._format} library of its writer compresses otherwise than the one here")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inner!r})"

@@ -12,6 +12,7 @@ from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable, decode_error, encode_error, type_name
 from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec
 from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
+from redisson_dq.codecs.marks import compared
 from redisson_dq.codecs.protostuff import SCALARS, bytes_of, kind_of, name_of, value_of
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java.annotations import signature_of
@@ -75,11 +76,11 @@ class ProtobufCodec(Codec[T]):
             data = bytes(data)
         try:
             found: T = self._coding.decode(data)
-            return found
         except DecodeError as error:
             raise DecodeError(_renamed(self.name, error), codec=self.name, data=data, offset=error.offset) from error
         except Exception as error:
             raise decode_error(error, self.name, data) from error
+        return compared(found, data, self.encode, "its writer has other fields")
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
 from redisson_dq.codecs.floats import double_text
+from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
@@ -87,10 +88,12 @@ class StringCodec(Codec[str]):
         if self._marks is not None and data.startswith(self._marks):
             encoding = encoding[:-3]
         try:
-            return str(data, encoding)
+            text = str(data, encoding)
         except UnicodeDecodeError as error:
             fault = Malformed(f"the bytes are no {self._charset} text: {error.reason}", error.start)
             raise fault.as_error(self.name, bytes(data)) from error
+        # UTF-8 has one form.
+        return text if encoding == "utf-8" else compared(text, data, self.encode, f"{self._charset} has several forms")
 
     def __repr__(self) -> str:
         return f"{self.name}({self._charset!r})"
@@ -120,7 +123,7 @@ class _WholeNumberCodec(Codec[int]):
             raise Malformed("a number of too many digits").as_error(self.name, bytes(data)) from error
         if not self._least <= value <= self._most:
             raise Malformed(f"the number is outside {self._least} to {self._most}").as_error(self.name, bytes(data))
-        return value
+        return value if b"%d" % value == data else marked(value, f"{data!r} is written as {value}")
 
 
 class LongCodec(_WholeNumberCodec):
@@ -164,6 +167,9 @@ class DoubleCodec(Codec[float]):
 
     def decode(self, data: bytes) -> float:
         """The float. Raises DecodeError for bytes that Java's parser refuses. O(length)."""
+        return compared(self._read(data), bytes(data), self.encode, "its writer has other digits")
+
+    def _read(self, data: bytes) -> float:
         text = _text(data, self.name).strip(_TRIMMED)
         if _DECIMAL.fullmatch(text):
             return float(text if text[-1] in "Ny" else text.rstrip("fFdD"))

@@ -50,7 +50,7 @@ class Array(list[T]):
     array of ``int[]``. It compares as a list: the component type is ignored.
     """
 
-    __slots__ = ("component",)
+    __slots__ = ("__weakref__", "component")
 
     def __init__(self, component: str, items: Iterable[T] = ()) -> None:
         if not isinstance(component, str) or not component:

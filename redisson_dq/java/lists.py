@@ -181,7 +181,7 @@ class CopiesList(list[T]):
 class EmptyList(list[T]):
     """``Collections.emptyList()``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _HELPERS + "EmptyList"
 
 

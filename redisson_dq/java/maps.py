@@ -148,7 +148,7 @@ class MapOf(dict[K, V]):
 class EmptyMap(dict[K, V]):
     """``Collections.emptyMap()``"""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _HELPERS + "EmptyMap"
 
 

@@ -59,7 +59,7 @@ def _check_nanosecond(nanosecond: int) -> int:
 class JavaDateTime(datetime):
     """A datetime with a Java type of its own: made from a datetime, or with datetime's own arguments."""
 
-    __slots__ = ("nanosecond",)
+    __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str]
     nanosecond: int
 
@@ -244,7 +244,7 @@ class Timestamp(_Utc):
 
 
 class JavaTime(time):
-    __slots__ = ("nanosecond",)
+    __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str]
     nanosecond: int
 
@@ -324,7 +324,7 @@ class OffsetTime(JavaTime):
 class Duration(timedelta):
     """``java.time.Duration``. A plain timedelta also becomes a Duration."""
 
-    __slots__ = ("nanosecond",)
+    __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str] = "java.time.Duration"
     nanosecond: int
 
@@ -446,7 +446,7 @@ class MonthDay:
 class ZoneId(str):
     """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = "java.time.ZoneRegion"
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ V = TypeVar("V")
 
 
 class _Text(str):
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     java_name: ClassVar[str]
 
     def __repr__(self) -> str:

@@ -79,7 +79,7 @@ class ListView(_View, list[T]):
     Java names of the classes that a checked wrapper lets in. :func:`unmodifiable` and :func:`synchronized` make one.
     """
 
-    __slots__ = ("java_name", "like", "source", "types")
+    __slots__ = ("__weakref__", "java_name", "like", "source", "types")
 
     def __init__(self, java_name: str, inner: Iterable[T], types: tuple[str, ...] = ()) -> None:
         super().__init__(in_order(inner))
@@ -105,7 +105,7 @@ class SetView(_View, OrderedSet[T]):
 class MapView(_View, dict[K, V]):
     """A wrapper like ListView around a dict."""
 
-    __slots__ = ("java_name", "like", "source", "types")
+    __slots__ = ("__weakref__", "java_name", "like", "source", "types")
 
     def __init__(self, java_name: str, inner: dict[K, V], types: tuple[str, ...] = ()) -> None:
         super().__init__(inner)

@@ -13,11 +13,12 @@ from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
 from redisson_dq.codecs.jackson.plans import Plans
-from redisson_dq.codecs.jackson.reading import value_of
+from redisson_dq.codecs.jackson.reading import Reader
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
 from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing import node_of
+from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.annotations import signature_of
 from redisson_dq.java.registry import generation
@@ -56,6 +57,8 @@ class JacksonCodec(Codec[T]):
     #: The type that the whole value is declared as.
     _slot: Signature = OBJECT
     _plans: Plans | None = None
+    #: Why a value of these bytes may be written to others, whatever its node is. Only JSON has bytes that rule it out.
+    _doubt: Callable[[bytes], str] = staticmethod(lambda _data: "its numbers or texts stand in another form")
     #: Of JSON: how a text is written, and the functions of ordinary values.
     _quoted: Callable[[str], str] | None = None
     _texts: Texts | None = None
@@ -94,10 +97,14 @@ class JacksonCodec(Codec[T]):
             plans = self._plans
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._slot)
-            found: T = value_of(node, plans)
-            return found
+            reader = Reader(plans)
+            found: T = reader.whole(node)
         except Exception as error:
             raise decode_error(error, self.name, data) from error
+        if reader.other:
+            return marked(found, reader.other)
+        doubt = reader.doubt or self._doubt(data)
+        return compared(found, data, self.encode, doubt) if doubt else found
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -19,7 +19,7 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["MAX_NUMBER_DIGITS", "digits", "dumps", "dumps_3", "loads", "quoted", "quoted_3"]
+__all__ = ["MAX_NUMBER_DIGITS", "digits", "doubt", "dumps", "dumps_3", "loads", "quoted", "quoted_3"]
 
 #: Jackson since 2.15 reads no longer number.
 MAX_NUMBER_DIGITS = 1000
@@ -28,6 +28,10 @@ _TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson ma
 _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
+#: White space that may stand outside of texts, an escape with more than one spelling, a character beyond U+FFFF.
+_SPACED = re.compile(rb"[{\[,:]\s|\s[}\],:]|^\s|\s$")
+_ESCAPES = re.compile(rb"\\[u/]")
+_BEYOND = re.compile(b"[\xf0-\xf4]")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -62,6 +66,20 @@ def loads(data: bytes) -> Any:
         raise Malformed(TOO_DEEP) from error
     except ValueError as error:  # Python's own limit on the digits of a whole number
         raise Malformed(f"a number that cannot be read: {error}") from error
+
+
+def doubt(data: bytes) -> str:
+    """Why this JSON may be written in another form: spaces, or what JSON writers escape in different ways. O(size).
+
+    Empty if only its numbers and its nodes tell.
+    """
+    if data.split(None, 1) != [data] and _SPACED.search(data) is not None:
+        return "it has spaces, or is written otherwise than Jackson does"
+    if (b"\\" in data and _ESCAPES.search(data) is not None) or (
+        not data.isascii() and _BEYOND.search(data) is not None
+    ):
+        return "some character stands in another form"
+    return ""
 
 
 def quoted(text: str) -> str:

@@ -50,6 +50,7 @@ class JsonJacksonCodec(JacksonCodec):
     _dumps = staticmethod(json.dumps)
     _quoted = staticmethod(json.quoted)
     _loads = staticmethod(json.loads)
+    _doubt = staticmethod(json.doubt)
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True, java_time: str = "refuse") -> None:
         super().__init__(unknown=unknown, typed_uuid=typed_uuid)

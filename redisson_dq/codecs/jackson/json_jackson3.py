@@ -44,6 +44,7 @@ class JsonJackson3Codec(JacksonCodec):
     _dumps = staticmethod(json.dumps_3)
     _quoted = staticmethod(json.quoted_3)
     _loads = staticmethod(json.loads)
+    _doubt = staticmethod(json.doubt)
 
 
 class TypedJsonJackson3Codec(JacksonCodec[T]):
@@ -57,6 +58,7 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
     _dumps = staticmethod(json.dumps_3)
     _quoted = staticmethod(json.quoted_3)
     _loads = staticmethod(json.loads)
+    _doubt = staticmethod(json.doubt)
 
     @overload
     def __init__(self, type: type[T]) -> None: ...

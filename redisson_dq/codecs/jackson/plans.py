@@ -8,11 +8,12 @@ reader's ``read``. So the values and the errors are the same without plans.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH
+from redisson_dq.codecs.faults import MAX_DEPTH, shorten
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
@@ -35,6 +36,8 @@ _ReadNode = Callable[["Reader", Any, int], Any]
 UNREAD: Any = object()
 
 _ARRAY_LIST = "java.util.ArrayList"
+#: How many sequences of names a plan keeps. Nulls are left out, so there may be one for each set of fields.
+_MOST_ORDINARY = 64
 _LONG = "java.lang.Long"
 
 
@@ -53,13 +56,33 @@ class ClassPlan:
     """How the objects of a declared class with known type arguments are read.
 
     ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
-    need one, for when the node lacks them. ``filled`` are the properties that are not null where the node lacks them.
+    need one, for when the node lacks them. ``required`` are the properties that are written whatever their value is.
+    ``ordinary`` are sequences of names that were met, and that are written in the same way.
     """
 
     declaration: Declaration
     fields: dict[str, tuple[str, type | None, _ReadNode, Signature]]
     missing: dict[str, Any]
-    filled: frozenset[str]
+    required: frozenset[str]
+    ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
+
+    def unordinary(self, names: tuple[str, ...]) -> str:
+        """Why an object with these properties may have others when it is written, or in another order."""
+        name, places = self.declaration.name, {key: place for place, key in enumerate(self.fields)}
+        own = [key for key in names if key != CLASS]
+        unknown = [key for key in own if key not in places]
+        if unknown:
+            return f"the declaration of {name} has no field {shorten(unknown[0], 80)}, which is left out"
+        found = [places[key] for key in own]
+        if any(first >= second for first, second in pairwise(found)):
+            return f"the fields of {name} are written in another order"
+        if CLASS in names[1:]:
+            return f"the class {name} is written before the fields"
+        if not self.required <= {*own}:
+            return f"a field of {name} that the bytes lack is written as it begins"
+        if len(self.ordinary) < _MOST_ORDINARY:
+            self.ordinary.add(names)
+        return ""
 
 
 class Plans:
@@ -81,7 +104,7 @@ class Plans:
                 declaration,
                 {key: (known[key].attribute, plan.plain, plan.read, plan.slot) for key, plan in plans.items()},
                 {field.attribute: field.missing for field in known.values() if field.required},
-                frozenset(key for key, field in known.items() if field.is_filled),
+                frozenset(key for key, field in known.items() if field.is_filled or self.dialect.nulls),
             )
             self._classes[declaration, arguments] = found
         return found

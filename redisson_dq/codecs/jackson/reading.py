@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from enum import Enum
+from operator import itemgetter
 from typing import Any
 
 from redisson_dq import java
@@ -16,7 +18,7 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.enums import constant_of
 from redisson_dq.codecs.jackson.keys import map_key
-from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed, array_node, class_of, object_node
+from redisson_dq.codecs.jackson.node import Number, Object, Typed, array_node, class_of, object_node
 from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
 from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
@@ -30,7 +32,6 @@ from redisson_dq.codecs.jackson.types import (
     key_and_value_of,
     parts_of,
 )
-from redisson_dq.codecs.marks import marked
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
 from redisson_dq.java.declaration import Declaration
@@ -41,16 +42,7 @@ from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of
 
-__all__ = ["Reader", "value_of"]
-
-
-def value_of(node: Any, plans: Plans) -> Any:
-    """The value of a whole node. Raises Malformed. O(size)."""
-    reader = Reader(plans)
-    value = plans.whole.read(reader, node, 1)
-    if value is UNREAD:
-        value = reader.read(node, plans.whole.slot, 1)
-    return marked(value, reader.other) if reader.other else value
+__all__ = ["Reader"]
 
 
 #: What null is where these are declared.
@@ -71,11 +63,20 @@ _INTERFACES = {
     **dict.fromkeys(("Queue", "Deque"), "java.util.LinkedList"),
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
-#: What names its class in an EnumMap here, where Java leaves it out.
-_NAMED_IN_ENUM_MAP = frozenset(f"java.lang.{name}" for name in ("Byte", "Short", "Long", "Float", "Character"))
 #: The characters of a float that every JDK writes alike.
 _SAME_DIGITS = 8
 _FLOATS = frozenset(("float", "java.lang.Float"))
+#: The values with one form only. Those of other classes may be written in another form than they were read in.
+_ONE_FORM = frozenset(
+    (
+        *("boolean", "byte", "short", "int", "long", "char", "[B", "[C", "java.math.BigInteger"),
+        *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Short", "Integer", "Long", "Character", "String")),
+    )
+)
+_FIRST = itemgetter(0)
+#: A float of few characters in Java's form.
+_SHORT_FLOAT = re.compile(r"-?(?:0\.0|0\.0{0,2}[1-9](?:[0-9]*[1-9])?|[1-9][0-9]*\.(?:0|[0-9]*[1-9]))")
+_PLAIN_ARRAYS = frozenset(("[I", "[J", "[S", "[Z", "[D", "[F", "[Ljava.lang.String;"))
 #: The nodes that hold others.
 _SHAPES = frozenset((list, Object, Typed))
 _NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
@@ -92,41 +93,55 @@ _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>
 class Reader:
     """What is known while one value is read."""
 
-    #: Why the value is not written to the same bytes, if that is so.
+    #: Why the value may be written to other bytes. Empty if all that was read has one form only.
+    doubt = ""
+    #: Why it is written to other bytes, which needs no comparison.
     other = ""
 
     def __init__(self, plans: Plans) -> None:
         self._plans = plans
         self._dialect = plans.dialect
         self._throwables: dict[int, Any] = {}
-        #: How many EnumMaps are around what is read.
-        self._enum_maps = 0
         self._hashes = Hashes()
         #: Smile names a key again in a byte, so there is one object for all its places.
         self._keys: dict[tuple[str, str], Any] = {}
+
+    def whole(self, node: Any) -> Any:
+        """The value of a whole node. Raises Malformed. O(size)."""
+        whole = self._plans.whole
+        value = whole.read(self, node, 1)
+        if value is UNREAD:
+            value = self.read(node, whole.slot, 1)
+            kind = type(node)
+            if kind is int or (type(value) in self._dialect.bare and kind in _SHAPES):
+                self.doubt = "as the whole value some numbers and texts stand without their class"
+        return value
 
     def read(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that is declared as ``slot``."""
         if node is None:
             if slot.name in REFERENCES:
+                self.doubt = f"null stands for an empty {slot.name}"
                 # As Java's: in an Optional of Optionals stands an empty one.
                 made = REFERENCES[slot.name]
                 return made() if slot.name in HELD else made(self.read(None, held_by(slot), depth))
             null = _NULLS.get(slot.name)
-            return None if null is None else null()
+            if null is None:
+                return None
+            self.doubt = f"null stands where a {slot.name} is declared"
+            return null()
         kind = type(node)
         if slot is OBJECT and kind not in _SHAPES:
             return self.number(node)
         if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
-            if type(node.content) not in _SHAPES:
-                self._note_name(node.name, slot)
             return self._of_class(node.name, node.content, slot, depth)
         if slot.name in REFERENCES:
+            self.doubt = f"what a {slot.name} holds may stand with the name of its class or without"
             return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
         if not self._dialect.names(slot):
             # Redisson 4.3 names the class of a UUID, and Java those in an array of lists of them.
             if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
-                self._note_name(slot.name, slot)
+                self.doubt = f"the class {shorten(slot.name, 80)} stands where it is declared, and is left out"
                 node = node[1]
             return self._declared_as(node, slot, depth)
         nameless = self._dialect.generic and depth > 1
@@ -134,26 +149,25 @@ class Reader:
             if len(node) == 2 and type(node[0]) is str and not (nameless and _CLASS_NAME.match(node[0]) is None):
                 return self._of_class(node[0], node[1], slot, depth)
             if nameless:
-                return java.JavaObject("", self._generic(node, depth))
+                return self._java_object("", node, depth)
             raise Malformed(no_name("an array without the name of its Java type", slot))
         if kind is Object:
             name, fields = class_of(node)
             if name is not None:
                 return self._of_class(name, fields, slot, depth)
             if nameless:
-                return java.JavaObject("", self._generic(node, depth))
+                return self._java_object("", node, depth)
             raise Malformed(no_name("an object without @class", slot))
         if slot.name == SLOTS["cause"].name and kind is int:
             return self._same_throwable(node)
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
+            self.doubt = f"the class {shorten(slot.name, 80)}, which is written, does not stand before its value"
             return self._declared_as(node, slot, depth)
         return self.number(node)
 
-    def _note_name(self, name: str, slot: Signature) -> None:
-        """Note that a value stands with the name of its class, which is left out where ``slot`` is declared."""
-        # In an EnumMap it is written with the class.
-        if self._dialect.typed and not self._enum_maps and name == slot.name and not self._dialect.names(slot):
-            self.other = f"the class {shorten(name, 80)} stands where it is declared, and is left out"
+    def _java_object(self, name: str, node: Any, depth: int) -> java.JavaObject:
+        self.doubt = "it has an object of a class that is not declared"
+        return java.JavaObject(name, self._generic(node, depth))
 
     def number(self, node: Any) -> Any:
         """What stands without a class and holds no others, as it is; a number with a point is a Double."""
@@ -164,9 +178,13 @@ class Reader:
         return value
 
     def _check_digits(self, node: Number, value: float, text: Callable[[float], str] = double_text) -> None:
-        """Note a float that JDKs before 19 write with more digits. Those of few characters are the same in all."""
-        if len(node) > _SAME_DIGITS and (text is float_text or repr(value) != node) and text(value) != node:
-            self.other = f"the float {shorten(node, 40)} is written as {text(value)}, as JDK 19 and later do"
+        """Note a float of another form. JDKs before 19 write more digits, but not for those of few characters."""
+        if text is double_text:
+            is_same = repr(value) == node or text(value) == node
+        else:
+            is_same = (len(node) <= _SAME_DIGITS and _SHORT_FLOAT.fullmatch(node) is not None) or text(value) == node
+        if not is_same:
+            self.doubt = f"the float {shorten(node, 40)} is written as {text(value)}, as JDK 19 and later do"
 
     def _declared_as(self, node: Any, slot: Signature, depth: int) -> Any:
         """The value of a node that stands without the name of its class."""
@@ -198,8 +216,11 @@ class Reader:
                 raise wrong(name)
             if type(node) is Number and isinstance(value, float):
                 self._check_digits(node, value, float_text if name in _FLOATS else double_text)
+            elif name not in _ONE_FORM:
+                self.doubt = f"{shorten(str(node), 80)} is written in another form as a {name}"
             return value
         if name == OBJECT.name:
+            self.doubt = "an Object is written as the value that is read of it"
             return self._untyped(node, depth)
         if depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP)
@@ -211,7 +232,10 @@ class Reader:
                 if key_slot is not OBJECT:
                     self._hashes.check([key for key, _ in pairs])
                 # Of two entries with one key, Java keeps the last.
-                return map_of(name, kind, list(dict(pairs).items()))
+                entries = list(dict(pairs).items())
+                if len(entries) != len(pairs):
+                    self.doubt = "a map has two entries with one key"
+                return map_of(name, kind, entries)
             items = self._items(array_node(name, node), element_of(slot), depth)
             if kind is list:
                 return items
@@ -221,12 +245,17 @@ class Reader:
                     made.of_class(name)
                 return made
             self._hashes.check(items)
-            return set_of(name, kind, items)
+            made_set = set_of(name, kind, items)
+            if len(made_set) != len(items):
+                self.doubt = "a set has an element twice"
+            return made_set
         declaration = declaration_of(name)
         if declaration is not None:
             if declaration.extends:
                 return self._collection(declaration, node, slot, depth)
             if declaration.kind == "enum":
+                if type(node) is list:
+                    self.doubt = f"the class {name} stands before its constant"
                 return constant_of(declaration, node, self._dialect.enum_texts)
             return self.fields(self._class_plan(declaration, node, slot), node, depth)
         if name.startswith("["):
@@ -235,6 +264,7 @@ class Reader:
 
     def _collection(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
         """An object of a class that extends a collection."""
+        self.doubt = f"the elements of a {declaration.name} may stand with the names of their classes or without"
         parts, _ = parts_of(declaration, slot, self._dialect.names)
         found = self._of_class(declaration.extends, node, parts, depth)
         try:
@@ -243,6 +273,7 @@ class Reader:
             raise Malformed(str(error), near=declaration.name).of_classes((declaration.name,)) from error
 
     def _other(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
+        self.doubt = f"what stands in a {shorten(name, 80)} may have another form"
         view = _VIEW.fullmatch(name)
         if view is not None:
             is_list, is_set, _ = view.groups()
@@ -254,36 +285,33 @@ class Reader:
             is_set, element, key = enums.groups()
             return self._enums(name, element or key, bool(is_set), node, slot, depth)
         if name.startswith("sun.nio.cs.") and type(node) is str:
-            self.other = f"the class {shorten(name, 80)} is written as java.nio.charset.Charset"
+            self.doubt = f"the class {shorten(name, 80)} is written as java.nio.charset.Charset"
             return java.Charset(node)
         if type(node) is Object and any(key == STACK_TRACE for key, _ in node):
             return self._throwable(name, node, depth)
         if name in HELD:
             return self.read(node, Signature(name), depth)
         if self._dialect.generic and _CLASS_NAME.match(name):
-            return java.JavaObject(name, self._generic(node, depth))
+            return self._java_object(name, node, depth)
         raise unknown(name)
 
     def _enums(self, name: str, element: str, is_set: bool, node: Any, slot: Signature, depth: int) -> Any:
         declaration = declaration_of(element)
         if declaration is None or declaration.kind != "enum":
             if self._dialect.generic:
-                return java.JavaObject(name, self._generic(node, depth))
+                return self._java_object(name, node, depth)
             raise unknown(element)
         if is_set:
             members = self._items(array_node(name, node), Signature(element), depth, Reader._declared_as)
             return java.EnumSet(declaration.python, members)
         value_slot = key_and_value_of(slot)[1]
-        self._enum_maps += 1
         pairs = self._entries(object_node(name, node), Signature(element), value_slot, depth, Reader._of_enum_map)
-        self._enum_maps -= 1
+        self.doubt = "in an EnumMap Java leaves out classes that are written, and mostly loses them"
         return java.EnumMap(declaration.python, pairs)
 
     def _of_enum_map(self, node: Any, slot: Signature, depth: int) -> Any:
         """A value of an EnumMap. Its class may stand before it, as the name of the map says Object, not its type."""
         is_named = type(node) is list and len(node) == 2 and node[0] == slot.name
-        if not is_named and node is not None and (slot.name in _NAMED_IN_ENUM_MAP or slot.name[0] == "["):
-            self.other = f"the values of an EnumMap stand without their class, {slot.name}, which is written"
         return self.read(node, OBJECT if is_named else slot, depth)
 
     def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
@@ -291,6 +319,8 @@ class Reader:
             component = component_of(name)
         except ValueError as error:
             raise unknown(name) from error
+        if name not in _PLAIN_ARRAYS:
+            self.doubt = f"the elements of a {shorten(name, 80)} may stand with the names of their classes or without"
         return array_of(component, self._items(array_node(name, node), component_slot(name, slot), depth))
 
     def _class_plan(self, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
@@ -312,15 +342,18 @@ class Reader:
                 if field is not None:
                     attribute, plain, read, slot = field
                     value = item if type(item) is plain else read(self, item, depth + 1)
-                    values[attribute] = self.read(item, slot, depth + 1) if value is UNREAD else value
-                elif key != CLASS:
-                    self.other = f"the declaration of {name} has no field {shorten(key, 80)}, which is left out"
+                    if value is UNREAD:
+                        value = self.read(item, slot, depth + 1)
+                        if item is None and not self._dialect.nulls:
+                            self.doubt = f"{shorten(key, 80)} is null, and is left out"
+                    values[attribute] = value
         except Malformed as error:
             error.inside(key)
             error.in_field(name, key)
             raise
-        if len(node) <= len(known) and plan.filled and not plan.filled <= {key for key, _ in node}:
-            self.other = f"a field of {name} that the bytes lack is written as it begins"
+        keys = (*map(_FIRST, node),)
+        if keys not in plan.ordinary:
+            self.doubt = plan.unordinary(keys) or self.doubt
         try:
             return declaration.make(values)
         except ValueError as error:
@@ -358,6 +391,8 @@ class Reader:
     def _same_throwable(self, number: int) -> Any:
         if number not in self._throwables:
             raise Malformed(f"there is no exception with the @id {shorten(str(number), 20)} before its use")
+        # Writing it again at each place could take far more than its bytes.
+        self.other = "an exception that stands at two places is written twice"
         return self._throwables[number]
 
     def _generic(self, node: Any, depth: int) -> Any:
@@ -403,6 +438,8 @@ class Reader:
         found = self._keys.get((text, name))
         if found is None:
             found = self._keys[text, name] = map_key(text, name, self._dialect.enum_texts)
+            if type(found) is not str and str(found) != text and not isinstance(found, Enum):
+                self.doubt = f"the key {shorten(text, 80)} may stand in another form"
         return found
 
     def _entries(

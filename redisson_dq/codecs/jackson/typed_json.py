@@ -34,6 +34,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     _dumps = staticmethod(json.dumps)
     _quoted = staticmethod(json.quoted)
     _loads = staticmethod(json.loads)
+    _doubt = staticmethod(json.doubt)
 
     @overload
     def __init__(self, type: type[T], *, typed_uuid: bool = True, java_time: str = "refuse") -> None: ...

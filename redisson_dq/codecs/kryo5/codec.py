@@ -13,7 +13,7 @@ from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.strings import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
-from redisson_dq.codecs.marks import marked
+from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
@@ -110,6 +110,9 @@ class Kryo5Codec(Codec):
                 reader = self._reader(self._types, data)
                 value, end = reader.read_any(data, 0)
             if end == len(data):
+                if reader is not None and self._types.references:
+                    # Of two equal texts or bytes Python may have one object.
+                    return compared(value, data, self.encode, reader.other or "Python has one object for two of Java")
                 if reader is None or not (reader.other or reader.streams):
                     return value
                 other = reader.other or ("" if reader.streams is None else reader.streams.other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -28,6 +29,7 @@ from redisson_dq.codecs import (
     LongCodec,
     StringCodec,
 )
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.java.own import kind_of
 from tests.peer import from_json
 
@@ -121,6 +123,8 @@ _PLAIN: dict[type, type] = {java.HashSet: set, java.LinkedHashMap: dict}
 
 
 def _plain(value: Any) -> Any:
+    if other_bytes(value):
+        value = copy.copy(value)  # without the mark, which may be in a subclass
     return _PLAIN.get(type(value), kind_of(value))
 
 

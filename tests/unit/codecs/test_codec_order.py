@@ -18,11 +18,17 @@ import pytest
 
 from redisson_dq import java
 from redisson_dq.codecs import (
+    CborJacksonCodec,
     Codec,
+    DoubleCodec,
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
+    LongCodec,
+    ProtobufCodec,
     SerializationCodec,
+    StringCodec,
+    TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
 )
 from redisson_dq.codecs.marks import other_bytes
@@ -256,7 +262,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         "constant_bodies=",
     ),
     (SerializationCodec(), STREAM + LIST_OF_2 + BOOLEAN + ANOTHER_BOOLEAN + b"x", "two Booleans"),
-    (JsonJacksonCodec(), objects("since"), "com.acme.Customer has no field since"),
+    (JsonJacksonCodec(), objects("since"), "com.acme.Customer has no field since, which is left out; b'"),
     (JsonJacksonCodec(), b'["java.util.ArrayList",[9.999999999999999E22]]', "is written as 1.0E23"),
     (JsonJacksonCodec(), b'["java.util.ArrayList",[["java.lang.Float",1.09951163E12]]]', "written as 1.0995116E12"),
     (TypedJsonJacksonCodec(list[float]), b"[9.999999999999999E22]", "is written as 1.0E23"),
@@ -264,7 +270,32 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         JsonJacksonCodec(),
         b'["java.util.ArrayList",[{"@class":"com.acme.Shorts","of":'
         b'{"@class":"java.util.EnumMap<com.acme.Color,java.lang.Object>","RED":5}}]]',
-        "java.lang.Short, which is written",
+        "in an EnumMap Java leaves out",
+    ),
+    (
+        JsonJacksonCodec(),
+        b'["java.util.ArrayList",[{"@class":"com.acme.Shorts","all":{"@class":'
+        b'"java.util.EnumMap<com.acme.Color,java.lang.Object>","RED":["java.util.ArrayList",[5]]}}]]',
+        "in an EnumMap Java leaves out",
+    ),
+    (
+        JsonJacksonCodec(),  # the properties of a constructor stand first
+        b'["java.util.ArrayList",[{"@class":"com.acme.Customer","name":"Ann","address":{"@class":"com.acme.Address",'
+        b'"street":"a","city":"b"}}]]',
+        "fields of com.acme.Customer are written in another order",
+    ),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",[{"@class":"com.acme.Customer","address":null}]]', "is null, and is"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",[1,1E5]]', "the float 1E5 is written as 100000.0"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",[1.50]]', "the float 1.50 is written as 1.5"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList", [1]]', "it has spaces"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",["\\u00e9"]]', "some character stands in another form"),
+    (TypedJsonJacksonCodec(list[float]), b"[5]", "5 is written in another form as a java.lang.Double"),
+    (TypedJsonJackson3Codec(list[acme.Customer]), b'[{"name":"Ann"}]', "a field of com.acme.Customer"),
+    (CborJacksonCodec(), b"\x82\x73java.util.ArrayList\x81\x01", "its numbers or texts stand in another form"),
+    (
+        Kryo5Codec(references=True),
+        Kryo5Codec(references=True).encode([bytearray(b""), b""]),
+        "Python has one object",
     ),
     (
         JsonJacksonCodec(),
@@ -275,7 +306,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         JsonJacksonCodec(typed_uuid=False),
         b'["java.util.ArrayList",[{"@class":"com.acme.Tagged","id":'
         b'["java.util.UUID","00000000-0000-0000-0000-000000000005"]}]]',
-        "the class java.util.UUID stands where it is declared",
+        "as a java.util.UUID; b'",
     ),
 ]
 
@@ -336,8 +367,32 @@ def test_objects_and_dicts_say_so_themselves() -> None:
         b'{"@class":"java.util.LinkedHashMap","a":9.999999999999999E22}',
         b'["java.util.HashSet",[9.999999999999999E22]]',
         b'["java.util.LinkedList",[9.999999999999999E22]]',
+        b'["java.util.ArrayList",[["java.lang.Float",1.50]]]',
+        b'["sun.nio.cs.UTF_8","UTF-8"]',
+        b'["java.util.Date","2024-02-29T12:30:15.000+00:00"]',
+        b'"\\u00e9"',
+        b"1.50",
     ):
-        assert other_bytes(codec.decode(data))
+        value = codec.decode(data)
+        assert other_bytes(value)
+        assert other_bytes(pickle.loads(pickle.dumps(value))) == ""
+    for simple, data in (
+        (JsonJacksonCodec(), b"5000000000"),
+        (JsonJackson3Codec(), b'["java.lang.Long",5]'),
+        (JsonJacksonCodec(), b'{"@class":"java.lang.Object"}'),
+        (LongCodec(), b"+5"),
+        (DoubleCodec(), b"2.0E-3"),
+        (StringCodec("utf-16"), "a".encode("utf-16-le")),
+    ):
+        read: Any = simple.decode(data)
+        again: Any = copy.copy(read)
+        assert other_bytes(read)
+        assert (other_bytes(again), again) == ("", read)
+        assert simple.decode(simple.encode(read)) == read
+    assert other_bytes(TypedJsonJacksonCodec(dict[java.Double, str]).decode(b'{"5":"a"}'))
+    for uri in (b'"http://acme.com/"', b'["java.net.URI","http://acme.com/"]'):
+        is_java = uri.startswith(b"[")
+        assert bool(other_bytes(ProtobufCodec(java.Uri).decode(uri))) is not is_java
 
 
 def test_a_mark_goes_with_its_value() -> None:
