@@ -55,7 +55,7 @@ _NULLS: dict[str, Callable[[], Any]] = {
 
 #: What holds the elements of a declared interface where no class is named.
 _INTERFACES = {
-    **dict.fromkeys(("Collection", "List", "Iterable"), "java.util.ArrayList"),
+    **dict.fromkeys(("Collection", "List"), "java.util.ArrayList"),
     "Set": "java.util.HashSet",
     "Map": "java.util.LinkedHashMap",
     **dict.fromkeys(("SortedSet", "NavigableSet"), "java.util.TreeSet"),
@@ -197,6 +197,8 @@ class Reader:
                 name = f"{name}<{element_of(slot).name}>"
             elif name == "java.util.EnumMap":
                 name = f"{name}<{key_and_value_of(slot)[0].name},java.lang.Object>"
+        elif name == "java.lang.Iterable":
+            name = "java.util.ArrayList"
         return self._of_class(name, node, slot, depth)
 
     def _untyped(self, node: Any, depth: int) -> Any:
@@ -311,7 +313,7 @@ class Reader:
 
     def _of_enum_map(self, node: Any, slot: Signature, depth: int) -> Any:
         """A value of an EnumMap. Its class may stand before it, as the name of the map says Object, not its type."""
-        is_named = type(node) is list and len(node) == 2 and node[0] == slot.name
+        is_named = self._dialect.typed and type(node) is list and len(node) == 2 and node[0] == slot.name
         return self.read(node, OBJECT if is_named else slot, depth)
 
     def _array(self, name: str, node: Any, slot: Signature, depth: int) -> Any:

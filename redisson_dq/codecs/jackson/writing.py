@@ -153,7 +153,7 @@ class Writer:
             key_slot, value_slot = key_and_value_of(slot)
             place = place_of(value_slot)
             entries = pairs if place is None else ((key, place(item, {})) for key, item in pairs)
-            objects = Signature(value.java_name, (key_slot, OBJECT))
+            objects = Signature(value.java_name, (key_slot, OBJECT if self._dialect.typed else value_slot))
             return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
         if isinstance(value, dict):
             name = collection_name(value, slot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java import JavaType
 from tests.unit.codecs.acme import (
     Address,
     Arrays,
@@ -51,6 +52,13 @@ WRITTEN: list[tuple[Any, Any, str]] = [
     (Decimal, Decimal("1.50"), "1.50"),
     (list[Any], [1, "a", 5, None], '[1,"a",5,null]'),
     (java.IntArray, java.IntArray([1, -2]), "[1,-2]"),
+    (
+        java.EnumMap[Color, dict[Color, java.Character]],
+        java.EnumMap(Color, {Color.RED: {Color.BLUE: java.Character("a")}}),
+        '{"RED":{"BLUE":"a"}}',
+    ),
+    (java.EnumMap[Color, UUID], java.EnumMap(Color, {Color.RED: ID}), f'{{"RED":["java.util.UUID","{ID}"]}}'),
+    (Annotated[list[java.Short], JavaType("java.lang.Iterable<java.lang.Short>")], [java.Short(5)], "[5]"),
     (java.CharArray, java.CharArray(["a", '"']), '"a\\""'),
     (java.DoubleArray, java.DoubleArray([1.5, float("nan")]), '[1.5,"NaN"]'),
     (java.Array[java.IntArray], java.Array("[I", [java.IntArray([1]), java.IntArray([2, 3])]), "[[1],[2,3]]"),
