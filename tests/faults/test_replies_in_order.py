@@ -1,10 +1,11 @@
-"""Each reply goes to the command that it answers, also when a thread is held up, or Redis refuses a pop that ends."""
+"""Replies go where they belong, also when a thread is held up, or when Redis refuses a pop that is about to end."""
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
+from typing import Any
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -85,3 +86,31 @@ def test_a_refused_pop_leaves_no_reply_behind(flavour: Flavour) -> None:
         world.admin.config_set("maxmemory", 0)
         queue.add("a")
         assert patient.result(PATIENCE).value == "a"
+
+
+def test_a_value_that_comes_when_its_caller_has_given_up_goes_back() -> None:
+    """Also when the caller is held up between giving up and returning. No lease of 10 minutes is left to nobody."""
+    given_up: list[Any] = []
+    go_on = threading.Event()
+
+    def look(frame: FrameType, event: str) -> None:
+        if (frame.f_code.co_name, event) == ("receive", "return") and not given_up:
+            given_up.append(frame.f_locals["waiter"])
+            go_on.wait(PATIENCE)
+
+    with (
+        World() as world,
+        threads_traced("redisson_dq/_sync/receiving/receiver.py", look),
+        world.connect(Flavour()) as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        queue = client.blocking_queue("orders", transfer=False)
+        world.gate.trap("BLMOVE", "command", "freeze")
+        receiving = thread.submit(queue.receive, timeout=0.05, visibility_timeout=600)
+        waiter = eventually(lambda: given_up)[0]
+        world.admin.rpush("orders", "a")
+        world.gate.clear()
+        eventually(lambda: waiter.is_gone or waiter.answer.filled)
+        go_on.set()
+        assert receiving.result(PATIENCE) is None
+        assert queue.receive(timeout=PATIENCE).value == "a"

@@ -84,9 +84,10 @@ class Receiver:
                 self._notices.put(partial(self._insist, waiter))
                 waiter.answer.wait(GRACE)
             if not waiter.answer.filled:
-                # Redis has not answered. Values that come later go back.
                 if self.trouble is not None:
                     raise self.trouble
+                # Redis has not answered. Values that come later go back, also those that come before the caller keeps.
+                self._notices.put(waiter)
                 return []
             answer = waiter.answer.value
             if isinstance(answer, RedissonDQError):
