@@ -147,7 +147,7 @@ def test_a_function_of_the_codecs_has_a_name_of_its_own() -> None:
     assert {each for each, found in modules.items() if len(found) > 1} == OF_EACH_FORMAT
 
 
-# -- tests -------------------------------------------------------------------------------------------------------------
+# -- private members ---------------------------------------------------------------------------------------------------
 
 
 def attributes(tree: ast.Module) -> list[ast.Attribute]:
@@ -182,11 +182,31 @@ def private_names() -> set[str]:
 STANDARD = {"_exit", "_replace"}
 
 
+def members(tree: ast.Module) -> set[str]:
+    """What the module's classes define or announce in their bodies."""
+    in_classes = [node for each in tree.body if isinstance(each, ast.ClassDef) for node in each.body]
+    return {node.name for node in in_classes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))} | {
+        node.target.id for node in in_classes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+
+
 def of_others(tree: ast.Module) -> list[ast.Attribute]:
     """Private attributes of objects that the module's own classes have not got."""
     found = attributes(tree)
-    own = {node.attr for node in found if is_own(node)}
+    own = {node.attr for node in found if is_own(node)} | members(tree)
     return [node for node in found if not is_own(node) and node.attr not in own]
+
+
+def test_no_module_reaches_into_the_objects_of_another() -> None:
+    """What two of them need is an object that both are given, or a function beside the class."""
+    found = {
+        f"{name}: {ast.unparse(node)}"
+        for name, tree in trees().items()
+        if name.startswith("_async/")
+        for node in of_others(tree)
+    }
+    # An item's calls are its queue's.
+    assert found == {f"_async/queues/delayed_item.py: self._queue.{name}" for name in ("_run", "_side")}
 
 
 def test_tests_use_no_private_names() -> None:
