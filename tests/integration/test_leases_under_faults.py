@@ -300,17 +300,16 @@ def test_everything_is_accounted_for_while_processes_die(admin: Any, url: str, f
                     time.sleep(0.05)
             found = whereabouts(admin)
             assert max(found.total.values(), default=0) <= 1, "no value is in two places"
-        while True:
-            batch = queue.receive(100, timeout=3)
-            if not batch:
-                break
+        until = time.monotonic() + 3 * PATIENCE
+        # However late values come on a busy machine: until none is left that can come.
+        while (found := whereabouts(admin)).ready + found.arrivals + found.waiting + found.leased:
+            assert time.monotonic() < until, found
+            batch = queue.receive(100, timeout=0.5)
             with client.pipeline() as pipe:
                 for each in batch:
                     pipe.add(each.requests.ack())
                     pipe.add(client.blocking_queue("done").requests.add(f"{each.value} {each.id}"))
-        found = whereabouts(admin)
         done = Counter(value.split()[0].encode() for value in client.blocking_queue("done").read_all())
-        assert found.ready + found.arrivals + found.waiting + found.leased == Counter()
         assert set(done) | set(found.dead) == {value.encode() for value in offered}
         # A value is acked once, unless a process died between its transaction and taking the note back.
         assert sum((done + found.dead).values()) - len(offered) <= 12
