@@ -14,7 +14,7 @@ from typing import ClassVar
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
-from redisson_dq.codecs.marks import marked, other_bytes
+from redisson_dq.codecs.marks import marked
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
@@ -104,7 +104,7 @@ class _CompressingCodec(Codec[T]):
             raise DecodeError(
                 f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
             ) from error
-        if other_bytes(value) or self._compress(raw) == data:
+        if self._compress(raw) == data:
             return value
         return marked(value, f"the {self._format} library of its writer compresses otherwise than the one here")
 

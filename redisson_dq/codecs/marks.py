@@ -1,8 +1,9 @@
 """Marks values that would be written to other bytes than they were read from. A lookup by value cannot find them.
 
-A reader reports what Python cannot keep, or may not keep. In the second case the codec writes the value, and compares.
-It then marks the whole value. A queue checks for the mark before it looks for the value by its bytes. A copy of the
-value has no mark.
+A reader reports what Python cannot keep, or may not keep. The codec then marks the whole value. In the second case the
+bytes are read and written once more, and compared: when the mark is asked for, and at once for a plain value, which has
+no room for a mark. A queue checks for the mark before it looks for the value by its bytes. A copy of the value has no
+mark.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
+from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import EncodeError
 
 __all__ = ["compared", "marked", "other_bytes"]
@@ -28,8 +30,26 @@ _MADE_OF_THEMSELVES = (list, dict, float, str, int, bytes, Decimal)
 _MADE_OF_PARTS = (date, time, timedelta)
 #: How many bytes of both forms a mark shows.
 _SHOWN = 40
-#: By id, because an object may have no hash. The weak reference removes the entry when its object goes.
-_marks: dict[int, tuple[weakref.ref[Any], str]] = {}
+
+
+class _Mark(weakref.ref[Any]):
+    """Why an object has other bytes. Where that is not known yet: what it was read from, and by which codec."""
+
+    __slots__ = ("codec", "data", "key", "why")
+
+    key: int
+    why: str
+    data: bytes | None
+    codec: Codec[Any] | None
+
+
+#: By id, because an object may have no hash.
+_marks: dict[int, _Mark] = {}
+
+
+def _forget(mark: _Mark) -> None:
+    """The object is gone, and its id may belong to another one soon."""
+    _marks.pop(mark.key, None)
 
 
 def marked(value: T, why: str) -> T:
@@ -42,8 +62,13 @@ def marked(value: T, why: str) -> T:
     if not kind.__weakrefoffset__:
         with_room = _with_room(kind)
         return value if with_room is None else with_room(value, why)
-    key = id(value)
-    _marks[key] = weakref.ref(value, lambda _: _marks.pop(key, None)), why
+    return _with_mark(value, why)
+
+
+def _with_mark(value: T, why: str, data: bytes | None = None, codec: Codec[T] | None = None) -> T:
+    mark = _Mark(value, _forget)
+    mark.key, mark.why, mark.data, mark.codec = id(value), why, data, codec
+    _marks[mark.key] = mark
     return value
 
 
@@ -73,27 +98,42 @@ def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
     return make
 
 
-def compared(value: T, data: bytes, encode: Callable[[T], bytes], why: str) -> T:
-    """The value that was read from ``data``, with a mark if other bytes are written of it. O(size).
+def compared(value: T, data: bytes, codec: Codec[T], why: str) -> T:
+    """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
 
-    A value that cannot be written has no mark: whatever looks for it raises EncodeError.
+    Otherwise O(1): :func:`other_bytes` compares. A value that cannot be written has no mark, as whatever looks for it
+    raises EncodeError.
     """
+    kind: Any = type(value)
+    if kind.__weakrefoffset__ and not issubclass(kind, Enum):
+        return _with_mark(value, why, data, codec)
+    found = _difference(value, data, codec, why)
+    return marked(value, found) if found else value
+
+
+def _difference(value: Any, data: bytes, codec: Codec[Any], why: str) -> str:
     try:
-        written = encode(value)
+        written = codec.encode(value)
     except EncodeError:
-        return value
+        return ""
     if written == data:
-        return value
+        return ""
     same = next((place for place, both in enumerate(zip(data, written, strict=False)) if both[0] != both[1]), len(data))
     start = max(same - _SHOWN // 2, 0)
     end = start + _SHOWN
-    return marked(value, f"{why}; {data[start:end]!r} was read at byte {start}, {written[start:end]!r} is written")
+    return f"{why}; {data[start:end]!r} was read at byte {start}, {written[start:end]!r} is written"
 
 
 def other_bytes(value: Any) -> str:
-    """Why a value was read from other bytes than it is written to. Empty if the value has no mark. O(1)"""
-    found = _marks.get(id(value))
-    if found is not None and found[0]() is value:
-        return found[1]
+    """Why a value was read from other bytes than it is written to. Empty if the value has no mark.
+
+    O(1), and O(size) where that has to be found out.
+    """
+    mark = _marks.get(id(value))
+    if mark is not None and mark() is value:
+        if mark.data is None or mark.codec is None:
+            return mark.why
+        # The value itself may have been changed since it was read.
+        return _difference(mark.codec.decode(mark.data), mark.data, mark.codec, mark.why)
     why: str = getattr(value, "__dict__", _NONE).get(_WHY, "")
     return why

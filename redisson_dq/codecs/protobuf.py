@@ -80,7 +80,7 @@ class ProtobufCodec(Codec[T]):
             raise DecodeError(_renamed(self.name, error), codec=self.name, data=data, offset=error.offset) from error
         except Exception as error:
             raise decode_error(error, self.name, data) from error
-        return compared(found, data, self.encode, "its writer has other fields")
+        return compared(found, data, self, "its writer has other fields")
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

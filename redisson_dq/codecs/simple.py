@@ -93,7 +93,7 @@ class StringCodec(Codec[str]):
             fault = Malformed(f"the bytes are no {self._charset} text: {error.reason}", error.start)
             raise fault.as_error(self.name, bytes(data)) from error
         # UTF-8 has one form.
-        return text if encoding == "utf-8" else compared(text, data, self.encode, f"{self._charset} has several forms")
+        return text if encoding == "utf-8" else compared(text, data, self, f"{self._charset} has several forms")
 
     def __repr__(self) -> str:
         return f"{self.name}({self._charset!r})"
@@ -167,7 +167,7 @@ class DoubleCodec(Codec[float]):
 
     def decode(self, data: bytes) -> float:
         """The float. Raises DecodeError for bytes that Java's parser refuses. O(length)."""
-        return compared(self._read(data), bytes(data), self.encode, "its writer has other digits")
+        return compared(self._read(data), bytes(data), self, "its writer has other digits")
 
     def _read(self, data: bytes) -> float:
         text = _text(data, self.name).strip(_TRIMMED)

@@ -12,6 +12,7 @@ from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
+from redisson_dq.codecs.jackson.node import CLASS, Object
 from redisson_dq.codecs.jackson.plans import Plans
 from redisson_dq.codecs.jackson.reading import Reader
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
@@ -34,6 +35,13 @@ __all__ = [
     "SmileJackson3Codec",
     "SmileJacksonCodec",
 ]
+
+_ANY_FORM = "its fields, numbers or texts stand in another form"
+
+
+def _is_of_a_declared_class(node: Object) -> bool:
+    key, name = node[0] if node else ("", "")
+    return key == CLASS and type(name) is str and not name.startswith("java.")
 
 
 class JacksonCodec(Codec[T]):
@@ -98,13 +106,15 @@ class JacksonCodec(Codec[T]):
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._slot)
             reader = Reader(plans)
+            # An object of a declared class is compared when it is looked for, whatever its parts are.
+            reader.is_compared = type(node) is Object and _is_of_a_declared_class(node)
             found: T = reader.whole(node)
         except Exception as error:
             raise decode_error(error, self.name, data) from error
         if reader.other:
             return marked(found, reader.other)
-        doubt = reader.doubt or self._doubt(data)
-        return compared(found, data, self.encode, doubt) if doubt else found
+        doubt = _ANY_FORM if reader.is_compared else reader.doubt or self._doubt(data)
+        return compared(found, data, self, doubt) if doubt else found
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -97,6 +97,8 @@ class Reader:
     doubt = ""
     #: Why it is written to other bytes, which needs no comparison.
     other = ""
+    #: Whether it is compared in any case.
+    is_compared = False
 
     def __init__(self, plans: Plans) -> None:
         self._plans = plans
@@ -353,9 +355,10 @@ class Reader:
             error.inside(key)
             error.in_field(name, key)
             raise
-        keys = (*map(_FIRST, node),)
-        if keys not in plan.ordinary:
-            self.doubt = plan.unordinary(keys) or self.doubt
+        if not self.is_compared:
+            keys = (*map(_FIRST, node),)
+            if keys not in plan.ordinary:
+                self.doubt = plan.unordinary(keys) or self.doubt
         try:
             return declaration.make(values)
         except ValueError as error:

@@ -112,7 +112,7 @@ class Kryo5Codec(Codec):
             if end == len(data):
                 if reader is not None and self._types.references:
                     # Of two equal texts or bytes Python may have one object.
-                    return compared(value, data, self.encode, reader.other or "Python has one object for two of Java")
+                    return compared(value, data, self, reader.other or "Python has one object for two of Java")
                 if reader is None or not (reader.other or reader.streams):
                     return value
                 other = reader.other or ("" if reader.streams is None else reader.streams.other)
