@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +16,15 @@ from tests.conftest import PROGRAMS
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of an authority, and of a server and a client that it has signed; and a client of a stranger's."""
+    """Files of an authority, and of servers and a client that it has signed; and a client of a stranger's.
+
+    One server is somewhere ``elsewhere``, and the time of one certificate is ``over``.
+    """
 
     directory: Path
 
     def __getattr__(self, name: str) -> str:
-        """``ca``, ``server``, ``server_key``, ``client``, ``client_key``, ``stranger``, ``stranger_key``."""
+        """``ca``, ``server``, ``elsewhere``, ``over``, ``client``, ``stranger``; and each of them with ``_key``."""
         return str(self.directory / (f"{name.removesuffix('_key')}.key" if name.endswith("_key") else f"{name}.crt"))
 
 
@@ -29,14 +33,35 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     directory = tmp_path_factory.mktemp("certificates")
     for authority in ("ca", "strangers-ca"):
         _openssl(directory, "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority", authority)
-    for name, authority in (("server", "ca"), ("client", "ca"), ("stranger", "strangers-ca")):
+    (directory / "authority.cnf").write_text(_AUTHORITY)
+    (directory / "signed").touch()
+    for name in ("server", "elsewhere", "over", "client", "stranger"):
         _openssl(directory, f"req -newkey rsa:2048 -nodes -subj /CN={name}", name, ".csr")
-        extensions = directory / f"{name}.ext"
-        extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        command = f"openssl x509 -req -days 2 -in {name}.csr -CA {authority}.crt -CAkey {authority}.key"
-        command += f" -CAcreateserial -extfile {name}.ext -out {name}.crt"
+        authority = "strangers-ca" if name == "stranger" else "ca"
+        where = "elsewhere" if name == "elsewhere" else "here"
+        times = "-startdate 20200101000000Z -enddate 20210101000000Z" if name == "over" else "-days 2"
+        command = f"openssl ca -batch -config authority.cnf -cert {authority}.crt -keyfile {authority}.key"
+        command += f" -extensions {where} -create_serial {times} -in {name}.csr -out {name}.crt"
         subprocess.run(command.split(), cwd=directory, check=True, capture_output=True)
     return Certificates(directory)
+
+
+_AUTHORITY = """
+[ca]
+default_ca = authority
+[authority]
+database = signed
+serial = serial
+new_certs_dir = .
+default_md = sha256
+policy = policy
+[policy]
+commonName = supplied
+[here]
+subjectAltName = DNS:localhost, IP:127.0.0.1
+[elsewhere]
+subjectAltName = DNS:elsewhere
+"""
 
 
 def _openssl(directory: Path, words: str, name: str, end: str = ".crt") -> None:
@@ -47,13 +72,20 @@ def _openssl(directory: Path, words: str, name: str, end: str = ".crt") -> None:
 @pytest.fixture
 def tls_server(certificates: Certificates) -> Iterator[tuple[EmbeddedServer, int]]:
     """A server that lets clients in over TLS with a certificate of its authority; and the port for that."""
+    with serving(certificates, "server") as found:
+        yield found
+
+
+@contextlib.contextmanager
+def serving(certificates: Certificates, name: str) -> Iterator[tuple[EmbeddedServer, int]]:
+    """The same, with the certificate of that name."""
     with EmbeddedServer(program=PROGRAMS["redis"]()) as free:
         port = free.port
     assert port is not None
     config = {
         "tls-port": str(port),
-        "tls-cert-file": certificates.server,
-        "tls-key-file": certificates.server_key,
+        "tls-cert-file": getattr(certificates, name),
+        "tls-key-file": getattr(certificates, f"{name}_key"),
         "tls-ca-cert-file": certificates.ca,
         "tls-auth-clients": "yes",
     }
