@@ -18,7 +18,6 @@ from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "lease_of"]
@@ -32,7 +31,10 @@ class DeliveryRequests(Generic[T]):
     """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
 
     def __init__(self, delivery: Delivery[T]) -> None:
+        # A request holds this object, and so the delivery, whose lease is renewed as long as somebody has it.
         self._delivery = delivery
+        self._lease = lease = lease_of(delivery)
+        self._settling, self._ids = lease.settling, [lease.id]
 
     def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
         return self._settled(self._settling.ack(self._ids), durable)
@@ -51,30 +53,16 @@ class DeliveryRequests(Generic[T]):
         return self._settled(self._settling.reject(self._ids, reason), durable)
 
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
-        delivery = self._delivery
-
         def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
             now_us, deadline_ms, outcomes = reply
-            return lease_of(delivery).extended(outcomes[0], deadline_ms, now_us)
+            return self._lease.extended(outcomes[0], deadline_ms, now_us)
 
         request = self._settling.extend(self._ids, visibility_timeout)
         return self._settling.durably(request, durable).then(extended, fence=self._fence_of_extend)
 
-    @property
-    def _settling(self) -> Settling:
-        return lease_of(self._delivery).settling
-
-    @property
-    def _ids(self) -> list[bytes]:
-        return [lease_of(self._delivery).id]
-
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
-        delivery = self._delivery
         return self._settling.durably(request, durable).then(
-            # It holds the delivery, whose lease is renewed as long as somebody has it.
-            lambda outcomes: lease_of(delivery).settled(outcomes[0]),
-            fence=self._fence,
-            on_sending=lease_of(delivery).begin_ending,
+            lambda outcomes: self._lease.settled(outcomes[0]), fence=self._fence, on_sending=self._lease.begin_ending
         )
 
     def _fence(self) -> Fence:
