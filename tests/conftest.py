@@ -192,7 +192,7 @@ def _no_thread_left_behind() -> Iterator[None]:
     yield
     ours = [thread for thread in threading.enumerate() if thread.name.startswith("redisson_dq-")]
     for thread in ours:
-        thread.join(5)
+        thread.join(PATIENCE)
     assert not [thread for thread in ours if thread.is_alive()]
 
 

@@ -34,6 +34,13 @@ mvn --version | sed -n '1p;/^Java version/p'
 
 if [ "${1:-}" = --only-install ]; then exit; fi
 
+# Beside the checks the tests are compiled, which each process of the run would do for itself. What cannot be collected,
+# the run tells.
+if [ "${1:-}" != --only-checks ]; then
+  python -m pytest --collect-only -qq -p no:cacheprovider >/dev/null 2>&1 &
+  compiled=$!
+fi
+
 # The pages are built beside the other checks. Their output comes last.
 pages_say=$(mktemp)
 trap 'rm -f "$pages_say"' EXIT
@@ -54,13 +61,15 @@ step "docs" build_pages
 
 if [ "${1:-}" = --only-checks ]; then exit; fi
 
+wait "$compiled" || true
+
 may_fail=12
 
-# Most tests wait, some compute: four processes, each with servers and JVMs of its own, keep two cores busy. They
+# Most tests wait, some compute: five processes, each with servers and JVMs of its own, keep two cores busy. They
 # take the files in the order of tests/conftest.py.
 # A test that hangs ends its process after a time, and another process goes on (tests/by_file.py).
 run_tests() {
-  python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart "$may_fail" "$@"
+  python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --max-worker-restart "$may_fail" "$@"
 }
 
 # What failed among the others runs once more alone, as CPython's own tests do. A few tests at most: a busy machine makes

@@ -128,7 +128,7 @@ class TestInterrupted:
         assert process.stdout.readline().startswith("item-")
         assert keys_in(own_redis) > before
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (code, "")
         assert keys_in(own_redis) == before
 
@@ -141,7 +141,7 @@ class TestInterrupted:
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(timeout=20) == 1
+        assert process.wait(timeout=60) == 1
         with process.stderr as errors:
             assert "Traceback" not in errors.read()
         assert keys_in(own_redis) == before
@@ -166,7 +166,7 @@ class TestTerminal:
             while time.monotonic() < deadline and (more := os.read(ours, 65536)):
                 shown += more
         os.close(ours)
-        return process.wait(timeout=20), shown.decode()
+        return process.wait(timeout=60), shown.decode()
 
     def test_a_live_table(self) -> None:
         code, shown = self.on_a_terminal(*demo(*QUICK))
