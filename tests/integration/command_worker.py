@@ -1,7 +1,7 @@
 """The workers that the tests of ``redisson-dq worker`` run: ``tests.integration.command_worker:in_threads``.
 
 What they do is in the environment variable ``COMMAND_WORKER``, as JSON. Each value that was handled is noted in the
-list ``done`` as ``value attempt crashes pid``.
+list ``done`` as ``value attempt crashes pid``. The key ``begun`` holds the value whose handler began last.
 """
 
 from __future__ import annotations
@@ -42,12 +42,14 @@ def seconds(value: str, event: Any) -> float:
 
 @in_threads.handler("orders", **HANDLER)
 def handle(value: Any, event: Any) -> None:
+    admin.set("begun", value)
     time.sleep(seconds(value, event))
     note(value, event)
 
 
 @in_a_loop.handler("orders", **HANDLER)
 async def handle_in_a_loop(value: Any, event: Any) -> None:
+    admin.set("begun", value)
     await asyncio.sleep(seconds(value, event))
     note(value, event)
 
