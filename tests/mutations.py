@@ -42,6 +42,20 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "worker: values of a busy handler come again at one time, however many they are",
+        "redisson_dq/working/parking.py",
+        "self._last = max(now + pause, self._last) + count * _APART",
+        "self._last = now + pause",
+        "tests/unit/working/test_parking.py::test_parked_values_come_again_in_their_order_and_at_most_100_a_second",
+    ),
+    Mutation(
+        "worker: a handler that is full again after a free slot is passed at once",
+        "redisson_dq/working/parking.py",
+        "self._full_since = self.moment = None",
+        "self.moment = None",
+        "tests/unit/working/test_parking.py::test_a_handler_that_is_full_for_a_moment_holds_up_the_others",
+    ),
+    Mutation(
         "engine: a subscription during a transfer is ignored",
         _ENGINE,
         "(State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),",

@@ -75,8 +75,7 @@ def test_who_stands_behind_a_thousand_of_them_is_held_up_again() -> None:
     assert not parking.reach(now + 4.3)
 
 
-def test_in_a_long_time_no_more_is_parked_than_comes_again() -> None:
-    """As by a worker that has ten values of a handler that never ends: each is received and parked over and over."""
+def test_ten_values_of_a_handler_that_never_ends_are_parked_once_a_second_each() -> None:
     parking, now = open_for(0.05)
     due = sorted(now + parking.park(1, now) for _ in range(10))
     count = 10
