@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, digest, grant, announce, need
+-- INCLUDE: clock, digest, grant, announce, need, whole
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
 local RECEIVING = {'LPOP'}
 local envelope, nonce = ARGV[1], ARGV[2]
@@ -18,7 +18,7 @@ redis.call('ZCARD', keys.timeout)
 -- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before.
-local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
+local known = redis.call('ZCOUNT', keys.leases, '-inf', whole(now_ms)) > 0 or redis.call('EXISTS', keys.histories) == 1
 need(RECEIVING, GRANTING)
 local popped, bytes, largest = 0, 0, 0
 

@@ -1,6 +1,6 @@
 -- Adds values to the waiting keys.
 -- KEYS: timeout, envelopes, channel, alarm
--- INCLUDE: announce
+-- INCLUDE: announce, whole
 
 -- What adder and store run after the first write.
 local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
@@ -33,12 +33,6 @@ local function id_in(envelope, member)
   return string.sub(member, 2, 1 + string.byte(member))
 end
 
--- A due time as text, in a third of the time that Redis 7.0 takes for a number of Lua's. In some builds %d is of 32 bits.
-local WHOLE = string.format('%d', 2 ^ 53) == '9007199254740992' and '%d' or '%.0f'
-local function score_of(due)
-  return string.format(WHOLE, due)
-end
-
 -- Puts members in, and into the list of offers too unless they are lean. When one of them exists already, it returns
 -- false and changes nothing. After a step back of the server's clock an id may be in use, and an equal member would be
 -- lost. The argument scored is score and member in turn.
@@ -69,7 +63,7 @@ end
 local function announce_head(due)
   -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
   redis.pcall('DEL', keys.alarm)
-  announce(keys.channel, string.format('%.0f', due))
+  announce(keys.channel, whole(due))
 end
 
 -- The rights that a user needs.
@@ -85,7 +79,7 @@ local function adder(envelope, now_us)
     local member
     repeat
       member = wrap(value)
-    until store(envelope, {member}, {score_of(due), member})
+    until store(envelope, {member}, {whole(due), member})
     if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
       announce_head(due)
     end

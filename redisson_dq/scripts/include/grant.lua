@@ -1,12 +1,12 @@
 -- Leases the values of one call, all until the same deadline.
 -- KEYS: timeout, channel, leases, deliveries, alarm
--- INCLUDE: keep_alive, waking, parts
+-- INCLUDE: keep_alive, waking, parts, whole
 local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
 
 -- What the call tells of each lease: its id, its deadline, its record and its value.
 local granted = {}
 local entries, records, deadlines = {}, {}, {}
-local grants, number, fresh = 0, 0, nil
+local grants, number, fresh, moment = 0, 0, nil, nil
 
 local function add_row(id, deadline, text, value)
   local n = 4 * grants
@@ -28,9 +28,10 @@ local function lease(envelope, id, value, text, told, deadline)
   else
     entries[n + 2] = struct.pack('Bc0<I8c0', #id, id, #value, value)
   end
-  entries[n + 1] = deadline
+  moment = moment or whole(deadline)
+  entries[n + 1] = moment
   records[n + 1], records[n + 2] = id, text
-  deadlines[n + 1], deadlines[n + 2] = deadline, id
+  deadlines[n + 1], deadlines[n + 2] = moment, id
   add_row(id, deadline, told, value)
 end
 
@@ -38,7 +39,7 @@ end
 -- know.
 local function grant_new(envelope, id, value, digest, deadline, now_ms)
   -- As record_text would write it (delivery_record.lua).
-  fresh = fresh or string.format('1 0 0 %.0f %.0f 0 0 0 ', now_ms, now_ms)
+  fresh = fresh or '1 0 0 ' .. whole(now_ms) .. ' ' .. whole(now_ms) .. ' 0 0 0 '
   lease(envelope, id, value, fresh .. digest .. ' 0 ', '', deadline)
 end
 

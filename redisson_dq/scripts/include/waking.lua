@@ -1,6 +1,6 @@
 -- Tells every client when a lease ends.
 -- KEYS: timeout, channel, alarm
--- INCLUDE: announce
+-- INCLUDE: announce, whole
 --
 --   alarm   a time that everybody was told less than a second ago
 --
@@ -21,7 +21,7 @@ local function wake(deadline, now_ms)
   end
   -- What waits before it was announced.
   if tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == deadline then
-    local moment = string.format('%.0f', deadline)
+    local moment = whole(deadline)
     announce(keys.channel, moment)
     redis.pcall('PUBLISH', keys.channel, LOOK_AGAIN)
     redis.pcall('SET', keys.alarm, moment, 'PX', math.max(1, math.min(SECOND, deadline - now_ms)))
