@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH, shorten
+from redisson_dq.codecs.faults import MAX_DEPTH, Malformed, shorten
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
@@ -36,6 +36,7 @@ _ReadNode = Callable[["Reader", Any, int], Any]
 UNREAD: Any = object()
 
 _ARRAY_LIST = "java.util.ArrayList"
+_RANGES = "kotlin.ranges."
 #: How many sequences of names a plan keeps. Nulls are left out, so there may be one for each set of fields.
 _MOST_ORDINARY = 64
 _LONG = "java.lang.Long"
@@ -67,9 +68,15 @@ class ClassPlan:
     ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
 
     def unordinary(self, names: tuple[str, ...]) -> str:
-        """Why an object with these properties may have others when it is written, or in another order."""
+        """Why an object with these properties may have others when it is written, or in another order.
+
+        Raises Malformed for a range of Kotlin that lacks a number, which would be another range.
+        """
         name, places = self.declaration.name, {key: place for place, key in enumerate(self.fields)}
         own = [key for key in names if key != CLASS]
+        if name.startswith(_RANGES) and not self.required <= {*own}:
+            message = f"{name} without all of its numbers: Kotlin's module for Jackson writes the end alone"
+            raise Malformed(message, near=name)
         unknown = [key for key in own if key not in places]
         if unknown:
             return f"the declaration of {name} has no field {shorten(unknown[0], 80)}, which is left out"

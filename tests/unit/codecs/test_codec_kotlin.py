@@ -214,3 +214,11 @@ def test_json_of_a_whole_value_of_a_final_class(name: str) -> None:
 def test_an_empty_collection_with_elements(codec: str, value: Any) -> None:
     with pytest.raises(EncodeError, match=r"a kotlin\.collections\.Empty.* with 1 elements"):
         codec_of(codec, "4.3.1").encode(value)
+
+
+def test_a_range_without_its_numbers_is_an_error() -> None:
+    rows = {row["codec"]: bytes.fromhex(row["hex"]) for row in ROWS if row["name"] == "in-list/ranges" and "hex" in row}
+    (read,) = JsonJacksonCodec().decode(rows["JsonJacksonCodec"])
+    assert (read.range, read.chars) == (IntRange(1, 5, 1), CharRange("a", "c", 1))
+    with pytest.raises(DecodeError, match=r"kotlin.ranges.CharRange without all of its numbers: Kotlin's module"):
+        JsonJacksonCodec().decode(rows["JsonJacksonCodec+KotlinModule"])
