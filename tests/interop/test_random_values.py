@@ -1,0 +1,77 @@
+"""Java writes random values of many classes. Python writes the same bytes of them, or knows that it does not."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redisson_dq import codecs
+from redisson_dq.cli import main
+from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.java.registry import declaration_of
+from tests.peer import VERSIONS, build
+
+SOURCES = Path(__file__).parent / "java" / "random"
+SEEDS = 250
+LINE = re.compile(r"[0-9]+ \S+ (?:[0-9a-f]{2})+")
+
+
+def codec_named(name: str) -> codecs.Codec:
+    kind, _, java_name = name.partition(":")
+    if kind == "Kryo5Codec+refs":
+        return codecs.Kryo5Codec(references=True)
+    made: Any = getattr(codecs, kind)
+    declaration = declaration_of(java_name)
+    codec: codecs.Codec = made() if declaration is None else made(declaration.python)
+    return codec
+
+
+@pytest.mark.nightly
+def test_other_bytes_are_known(tmp_path: Path) -> None:
+    target = build(VERSIONS[0])
+    classpath = os.pathsep.join((str(tmp_path), str(target / "classes"), str(target / "lib" / "*")))
+    options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(tmp_path), "-cp", classpath]
+    subprocess.run(["javac", *options, *map(str, SOURCES.glob("*.java"))], check=True, stderr=subprocess.DEVNULL)
+    module = tmp_path / "random_shapes.py"
+    assert main(["generate-classes", str(tmp_path), "random.Shapes$*", "-o", str(module)]) == 0
+    spec = util.spec_from_file_location(module.stem, module)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[module.stem] = loaded = util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+
+    lines: list[str] = []
+    seed = 0
+    while seed < SEEDS:
+        command = ["java", "-Xlog:disable", "-XX:ErrorFile=/dev/null", "-XX:+UseSerialGC", "-cp", classpath]
+        done = subprocess.run(
+            [*command, "random.Values", str(seed), str(SEEDS)], check=False, capture_output=True, encoding="utf-8"
+        )
+        lines += [line for line in done.stdout.splitlines() if LINE.fullmatch(line)]
+        # Kryo takes some type arguments for others, and the JVM dies of it.
+        seed = SEEDS if done.returncode == 0 else int(lines[-1].split()[0]) + 1
+    count: Counter[str] = Counter()
+    unknown = []
+    for line in lines:
+        number, name, text = line.split()
+        codec = codec_named(name)
+        try:
+            value = codec.decode(bytes.fromhex(text))
+            written = codec.encode(value).hex()
+        except (DecodeError, EncodeError):
+            continue  # an error is no other bytes
+        count[codec.name] += 1
+        if bool(other_bytes(value)) != (written != text):
+            unknown.append((number, name))
+    assert unknown == []
+    assert len(count) == 10
+    assert min(count.values()) > SEEDS // 5
