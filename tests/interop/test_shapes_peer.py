@@ -81,6 +81,11 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     loud = text.index('"shapes.Extended$Loud"')
     text = text[:loud] + text[loud:].replace("texts=...", 'texts={"LOW": "low", "HIGH": "high!"}', 1)
     module.write_text(text, encoding="utf-8")
+    # Made anew, it has the texts that somebody gave.
+    assert main(["generate-classes", str(made.classes), "shapes.*", "-o", str(module)]) == 0
+    again = module.read_text(encoding="utf-8")
+    assert again.count("texts=...") == 1
+    assert 'texts={"LOW": "low", "HIGH": "high!"}' in again
     spec = util.spec_from_file_location(module.stem, module)
     assert spec is not None
     assert spec.loader is not None

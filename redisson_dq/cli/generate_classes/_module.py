@@ -64,16 +64,27 @@ _SECTIONS: dict[str, tuple[Why | None, ...]] = {
 }
 
 
-def module_text(closure: Closure, heading: str, *, style: Style = "attrs", snake_case: bool = False) -> str:
+def module_text(
+    closure: Closure,
+    heading: str,
+    *,
+    style: Style = "attrs",
+    snake_case: bool = False,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
     """The module, below the comment ``heading``: aliases, then the classes by Java name, superclasses first.
 
-    The same classes give the same text, in whatever order they were collected.
+    The same classes give the same text, in whatever order they were collected. ``texts`` are those of enums, by Java
+    name and constant, as an earlier module has them.
     """
-    return _Module(closure, style=style, snake_case=snake_case).text(heading)
+    return _Module(closure, style=style, snake_case=snake_case, texts=texts or {}).text(heading)
 
 
 class _Module:
-    def __init__(self, closure: Closure, *, style: Style, snake_case: bool) -> None:
+    def __init__(
+        self, closure: Closure, *, style: Style, snake_case: bool, texts: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._texts = texts
         self._why = closure.undeclared
         self._classes = _superclasses_first(closure.declared)
         self._style, self._snake_case = style, snake_case
@@ -200,7 +211,10 @@ class _Module:
             arguments.append(f"serial_version_uid={uid}")
             implied = _SERIALIZABLE
         if java.has_text:
-            arguments.append("texts=...")
+            texts = self._texts.get(java.name, {})
+            is_known = texts.keys() == {*java.constants}
+            pairs = [f"{literal(constant)}: {literal(texts[constant])}" for constant in java.constants if is_known]
+            arguments.append(f"texts={{{', '.join(pairs)}}}" if is_known else "texts=...")
         if java.not_written:
             arguments.append(f"not_serialized={literal(java.not_written)}")
         sources = [literal(self._types.source(use, java)) for use in java.interfaces if use.name not in implied]

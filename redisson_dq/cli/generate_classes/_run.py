@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 import shlex
@@ -39,7 +40,8 @@ def generate(
         raise ArgumentError(printable(str(error))) from error
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
-    _write(module_text(closure, heading, style=style, snake_case=snake_case), output)
+    texts = {} if output is None else _texts_in(Path(output))
+    _write(module_text(closure, heading, style=style, snake_case=snake_case, texts=texts), output)
     for warning in _warnings(closure):
         print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
     return 0
@@ -122,6 +124,25 @@ def _heading(path: str, classes: Sequence[str], classpath: Sequence[str], option
     command = printable(shlex.join([*words, *options]))
     lines = textwrap.wrap(command, 80, break_long_words=False, break_on_hyphens=False)
     return "# Made by this command; run it again when the Java classes have changed:\n#   " + " \\\n#     ".join(lines)
+
+
+def _texts_in(earlier: Path) -> dict[str, dict[str, str]]:
+    """What somebody wrote in ``texts=`` of the module that is made anew, by Java name: no class file tells it."""
+    try:
+        module = ast.parse(earlier.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for call in (each for each in ast.walk(module) if isinstance(each, ast.Call) and each.args):
+        for keyword in call.keywords:
+            if keyword.arg == "texts" and isinstance(keyword.value, ast.Dict):
+                try:
+                    found[ast.literal_eval(call.args[0])] = ast.literal_eval(keyword.value)
+                except (TypeError, ValueError):  # no plain texts
+                    continue
+    return {
+        name: texts for name, texts in found.items() if all(isinstance(text, str) for text in (*texts, *texts.values()))
+    }
 
 
 def _write(text: str, output: str | None) -> None:
