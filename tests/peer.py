@@ -57,7 +57,7 @@ _OPENED = (
 
 _MAIN = "io.redissondq.interop.Peer"
 _START_TIMEOUT = 60.0
-_CALL_TIMEOUT = 30.0
+_CALL_TIMEOUT = 60.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import zipfile
 from pathlib import Path
@@ -26,6 +27,13 @@ def java_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def acme_classes() -> Path:
     """The classes of ``interop/``, compiled: package com.acme among others."""
     return build(VERSIONS[0]) / "classes"
+
+
+@pytest.fixture(scope="session")
+def mypy_strict(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """mypy --strict without settings, as arguments of Python. Each test after the first finds the library checked."""
+    cache = tmp_path_factory.mktemp("mypy")
+    return ["-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", str(cache)]
 
 
 @pytest.fixture(scope="session")

@@ -129,17 +129,17 @@ class TestModules:
 
     @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
     def test_they_are_typed_and_laid_out(
-        self, java_classes: Path, generate: Generate, tmp_path: Path, options: list[str]
+        self, java_classes: Path, generate: Generate, tmp_path: Path, mypy_strict: list[str], options: list[str]
     ) -> None:
         generate(java_classes, "shop.*", "depot.*", *options)
         made = tmp_path / "made.py"
-        python("-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", tmp_path / "cache", made)
+        python(*mypy_strict, made)
         python("-m", "ruff", "format", "--isolated", "--check", made)
         rules = ("--isolated", "--target-version", "py310", "--select", "E4,E7,E9,F,I,UP,B")
         python("-m", "ruff", "check", *rules, made, cwd=tmp_path)  # where redisson_dq is a library
 
     def test_a_generic_class_says_what_it_implements(
-        self, acme_classes: Path, generate: Generate, tmp_path: Path
+        self, acme_classes: Path, generate: Generate, tmp_path: Path, mypy_strict: list[str]
     ) -> None:
         text = generate(acme_classes, "com.acme.result.*")
         assert '    implements=["com.acme.result.Results$Either<L, R>", "java.io.Serializable"],\n' in text
@@ -152,7 +152,7 @@ class TestModules:
         ) in text
         assert "class Raw(Ok, Generic[T]):  # type: ignore[type-arg]\n" in text
         made = tmp_path / "made.py"
-        python("-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", tmp_path / "cache", made)
+        python(*mypy_strict, made)
         python("-m", "ruff", "format", "--isolated", "--check", made)
 
     def test_a_class_says_all_that_it_implements(self, java_classes: Path, generate: Generate) -> None:
@@ -776,11 +776,13 @@ class TestKotlin:
         error = fails(capsys, kotlin_classes, "com.acme.kt.Lvl.HIGH")
         assert error == "com.acme.kt.Lvl$HIGH cannot be declared: it is the class of one constant of an enum"
 
-    def test_all_of_a_package(self, kotlin_classes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_of_a_package(
+        self, kotlin_classes: Path, tmp_path: Path, mypy_strict: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
         made = tmp_path / "made.py"
         assert main(["generate-classes", str(kotlin_classes), "com.acme.**", "-o", str(made)]) == 0
         assert "kotlin.UInt, of which com.acme.kt.Account has a field, is in none" in capsys.readouterr().err
         assert "    pair: kotlin.Pair[Geo, Level] | None = None\n" in made.read_text("utf-8")
         assert "com.acme.kt.Event$Never" in facts_in_python(made)
-        python("-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", tmp_path / "cache", made)
+        python(*mypy_strict, made)
         python("-m", "ruff", "format", "--isolated", "--check", made)
