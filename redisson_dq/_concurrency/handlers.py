@@ -299,6 +299,8 @@ async def async_perform(
     after the last one that is a coroutine function.
     """
     awaits = is_async(function)
+    if awaits and not layers:
+        return _run(await function(*placed, **{name: given[name] for name in needs}))
     outer = len(layers)
     while not awaits and outer and not layers[outer - 1].is_async:
         outer -= 1

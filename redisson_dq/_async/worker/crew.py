@@ -50,6 +50,7 @@ class Crew:
         layers: Callable[[Handler], Sequence[Layer]],
         given: dict[str, Any],
         tell: Callable[[happenings.Happening], object],
+        hears: Callable[..., bool],
         chance: random.Random,
         owner: bytes = b"",
     ) -> None:
@@ -60,6 +61,7 @@ class Crew:
         self._order = order
         self._settings = settings
         self._tell = tell
+        self._hears = hears
         self._mutex = AsyncMutex()
         self._intakes: dict[str, Intake] = {}
         #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
@@ -84,6 +86,7 @@ class Crew:
             layers=layers,
             given=given,
             tell=tell,
+            hears=hears,
             chance=chance,
             ended=self._ended,
         )
@@ -259,6 +262,8 @@ class Crew:
             self._watch.added(moment)
 
     def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
+        if not self._hears(happenings.Received, happenings.Recovered):
+            return
         event = Event(delivery, intake.name)
         known = self._known(intake, delivery, handler, event)
         lateness = None if delivery.due is None else delivery.received - delivery.due

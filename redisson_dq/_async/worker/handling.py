@@ -44,15 +44,19 @@ class Setting:
         layers: Callable[[Handler], Sequence[Layer]],
         given: dict[str, Any],
         tell: Callable[[happenings.Happening], object],
+        hears: Callable[..., bool],
         chance: random.Random,
         ended: Callable[[Handling], object],
     ) -> None:
-        """``tell`` passes a happening to the hooks; ``ended`` frees a handling's slot."""
+        """``tell`` passes a happening to the hooks, ``hears`` says whether there is one for it; ``ended`` frees a
+        handling's slot.
+        """
         self.pool = pool
         self.settler = settler
         self.layers = layers
         self.given = given
         self.tell = tell
+        self.hears = hears
         self.chance = chance
         self.ended = ended
 
@@ -298,6 +302,8 @@ class Handling:
         self._setting.settler.put(event.delivery, how, then)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
+        if not self._setting.hears(kind):
+            return
         self._setting.tell(
             kind(
                 queue=self.intake.name,

@@ -167,6 +167,7 @@ class Worker(Declarations):
             layers=self._layers_of,
             given=self._resources.given,
             tell=self._tell,
+            hears=self._hears,
             chance=self._chance,
             owner=self.owner,
         )

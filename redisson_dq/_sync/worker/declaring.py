@@ -442,6 +442,10 @@ class Declarations:
     def _settings_of(self, name: str) -> QueueSettings:
         return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
 
+    def _hears(self, *kinds: type[happenings.Happening]) -> bool:
+        """Whether any hook is called for one of these kinds. What nobody hears of need not be made."""
+        return any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
+
     def _tell(self, happening: happenings.Happening) -> None:
         for kinds, function in self._hooks:
             if isinstance(happening, kinds):
