@@ -1,9 +1,9 @@
 """Marks values that would be written to other bytes than they were read from. A lookup by value cannot find them.
 
 A reader reports what Python cannot keep, or may not keep. The codec then marks the whole value. In the second case the
-bytes are read and written once more, and compared: when the mark is asked for, and at once for a plain value, which has
-no room for a mark. A queue checks for the mark before it looks for the value by its bytes. A copy of the value has no
-mark.
+bytes are read and written once more, and compared, when the mark is asked for. A plain value has no room for a mark, so
+it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A copy of the value has
+no mark.
 """
 
 from __future__ import annotations

@@ -120,6 +120,7 @@ def test_a_changed_object_must_still_be_one_of_its_class(streams: Streams) -> No
         ("external", "Streams$Temperature writes data with a writeExternal of its own"),
         ("stamped", "Streams$Stamped writes data with a writeObject of its own"),
         ("signed", "Streams$Stamped writes data with a writeObject of its own"),
+        ("list-with-data-of-its-own", "Streams$Sealed writes data with a writeObject of its own"),
         ("list-of-ones-own", "Streams$Names extends java.util.ArrayList: declare it as a subclass of that in Python"),
         ("map-of-ones-own", "Streams$Counts extends java.util.HashMap: declare it as a subclass of that in Python"),
         (
@@ -139,6 +140,11 @@ def test_a_class_that_leaves_out_its_fields_is_named(streams: Streams) -> None:
     for codec in (plain, generic):
         with pytest.raises(DecodeError, match=r"Streams\$Lawless seems to write data without its fields"):
             codec.decode(streams.samples[LAWLESS])
+
+
+@java_class("Streams$Sealed", serial_version_uid=9)
+class Sealed(list[str]):
+    pass
 
 
 @java_class("Streams$Stamped", serial_version_uid=2)

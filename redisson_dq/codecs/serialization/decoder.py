@@ -224,11 +224,14 @@ class Decoder:
         if desc.interfaces is None:
             declaration = declaration_of(desc.name)
             if declaration is not None and declaration.extends:
-                extended = registry.BY_NAME[declaration.extends]
-                return declared.read_collection(node, declaration, extended.read, self)
-            beyond = _beyond_fields(node)
-            if declaration is not None and beyond is None:
-                return declared.read_declared(node, declaration, self)
+                beyond = _own_data(node, (part.name for part in declared.hierarchy(declaration)))
+                if beyond is None:
+                    extended = registry.BY_NAME[declaration.extends]
+                    return declared.read_collection(node, declaration, extended.read, self)
+            else:
+                beyond = _beyond_fields(node)
+                if declaration is not None and beyond is None:
+                    return declared.read_declared(node, declaration, self)
             if self._generic:
                 return declared.read_generic(node, self)
             if beyond is not None:
@@ -311,7 +314,17 @@ def _beyond_fields(node: Instance) -> str | None:
                 f"Java class {name} extends {part.name}, which a declaration cannot describe: send the {part.name} "
                 f"itself, or an object that has one in a field; {_GENERIC_ADVICE}"
             )
-        if node.sections[part.name].annotation:
+        own = _own_data(node, (part.name,))
+        if own is not None:
+            return own
+    return None
+
+
+def _own_data(node: Instance, classes: Iterable[str]) -> str | None:
+    """What one of the classes wrote beside its fields, for messages; None if there is nothing."""
+    names = {*classes}
+    for part in node.desc.lineage:
+        if part.name in names and node.sections[part.name].annotation:
             how = "writeExternal" if part.flags & SC_EXTERNALIZABLE else "writeObject"
             return (
                 f"Java class {shorten(part.name, 200)} writes data with a {how} of its own, which a declaration cannot "

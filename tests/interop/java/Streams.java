@@ -148,6 +148,21 @@ public class Streams {
         @Override public String toString() { return super.toString() + extra; }
     }
 
+    /** Elements, and data of its own. */
+    public static class Sealed extends ArrayList<String> {
+        private static final long serialVersionUID = 9;
+
+        private void writeObject(ObjectOutputStream out) throws IOException {
+            out.defaultWriteObject();
+            out.writeInt(5);
+        }
+
+        private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
+            in.defaultReadObject();
+            in.readInt();
+        }
+    }
+
     public static class Counts extends HashMap<String, Integer> {
         private static final long serialVersionUID = 8;
 
@@ -206,6 +221,7 @@ public class Streams {
         all.put("signed", list(new Signed(7, "n"), new Signed(8, TimeUnit.DAYS), 9));
         all.put("quiet", new Quiet(3, "q"));
         all.put("replaced", list(new Money(5), new Money(6)));
+        all.put("list-with-data-of-its-own", new Sealed());
         all.put("list-of-ones-own", new Names("x", "y"));
         all.put("map-of-ones-own", new Counts(Map.of("x", 1)));
         all.put("vector-of-ones-own", new Stackable());
