@@ -224,7 +224,7 @@ class Decoder:
         if desc.interfaces is None:
             declaration = declaration_of(desc.name)
             if declaration is not None and declaration.extends:
-                beyond = _own_data(node, (part.name for part in declared.hierarchy(declaration)))
+                beyond = _own_data(node, (part.name for part in declared.ancestry(declaration)))
                 if beyond is None:
                     extended = registry.BY_NAME[declaration.extends]
                     return declared.read_collection(node, declaration, extended.read, self)
