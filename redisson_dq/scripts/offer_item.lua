@@ -44,7 +44,9 @@ if record then
   end
 end
 
-if not member and not has_room(1) then
+-- Asked for a replacement too: it fails on a wrong type.
+local is_room = has_room(1)
+if not member and not is_room then
   return reply_with({'full', '', 0, now_us})
 end
 if member then
