@@ -461,7 +461,8 @@ def test_nothing_is_lost_between_taking_settling_and_movers(
         while len(done) < 400 and time.monotonic() < until:
             found = delayed.take_due(limit=5, visibility_timeout=5) or queue.receive(5, timeout=0, visibility_timeout=5)
             for delivery in found:
-                if mine.random() < 0.7:
+                # take_due has the delivery limit of 10.
+                if mine.random() < 0.7 or delivery.attempt > 5:
                     assert delivery.ack()
                     done.append(delivery.value)
                 else:
