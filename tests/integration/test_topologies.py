@@ -236,7 +236,8 @@ def test_a_replica_takes_over(flavour: Flavour, subscribed: bool) -> None:
         for i in cluster.masters:
             eventually(lambda: cluster.admins[3 + i].dbsize() == cluster.admins[i].dbsize() >= 2)  # noqa: B023
         if subscribed:
-            gone = next(i for i in cluster.masters if cluster.admins[i].pubsub_numsub(queues[0].keys.channel)[0][1])
+            channel = queues[0].keys.channel
+            gone = eventually(lambda: [i for i in cluster.masters if cluster.admins[i].pubsub_numsub(channel)[0][1]])[0]
         else:
             gone = 0
         cluster.servers[gone].kill()
