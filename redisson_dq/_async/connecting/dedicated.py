@@ -24,8 +24,6 @@ __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
 logger = logging.getLogger("redisson_dq")
 
-# redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
-_CLOSED = "the connection was closed"
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 
@@ -53,17 +51,19 @@ class Dedicated:
 
     async def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
-        if self._closed:
-            raise ConnectionError(_CLOSED)
-        await async_send(self.connection, [pack(words)])
+        await self._write(pack(words))
 
     async def send_together(self, words: Sequence[Any], request: Request[Any]) -> None:
         """Sends a command and a request behind it in one piece. Raises redis-py's errors."""
-        if self._closed:
-            raise ConnectionError(_CLOSED)
         script = request.script
         behind = request.words if script is None else ("EVALSHA", script.sha, *request.words)
-        await async_send(self.connection, [pack(words) + pack(behind)])
+        await self._write(pack(words) + pack(behind))
+
+    async def _write(self, packed: bytes) -> None:
+        if self._closed:
+            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            raise ConnectionError("the connection was closed")
+        await async_send(self.connection, [packed])
 
     async def read(self) -> Any:
         """The next reply, waiting for ever. Raises redis-py's errors."""

@@ -27,8 +27,6 @@ __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
 logger = logging.getLogger("redisson_dq")
 
-# redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
-_CLOSED = "the connection was closed"
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 
@@ -56,17 +54,19 @@ class Dedicated:
 
     def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
-        if self._closed:
-            raise ConnectionError(_CLOSED)
-        send(self.connection, [pack(words)])
+        self._write(pack(words))
 
     def send_together(self, words: Sequence[Any], request: Request[Any]) -> None:
         """Sends a command and a request behind it in one piece. Raises redis-py's errors."""
-        if self._closed:
-            raise ConnectionError(_CLOSED)
         script = request.script
         behind = request.words if script is None else ("EVALSHA", script.sha, *request.words)
-        send(self.connection, [pack(words) + pack(behind)])
+        self._write(pack(words) + pack(behind))
+
+    def _write(self, packed: bytes) -> None:
+        if self._closed:
+            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            raise ConnectionError("the connection was closed")
+        send(self.connection, [packed])
 
     def read(self) -> Any:
         """The next reply, waiting for ever. Raises redis-py's errors."""
