@@ -2,7 +2,7 @@
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.pollMany(args) is alike
 -- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
--- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value
+-- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
 -- INCLUDE: clock, digest, grant, announce, need, whole
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
@@ -52,13 +52,13 @@ if not again and not known then
   receive(function(value, digest)
     grant_new(envelope, new_id(nonce), value, digest, deadline, now_ms)
   end)
-  return reply_with({now_us, 0, granted})
+  return reply_with({now_us, 0, granted, arrived + ready - popped})
 end
 
 -- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if again and granted_before(nonce, now_ms) then
-  return reply_with({now_us, 0, granted})
+  return reply_with({now_us, 0, granted, arrived + ready})
 end
 local bounded, buried = ARGV[6] == 'bounded', 0
 if known then
@@ -88,4 +88,4 @@ end
 if bounded then
   make_room(buried)
 end
-return reply_with({now_us, buried, granted})
+return reply_with({now_us, buried, granted, arrived + ready - popped})

@@ -13,8 +13,12 @@ _numbers = itertools.count()
 
 @attrs.frozen(kw_only=True)
 class Taken:
-    """The bytes of one value, and the key they came from. What was taken later has a higher number."""
+    """The bytes of one value, and the key they came from. What was taken later has a higher number.
+
+    ``left`` is how many values stood behind it then, and behind those that came with it. None: Redis has not told.
+    """
 
     key: str
     data: bytes
+    left: int | None = attrs.field(default=None, eq=False, repr=False)
     number: int = attrs.field(factory=_numbers.__next__, init=False, eq=False, repr=False)

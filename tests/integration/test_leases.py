@@ -152,6 +152,20 @@ def test_a_receiver_waits_until_something_comes(
     assert delivery.ack()
 
 
+@pytest.mark.parametrize(("values", "scripts"), [(["a"], 1), (["a", "b", "c"], 2)])
+def test_a_receiver_of_many_asks_for_more_only_where_more_is_left(
+    admin: Any, queue: Any, threads: ThreadPoolExecutor, values: list[str], scripts: int
+) -> None:
+    waiting = threads.submit(queue.receive, 10)
+    eventually(lambda: admin.info("clients")["blocked_clients"])
+    admin.config_resetstat()
+    admin.rpush(KEYS.ready, *values)
+    batch = waiting.result(PATIENCE)
+    assert admin.info("commandstats")["cmdstat_evalsha"]["calls"] == scripts
+    assert [each.value for each in batch] == values
+    assert queue.ack_all(batch) == [SettleOutcome.ACKED] * len(values)
+
+
 def test_many_receivers_share_one_connection_and_each_gets_its_own(
     admin: Any, queue: Any, threads: ThreadPoolExecutor
 ) -> None:

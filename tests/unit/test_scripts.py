@@ -193,7 +193,7 @@ LARGEST = {
     "give_back": 25_500,
     "take_due": 26_000,
     "offer_item": 23_500,
-    "receive": 23_000,
+    "receive": 23_200,
     "reject": 20_500,
     "reschedule": 20_000,
     "ack": 19_000,

@@ -486,7 +486,7 @@ class BlockingPop:
                 await dedicated.read()
             if self._owes_look:
                 return await self._look(dedicated)
-            if taken:
+            if taken and taken[-1].left != 0:
                 taken += await self._more(dedicated, taken, at_once=at_once)
         except Exception:
             if not taken:

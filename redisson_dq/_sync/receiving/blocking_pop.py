@@ -489,7 +489,7 @@ class BlockingPop:
                 dedicated.read()
             if self._owes_look:
                 return self._look(dedicated)
-            if taken:
+            if taken and taken[-1].left != 0:
                 taken += self._more(dedicated, taken, at_once=at_once)
         except Exception:
             if not taken:

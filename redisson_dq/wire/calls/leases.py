@@ -93,15 +93,17 @@ def receive(
 
 
 def _received(keys: LeaseKeys, reply: list[Any]) -> ReceiveReply:
-    now_us, buried, rows = reply
-    return leased_rows(keys.queue, now_us, rows), buried
+    now_us, buried, rows, left = reply
+    return leased_rows(keys.queue, now_us, rows, left), buried
 
 
-def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any]) -> list[Leased]:
-    """Leases as the scripts tell of them: id, deadline, record and value of each."""
+def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
+    """Leases as the scripts tell of them: id, deadline, record and value of each. ``left`` is how many values still
+    stood in the list, where the script tells that.
+    """
     key, read_ns = keys.ready, time.monotonic_ns()
     return [
-        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_ns=read_ns)
+        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_ns=read_ns, left=left)
         for id, deadline, text, data in zip(*[iter(rows)] * 4, strict=True)
     ]
 
