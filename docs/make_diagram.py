@@ -50,6 +50,13 @@ def engine() -> str:
     return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(states), "\n".join(table)))
 
 
+def scripts_index() -> str:
+    """The first sentence of each script's header."""
+    does = {name: script.load(name).summary.partition(". ")[0].removesuffix(".") for name in script.names()}
+    rows = (f"| [`{name}`](#{name}lua) | {_cell(text)} |" for name, text in does.items())
+    return "\n".join(("| script | does |", "|---|---|", *rows))
+
+
 def scripts() -> str:
     """One table for each script, from its header."""
     return "\n\n".join(scripts_section(name) for name in script.names())
@@ -68,7 +75,7 @@ def _cell(text: str) -> str:
 #: Page -> its sections.
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/how-it-works.md": {"engine": engine},
-    "docs/wire-format.md": {"scripts": scripts},
+    "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }
 
 

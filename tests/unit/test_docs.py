@@ -168,7 +168,7 @@ def test_every_error_has_a_row() -> None:
 
 def test_every_script_and_its_commands_are_listed() -> None:
     for name in names():
-        assert f"### `{name}.lua`" in PAGES["docs/wire-format.md"]
+        assert f"### `{name}.lua`" in PAGES["docs/scripts.md"]
         commands = re.findall(r"redis\.call\('(\w+)'", load(name).source)
         assert [command for command in commands if f"`{command}`" not in PAGES["docs/how-it-works.md"]] == []
 
