@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import numbers, time_numbers, times, values
+from redisson_dq.java import numbers, text_forms, time_numbers, times, values
 from redisson_dq.java.arrays import Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
@@ -111,16 +111,8 @@ def _unwrapped(kind: Callable[[Any], Any], plain: Callable[[Any], Any]) -> _Make
     return lambda value, _: plain(kind(value))
 
 
-def _text(kind: type[str], pattern: str = "", what: str = "") -> _Make:
-    matches = re.compile(pattern, re.DOTALL).fullmatch if pattern else bool
-
-    def make(value: str, _: Signature) -> Any:
-        text = str.__str__(value)
-        if pattern and not matches(text):
-            raise ArgumentError(f"it is no {what}")
-        return kind(text)
-
-    return make
+def _text(make: Callable[[str], Any]) -> _Make:
+    return lambda value, _: make(str.__str__(value))
 
 
 _CHARSETS = {
@@ -249,7 +241,6 @@ _PLAIN: dict[type, type] = {
 }
 
 _LANG, _TIME, _ATOMIC = "java.lang.", "java.time.", _CONCURRENT + "atomic."
-_URI = r"(?:[^\x00-\x20\x7f\"<>\\^`{|}%]|%[0-9A-Fa-f]{2})*"
 _WRAPPED: tuple[Any, ...] = (
     *(times.Instant, times.OffsetDateTime, times.ZonedDateTime),
     *(times.JavaDate, times.SqlDate, times.SqlTime, times.Timestamp),
@@ -276,7 +267,7 @@ TABLE: dict[str, _Row] = {
     _LANG + "Float": {float: _simply(numbers.Float), int: _exactly(numbers.Float)},
     _LANG + "Double": {float: _simply(float), int: _exactly(numbers.Double)},
     _LANG + "Character": {str: _simply(numbers.Character)},
-    _LANG + "String": {str: _simply(str.__str__)},
+    _LANG + "String": {str: _text(str)},
     "java.math.BigInteger": {int: _simply(numbers.BigInteger)},
     "java.math.BigDecimal": {int: _decimal},
     _ATOMIC + "AtomicInteger": {int: _atomic(values.AtomicInteger, numbers.Integer, int)},
@@ -291,13 +282,13 @@ TABLE: dict[str, _Row] = {
         int: lambda value, signature: values.OptionalDouble(_exactly(float)(value, signature)),
     },
     **{kind.java_name: {str: _text(kind)} for kind in (values.StringBuilder, values.StringBuffer)},
-    values.Uri.java_name: {str: _text(values.Uri, _URI, "URI")},
-    values.Url.java_name: {str: _text(values.Url, r"[A-Za-z][A-Za-z0-9+.-]*:.*", "URL, which begins with a protocol")},
-    values.Currency.java_name: {str: _text(values.Currency, "[A-Z]{3}", "code of a currency, as EUR")},
-    values.JavaClass.java_name: {str: _text(values.JavaClass, r"\[*[\w$.]+;?", "name of a class")},
+    values.Uri.java_name: {str: _text(text_forms.uri)},
+    values.Url.java_name: {str: _text(text_forms.url)},
+    values.Currency.java_name: {str: _text(text_forms.currency)},
+    values.JavaClass.java_name: {str: _text(text_forms.class_named)},
     values.Charset.java_name: {str: _charset},
     values.TimeZone.java_name: {str: _time_zone},
-    values.Pattern.java_name: {str: lambda value, _: values.Pattern(str.__str__(value))},
+    values.Pattern.java_name: {str: _text(values.Pattern)},
     _TIME + "ZoneId": {str: _zone},
     **{kind.java_name: {datetime: _simply(kind)} for kind in _WRAPPED},
     times.LocalDateTime.java_name: {datetime: _simply(times.LocalDateTime)},

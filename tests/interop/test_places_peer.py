@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import random
 from collections.abc import Callable
 from decimal import Decimal
@@ -28,7 +29,8 @@ from redisson_dq.codecs import (
 from redisson_dq.errors import EncodeError
 from redisson_dq.java import JavaType as T
 from redisson_dq.java import hierarchy, java_class
-from tests.peer import JavaPeer
+from tests.interop.sides import recoded
+from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs.acme import Color
 
 N = TypeVar("N")
@@ -319,6 +321,64 @@ def test_java_finds_what_is_in_sorted_collections_of_any_order(peers: Callable[[
         {"skipMap": "a21"},
         {"skipSet": "21"},
     ]
+
+
+def test_java_reads_the_names_and_addresses_that_are_taken_as_texts(peers: Callable[[str], JavaPeer]) -> None:
+    chance = random.Random(20261123)
+    codec = Kryo5Codec()
+    texts = {"".join(chance.choices(ADDRESSES, k=chance.randint(1, 6))) for _ in range(1500)}
+    codes = set(map("".join, itertools.product("ABDEMNRSU", repeat=3)))
+    names = {*hierarchy.jdk_types(), "int", "[I", "[Ljava.lang.String;", "java.lang.string", "x", "[x"} - NOT_IN_KRYO
+    for field, wrapper, candidates in (
+        ("type", java.JavaClass, names),
+        ("currency", java.Currency, codes),
+        ("uri", java.Uri, texts),
+        ("url", java.Url, texts),
+    ):
+        # What a wrapper says goes to Java as it is.
+        said = {text: codec.encode(wrapper(text)) for text in candidates}
+        answers = recoded(peers(VERSIONS[0]), codec.name, [*said.values()])
+        read = {text for text, answer in zip(said, answers, strict=True) if "hex" in answer}
+        taken = {text for text in candidates if _is_written(codec, Places(**{field: text}))}
+        assert taken - read == set()
+        assert len(taken) > len(read) // 2 > 10
+        assert field != "uri" or taken == read
+
+
+#: What texts are made of at random.
+ADDRESSES = (
+    "a",
+    "1",
+    ":",
+    "/",
+    "//",
+    "?",
+    "#",
+    "[",
+    "]",
+    "[::1]",
+    "@",
+    "%41",
+    "%",
+    "\u00e9",
+    " ",
+    "|",
+    "http:",
+    "file:",
+)
+#: The classes for which Kryo has no serializer.
+NOT_IN_KRYO = {
+    *("java.lang.Record", "java.lang.StackTraceElement"),
+    *("java.util.AbstractMap$SimpleEntry", "java.util.AbstractMap$SimpleImmutableEntry"),
+}
+
+
+def _is_written(codec: Codec, value: Any) -> bool:
+    try:
+        codec.encode(value)
+    except EncodeError:
+        return False
+    return True
 
 
 def test_the_hierarchy_is_that_of_the_jdk(peers: Callable[[str], JavaPeer]) -> None:

@@ -71,6 +71,9 @@ _PLAIN = {
 #: The classes that hold nothing.
 _EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, java.EmptyMap}
 
+#: Jackson reads all that stands in one as texts, whatever its writer put there.
+_PROPERTIES = Signature("java.util.Properties", (Signature("java.lang.String"),) * 2)
+
 #: The classes that are never named.
 _NATURAL = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 
@@ -158,10 +161,11 @@ class Writer:
         if isinstance(value, dict):
             name = collection_name(value, slot)
             check_nulls(value, name)
-            return self._with_name(name, self._entries(pairs_in_order(value), slot, depth), slot)
+            return self._with_name(name, self._entries(pairs_in_order(value), self._parts(name, slot), depth), slot)
         if isinstance(value, java.Entries):
-            check_nulls(value, value.java_name)
-            return self._with_name(value.java_name, self._entries(value, slot, depth), slot)
+            name = value.java_name
+            check_nulls(value, name)
+            return self._with_name(name, self._entries(value, self._parts(name, slot), depth), slot)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
             name = collection_name(value, slot)
             check_nulls(value, name)
@@ -175,6 +179,10 @@ class Writer:
             return self._with_name(value.java_name, content, slot) if value.java_name else content
         raise no_java_type(value)
 
+    def _parts(self, name: str, slot: Signature) -> Signature:
+        """The type of a map of the class ``name``, as far as it decides how its entries are written."""
+        return _PROPERTIES if name == _PROPERTIES.name and (self._dialect.typed or slot.name == name) else slot
+
     def _collection(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
         """An object of a class that extends a collection: its elements, as Java leaves its own fields out."""
         if depth > MAX_DEPTH:
@@ -185,6 +193,7 @@ class Writer:
         if are_others:
             value = with_declared_parts(value, declaration, slot, {})
         if isinstance(value, (dict, java.Entries)):
+            parts = self._parts(declaration.extends, parts)
             return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
         return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
 

@@ -220,8 +220,19 @@ def read_class_object(data: bytes, pos: int, reader: Reader) -> tuple[values.Jav
     return reader.class_object(name), pos
 
 
+#: Kryo makes a serializer of each class that it names, and has none for these.
+_NOT_NAMED = frozenset(
+    (
+        *("void", "java.lang.Record", "java.lang.StackTraceElement"),
+        *("java.util.AbstractMap$SimpleEntry", "java.util.AbstractMap$SimpleImmutableEntry"),
+    )
+)
+
+
 def write_class_object(value: values.JavaClass, writer: Writer) -> None:
     """The same, written."""
+    if value in _NOT_NAMED:
+        raise Unencodable(f"the class {value}, which Kryo does not read")
     box_name = writer.types.primitives.get(value)
     writer.write_class_name(box_name or value)
     if box_name is not None:

@@ -226,6 +226,41 @@ def test_a_refusal_names_class_field_declared_type_and_value(codec: Codec) -> No
         assert caught.value.path == path
 
 
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        *(("java.util.Currency", text) for text in ("UTC", "eur", "", "EUR ")),
+        *(
+            ("java.lang.Class", text)
+            for text in ("com.acme.Undeclared", "java.lang.string", "[void", "[" * 256 + "I", "")
+        ),
+        *(("java.net.URI", text) for text in (":", "1:2", "//", "a:", "a b", "%4", "//x[::1]")),
+        *(("java.net.URL", text) for text in ("x:y", "http://a:b", "http://[::x]", "//a")),
+    ],
+)
+def test_a_text_that_not_every_jvm_reads_is_refused(declared: str, text: str) -> None:
+    place = place_of(Signature(declared))
+    assert place is not None
+    with pytest.raises(conversions.Misfit):
+        place(text, {})
+
+
+@pytest.mark.parametrize("name", ["java.lang.Record", "java.lang.StackTraceElement", "void"])
+def test_kryo_refuses_the_classes_that_it_has_no_serializer_for(name: str) -> None:
+    with pytest.raises(EncodeError, match="which Kryo does not read"):
+        Kryo5Codec().encode([java.JavaClass(name)])
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=repr)
+def test_properties_hold_what_java_reads_of_them(codec: Codec) -> None:
+    texts = java.Properties({"a": "b"})
+    assert codec.decode(codec.encode([texts])) == [texts]
+    for value in (5, 1.5, True, [1], {"a": 1}, java.Character("x"), java.Uri("a:b"), b"ab"):
+        refused = refusal(lambda value=value: codec.encode([java.Properties({"a": value})]))  # type: ignore[misc]
+        assert (refused is None) == isinstance(codec, (Kryo5Codec, SerializationCodec))
+        assert refused is None or "cannot be a java.lang.String (at $[0]['a'])" in str(refused)
+
+
 @java_class("com.acme.places.Range", serial_version_uid=1)
 @dataclasses.dataclass
 class Range(Generic[T]):
