@@ -99,10 +99,13 @@ HEAD = """\
 
 # Redisson's methods, and ours
 
-All methods of Redisson 4.3.1's queues, what answers to them here, what that costs and what it promises. What is
-inherited is listed with each interface. Overloads with a limit, an index or a timeout are arguments of one method
-here. Redisson's twins whose names end with `Async` are not listed: they are the same methods of `redisson_dq.aio`,
-with `await`. Arguments and errors: [api.md](api.md); the guide: [queues.md](queues.md).
+All methods of Redisson 4.3.1's queues, what answers to them here, what that costs and what it promises.
+
+{contents}
+
+Each section lists inherited methods too. Overloads with a limit, an index or a timeout are arguments of one method.
+Redisson's twins whose names end with `Async` are not listed: they are the same methods of `redisson_dq.aio`, with
+`await`. Arguments and errors: [api.md](api.md); the guide: [queues.md](queues.md).
 """
 
 DIFFERENCES = """\
@@ -237,7 +240,10 @@ def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
     sections = [
         _section(interface, [m for m in java if m.interface == interface], ours[interface]) for interface in ours
     ]
-    return "\n".join((HEAD, DIFFERENCES, *sections, _ours_alone(ours)))
+    rest = (DIFFERENCES, *sections, _ours_alone(ours))
+    headings = [section.splitlines()[0].removeprefix("## ") for section in rest]
+    links = (f"- [{heading}](#{re.sub(r'[^a-z -]', '', heading.lower()).replace(' ', '-')})" for heading in headings)
+    return "\n".join((HEAD.format(contents="\n".join(links)), *rest))
 
 
 def _section(interface: str, java: list[JavaMethod], ours: list[Ours]) -> str:

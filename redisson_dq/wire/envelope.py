@@ -2,8 +2,9 @@
 
 Neither has a version byte. They are told apart by the total length, which each states at its own offset:
 
-    current   08 | id (8) | length of value (8, little endian) | value        Redisson 3.21.1 and later
-    legacy         id (8) | length of value (8, little endian) | value        Redisson up to 3.21.0
+    current (Redisson 3.21.1 and later)     08 | id (8) | length of value (8, little endian) | value
+
+    legacy (Redisson up to 3.21.0)               id (8) | length of value (8, little endian) | value
 
 In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours
 stands in the timeout zset and in no list. Its id has nine bytes. A lease stands there too, and its id has ten bytes.

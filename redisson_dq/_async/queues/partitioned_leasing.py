@@ -87,7 +87,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         Raises ArgumentError where the queue was opened with ``dead_letter=``. There the partitions have one list, and
         each handle in ``queue.partitions`` moves dead letters to its own partition.
 
-        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+        :Cost: O(k log d), k moved, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
             two with ``limit``
         :Guarantee: atomic in each partition; never sent twice
         """
@@ -108,7 +108,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
     async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
         """Removes dead letters of all partitions for good; gives how many. Chosen as for :meth:`redrive`.
 
-        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids or with ``limit``; one round trip for each node, or
+        :Cost: O(k log d), k removed, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
             two with ``limit``
         :Guarantee: atomic in each partition
         """

@@ -139,7 +139,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """One page of what waits in all partitions, in the order of due times: from index ``start`` to ``stop``, both
         included, of the first 10,000.
 
-        :Cost: O(p (log n + s)), p partitions, s the index ``stop``, as each of them may have all of the page; one round
+        :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
             trip for each node
         :Guarantee: reads only, each partition at a moment of its own
         """
