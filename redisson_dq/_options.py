@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 import attrs
 
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.envelope import Envelope
@@ -69,7 +69,7 @@ class Options:
 
     codec: Codec = attrs.field(
         converter=_codec,
-        validator=_checked(lambda codec: isinstance(codec, Codec), "a redisson_dq.codecs.Codec, such as StringCodec()"),
+        validator=lambda _, __, codec: check_codec(codec, "codec="),
     )
     envelope: Envelope = attrs.field(converter=_envelope)
     name_mapper: NameMapper | None = attrs.field(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic
 
+from redisson_dq.errors import ArgumentError
+
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -15,7 +17,7 @@ else:
 
     T = TypeVar("T")
 
-__all__ = ["Codec", "T"]
+__all__ = ["Codec", "T", "check_codec"]
 
 
 class Codec(ABC, Generic[T]):
@@ -42,3 +44,9 @@ class Codec(ABC, Generic[T]):
 
     def __repr__(self) -> str:
         return f"{self.name}()"
+
+
+def check_codec(codec: object, what: str) -> None:
+    """Raises ArgumentError for anything but a Codec, such as a class of one. ``what`` begins its message."""
+    if not isinstance(codec, Codec):
+        raise ArgumentError(f"{what} is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}")

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from types import ModuleType
 from typing import ClassVar
 
-from redisson_dq.codecs.base import Codec, T
+from redisson_dq.codecs.base import Codec, T, check_codec
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
 from redisson_dq.codecs.marks import marked
@@ -47,8 +47,8 @@ class _CompressingCodec(Codec[T]):
         compressed form. None means no such limit. Raises ArgumentError, also when the extra ``compression`` is not
         installed.
         """
-        if inner is not None and not isinstance(inner, Codec):
-            raise ArgumentError(f"inner is a redisson_dq.codecs.Codec, such as Kryo5Codec(), not {inner!r}")
+        if inner is not None:
+            check_codec(inner, "inner")
         if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
             raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {max_size!r}")
         if max_ratio is not None and (type(max_ratio) is not int or max_ratio < 1):

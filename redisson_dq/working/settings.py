@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._times import Delay, seconds_of
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["QueueSettings"]
@@ -30,8 +30,8 @@ class QueueSettings:
             self.visibility_timeout, f"{what}: visibility_timeout="
         ):
             raise ArgumentError(f"{what}: visibility_timeout= is above zero")
-        if self.codec is not None and not isinstance(self.codec, Codec):
-            raise ArgumentError(f"{what}: codec= is a Codec, such as StringCodec(), not {self.codec!r}")
+        if self.codec is not None:
+            check_codec(self.codec, f"{what}: codec=")
         for name, flag in {"transfer=": self.transfer, "bounded=": self.bounded}.items():
             if flag is not None and not isinstance(flag, bool):
                 raise ArgumentError(f"{what}: {name} is True or False, not {flag!r}")

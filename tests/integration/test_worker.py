@@ -590,7 +590,7 @@ def test_wrong_options(flavour: Flavour, client: Any) -> None:
         worker.handler("")(print)
     for wrong, message in (
         ({"visibility_timeout": 0}, "visibility_timeout="),
-        ({"codec": StringCodec}, r"codec= is a Codec, such as StringCodec\(\)"),
+        ({"codec": StringCodec}, r"codec= is a redisson_dq\.codecs\.Codec, such as StringCodec\(\)"),
         ({"transfer": "no"}, "transfer="),
         ({"bounded": True, "partitions": 2}, "a bounded queue has no partitions"),
     ):

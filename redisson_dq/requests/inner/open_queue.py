@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from redisson_dq._options import Options, check_durable
-from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
@@ -23,10 +23,8 @@ class OpenQueue(Generic[T]):
     """What a handle and its requests know of their queue. A handle that is renamed takes another name."""
 
     def __init__(self, name: str, codec: Codec | None, options: Options) -> None:
-        if codec is not None and not isinstance(codec, Codec):
-            raise ArgumentError(
-                f"queue {name!r}: codec= is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}"
-            )
+        if codec is not None:
+            check_codec(codec, f"queue {name!r}: codec=")
         self.options = options
         self.codec = options.codec if codec is None else codec
         self.name = name
