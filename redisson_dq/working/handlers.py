@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -15,7 +15,9 @@ from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive"]
+__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive", "with_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @attrs.frozen
@@ -102,27 +104,31 @@ class Handler:
         return getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
 
 
+_DEFAULT_RETRY = Retry()
+
+
 def declared(
     function: Callable[..., Any],
     queue: str,
+    type: type | None = None,
+    batch: int | None = None,
+    within: Delay = 0,
+    /,
     *,
-    type: type | None,
-    where: Mapping[str, Any] | None,
-    when: Callable[[Any], object] | None,
-    concurrency: int,
-    retry: Retry | Sequence[Retry] | None,
-    timeout: Delay | None,
-    on_failed: Callable[..., Any] | None,
-    crash_limit: int | None,
+    where: Mapping[str, Any] | None = None,
+    when: Callable[[Any], object] | None = None,
+    concurrency: int = 1,
+    retry: Retry | Sequence[Retry] | None = _DEFAULT_RETRY,
+    timeout: Delay | None = None,
+    on_failed: Callable[[Any, Any, BaseException], Any] | None = None,
+    crash_limit: int | None = 10,
     rate: Rate | None = None,
     limit: Limit | None = None,
     key: Callable[[Any], object] | None = None,
     unique_for: Delay | None = None,
     unique_by: Callable[[Any], object] | None = None,
-    batch: int | None = None,
-    within: Delay = 0,
 ) -> Handler:
-    """A handler of these options. Raises ArgumentError."""
+    """A handler of these options, which stand here alone with their defaults. Raises ArgumentError."""
     what = f"handler {getattr(function, '__qualname__', function)!r} of queue {queue!r}"
     check_queue_name(queue)
     if not callable(function):
@@ -165,6 +171,15 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
+
+
+def with_options(method: F) -> F:
+    """Shows the options of :func:`declared` in the signature of a method that takes them as ``**options``."""
+    shown = inspect.signature(method)
+    own = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    options = [each for each in inspect.signature(declared).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    method.__signature__ = shown.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    return method
 
 
 def check_queue_name(queue: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from redisson_dq._async.worker.event import Event
 from redisson_dq._concurrency import AsyncMutex
@@ -17,7 +17,7 @@ from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async
+from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async, with_options
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -31,10 +31,25 @@ P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
-_DEFAULT_RETRY = Retry()
+if TYPE_CHECKING:
+    # Type checkers know this module even when it is not installed.
+    from typing_extensions import TypedDict, Unpack
 
-#: What a retry policy is given as: one, several of which the first that fits is used, or None for none.
-_AnyRetry = Union[Retry, Sequence[Retry], None]
+    class HandlerOptions(TypedDict, Generic[T], total=False):
+        """The options of a handler of values of type T. Their defaults stand in :func:`declared`."""
+
+        where: Mapping[str, Any] | None
+        when: Callable[[T], object] | None
+        concurrency: int
+        retry: Retry | Sequence[Retry] | None
+        timeout: Delay | None
+        on_failed: Callable[[T, Event, BaseException], Any] | None
+        crash_limit: int | None
+        rate: Rate | None
+        limit: Limit | None
+        key: Callable[[T], object] | None
+        unique_for: Delay | None
+        unique_by: Callable[[T], object] | None
 
 
 class Declarations:
@@ -80,250 +95,72 @@ class Declarations:
 
     @overload
     def handler(
-        self,
-        queue: str,
-        type: type[T],
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[T], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[T], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[T], object] | None = None,
+        self, queue: str, type: type[T], **options: Unpack[HandlerOptions[T]]
     ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]: ...
 
     @overload
-    def handler(
-        self,
-        queue: str,
-        type: None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[F], F]: ...
+    def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
-    def handler(
-        self,
-        queue: str,
-        type: type | None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
-    ) -> Callable[[Any], Any]:
-        """Declares a function as the handler of a queue's values, or of some of them.
+    @with_options
+    def handler(self, queue: str, type: type | None = None, **options: Any) -> Callable[[Any], Any]:
+        """Declares a function as the handler of a queue's values, or of some of them. No round trip.
 
         It is called with the value, and with an :class:`Event` if it takes a second argument. Further arguments are
         dependencies by name (:meth:`per_item`, :meth:`per_worker`). Its result is ignored. When it returns, the value
-        is gone. When it raises, ``retry`` says whether the value comes again. If not, ``on_failed(value, event,
-        error)`` is called and the value goes to the dead-letter list.
+        is gone. When it raises, ``retry`` says whether the value comes again: a :class:`Retry`, several of which the
+        first that fits counts, or None for never. If the value does not come again, ``on_failed(value, event, error)``
+        is called and the value goes to the dead-letter list.
 
         ``type`` is the class of its values. ``where`` maps fields of the value to what they have to be. ``when`` is a
         function of the value. A value that no handler takes goes to the dead-letter list. ``concurrency`` is how many
-        run at a time in this process. ``timeout`` is for how long one may run. After ``crash_limit`` deliveries whose
-        process died with the value (None: any number) it is given up too.
+        run at a time in this process. ``timeout`` (seconds or a timedelta; None: no limit) is for how long one may run.
+        After ``crash_limit`` deliveries whose process died with the value (None: any number) it is given up too.
 
         The rest holds over all processes, on the server's clock. ``rate`` is a :class:`Rate`, ``limit`` a
         :class:`Limit` of handlings at a time. With ``key``, a function of the value, values of one key are handled one
         at a time and in their order, retries included. With ``unique_for`` (seconds or a timedelta) a value is dropped
         that equals one handled so shortly before. Equal means by its bytes, or by its class and ``unique_by(value)``.
+
+        Raises ArgumentError for an option that cannot be used, and for a function that cannot be a handler.
         """
-
-        check_queue_name(queue)
-
-        def declare(function: F) -> F:
-            self.add_handler(
-                function,
-                queue,
-                type,
-                where=where,
-                when=when,
-                concurrency=concurrency,
-                retry=retry,
-                timeout=timeout,
-                on_failed=on_failed,
-                crash_limit=crash_limit,
-                rate=rate,
-                limit=limit,
-                key=key,
-                unique_for=unique_for,
-                unique_by=unique_by,
-            )
-            return function
-
-        return declare
+        return self._declare(queue, type, None, 0, options)
 
     @overload
     def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: type[T],
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[T], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[T, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[T], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[T], object] | None = None,
+        self, queue: str, size: int, type: type[T], *, within: Delay = 0, **options: Unpack[HandlerOptions[T]]
     ) -> Callable[[Callable[Concatenate[list[T], P], R]], Callable[Concatenate[list[T], P], R]]: ...
 
     @overload
     def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: None = None,
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
+        self, queue: str, size: int, type: None = None, *, within: Delay = 0, **options: Unpack[HandlerOptions[Any]]
     ) -> Callable[[F], F]: ...
 
+    @with_options
     def batch_handler(
-        self,
-        queue: str,
-        size: int,
-        type: type | None = None,
-        *,
-        within: Delay = 0,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
+        self, queue: str, size: int, type: type | None = None, *, within: Delay = 0, **options: Any
     ) -> Callable[[Any], Any]:
-        """Declares a handler of many values at once: of ``size`` at most, or those that came ``within`` a time.
+        """Declares a handler of many values at once: of ``size`` at most (1 to 1,000), or those that came ``within`` a
+        time (seconds or a timedelta).
 
         It is called with a list of values and a list of events. It returns None when all are done, or a list with one
         outcome for each. An outcome is None for done, or an exception, which counts as if a handler of that value had
         raised it. When it raises, that is the outcome of all. Otherwise like :meth:`handler`.
         """
+        return self._declare(queue, type, size, within, options)
 
-        check_queue_name(queue)
-
-        def declare(function: F) -> F:
-            self.add_handler(
-                function,
-                queue,
-                type,
-                where=where,
-                when=when,
-                concurrency=concurrency,
-                retry=retry,
-                timeout=timeout,
-                on_failed=on_failed,
-                crash_limit=crash_limit,
-                rate=rate,
-                limit=limit,
-                key=key,
-                unique_for=unique_for,
-                unique_by=unique_by,
-                batch=size,
-                within=within,
-            )
-            return function
-
-        return declare
-
+    @with_options
     def add_handler(
         self,
         function: Callable[..., Any],
         queue: str,
         type: type | None = None,
         *,
-        where: Mapping[str, Any] | None = None,
-        when: Callable[[Any], object] | None = None,
-        concurrency: int = 1,
-        retry: _AnyRetry = _DEFAULT_RETRY,
-        timeout: Delay | None = None,
-        on_failed: Callable[[Any, Event, BaseException], Any] | None = None,
-        crash_limit: int | None = 10,
-        rate: Rate | None = None,
-        limit: Limit | None = None,
-        key: Callable[[Any], object] | None = None,
-        unique_for: Delay | None = None,
-        unique_by: Callable[[Any], object] | None = None,
         batch: int | None = None,
         within: Delay = 0,
+        **options: Unpack[HandlerOptions[Any]],
     ) -> None:
         """Like :meth:`handler` and :meth:`batch_handler`, as a call. Also while the worker runs."""
-        made = declared(
-            function,
-            queue,
-            type=type,
-            where=where,
-            when=when,
-            concurrency=concurrency,
-            retry=retry,
-            timeout=timeout,
-            on_failed=on_failed,
-            crash_limit=crash_limit,
-            rate=rate,
-            limit=limit,
-            key=key,
-            unique_for=unique_for,
-            unique_by=unique_by,
-            batch=batch,
-            within=within,
-        )
-        async_check_callable(function, f"handler {made.name!r} of queue {queue!r}")
-        check_no_yield(function, f"handler {made.name!r} of queue {queue!r}")
-        if on_failed is not None:
-            async_check_callable(on_failed, f"on_failed of handler {made.name!r}")
-            check_no_yield(on_failed, f"on_failed of handler {made.name!r}")
-        with self._mutex:
-            self._handlers = [*self._handlers, made]
-        self._handlers_changed()
+        self._add(declared(function, queue, type, batch, within, **options))
 
     def remove_handler(self, function: Callable[..., Any], queue: str | None = None) -> bool:
         """Takes a handler off, of all its queues or of one; True if there was one. Also while the worker runs.
@@ -395,6 +232,28 @@ class Declarations:
     def handlers(self) -> list[Handler]:
         """What was declared, in that order."""
         return list(self._handlers)
+
+    def _declare(
+        self, queue: str, type: type | None, batch: int | None, within: Delay, options: Mapping[str, Any]
+    ) -> Callable[[F], F]:
+        check_queue_name(queue)
+
+        def declare(function: F) -> F:
+            self._add(declared(function, queue, type, batch, within, **options))
+            return function
+
+        return declare
+
+    def _add(self, made: Handler) -> None:
+        what = f"handler {made.name!r} of queue {made.queue!r}"
+        async_check_callable(made.function, what)
+        check_no_yield(made.function, what)
+        if made.on_failed is not None:
+            async_check_callable(made.on_failed, f"on_failed of handler {made.name!r}")
+            check_no_yield(made.on_failed, f"on_failed of handler {made.name!r}")
+        with self._mutex:
+            self._handlers = [*self._handlers, made]
+        self._handlers_changed()
 
     def _handlers_changed(self) -> None:
         """Called after each change of the handlers."""

@@ -31,18 +31,9 @@ def nothing(value: Any) -> None:
     pass
 
 
-def handler(type: type | None = None, **options: Any) -> Handler:
-    given: dict[str, Any] = {
-        "where": None,
-        "when": None,
-        "concurrency": 1,
-        "retry": None,
-        "timeout": None,
-        "on_failed": None,
-        "crash_limit": 10,
-    }
+def handler(type: type | None = None, batch: int | None = None, within: float = 0, **options: Any) -> Handler:
     function, queue = options.pop("function", nothing), options.pop("queue", "orders")
-    return declared(function, queue, type=type, **{**given, **options})
+    return declared(function, queue, type, batch, within, **options)
 
 
 def test_the_class_decides() -> None:
