@@ -31,6 +31,10 @@ class Semaphore:
         for _ in range(count):
             self._permits.put(None)
 
+    def locked(self) -> bool:
+        """Whether the next caller has to wait."""
+        return self._permits.empty()
+
     @property
     def __enter__(self) -> Callable[[], None]:
         return self._permits.get

@@ -71,6 +71,14 @@ class _Lending:
             raise
         return connection
 
+    def open_connection(self: Any) -> Any:
+        """A connection that needs no answer of the server's before it is used, or None."""
+        connection = _last_of(self._idle)
+        if connection is None or (connection.is_clean and connection._sock is not None and _is_fresh(connection)):
+            return connection
+        self.release(connection)
+        return None
+
     def release(self: Any, connection: Any) -> None:
         if self.owns_connection(connection):
             self._idle.append(connection)
@@ -99,6 +107,14 @@ class _AsyncLending:
             await self.release(connection)
             raise
         return connection
+
+    async def open_connection(self: Any) -> Any:
+        """A connection that needs no answer of the server's before it is used, or None."""
+        connection = _last_of(self._idle)
+        if connection is None or (connection.is_connected and not connection._reader.at_eof()):
+            return connection
+        await self.release(connection)
+        return None
 
     async def release(self, connection: Any) -> None:
         self._idle.append(connection)

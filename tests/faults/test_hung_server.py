@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.errors import RedisConnectionError
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, eventually
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -58,6 +59,28 @@ def test_a_wait_ends_in_its_time(flavour: Flavour, wait: str, partitions: int | 
             assert error is None or isinstance(error, RedisConnectionError)
         queue.add("after")
         assert queue.poll(timeout=PATIENCE) == "after"
+
+
+@pytest.mark.parametrize("idle", ["is in use", "was closed"])
+def test_a_receive_that_expects_more_waits_for_no_connection(flavour: Flavour, idle: str) -> None:
+    """Its own look at what is ready needs a connection. To make one needs a server that answers."""
+    with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(2) as threads:
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add_all(["one", "two", "three"])
+        for _ in range(2):
+            assert queue.receive().ack()
+        if idle == "was closed":
+            world.admin.client_kill_filter(_type="normal", skipme=True)
+        with standing_still(world):
+            other = threads.submit(queue.size) if idle == "is in use" else None
+            time.sleep(0.1)
+            waiting = threads.submit(queue.receive, timeout=0.5)
+            error = waiting.exception(_SOON)
+            assert error is None or isinstance(error, RedisConnectionError)
+        delivery = eventually(lambda: queue.receive(timeout=1))
+        assert (delivery.value, delivery.attempt) == ("three", 1)
+        if other is not None:
+            other.result(PATIENCE)
 
 
 @pytest.mark.parametrize("timeout", [None, 5.0, 0.2])

@@ -62,6 +62,8 @@ class _Sending:
     before: AsyncWork | None
     #: In so many seconds the reply has to come.
     within: float | None
+    #: Whether only a connection will do that is open already.
+    at_hand: bool
 
 
 class Connections(Pools):
@@ -83,20 +85,21 @@ class Connections(Pools):
         when_closed: bool = False,
         before_sending: AsyncWork | None = None,
         within: float | None = None,
+        at_hand: bool = False,
     ) -> T:
         """One round trip (two when the server does not know the script yet).
 
         ``when_closed``: the request is sent even after :meth:`aclose`. ``before_sending`` is called when the connection
         and the bytes are ready, each time that they are sent. With ``within`` the reply has to come in so many seconds,
-        and a condition that would pass is an error. Raises RedisConnectionError, WrongTypeError, RedisReplyError,
-        ClosedError.
+        and a condition that would pass is an error. With ``at_hand`` nothing is waited for but that reply: without an
+        idle connection nothing is sent. Raises RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
         if request.on_sending is not None:
             request.on_sending()
         try:
-            reply, confirmed = await self._run(_Sending(request, before_sending, within))
+            reply, confirmed = await self._run(_Sending(request, before_sending, within, at_hand))
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
             return result
@@ -271,6 +274,8 @@ class Connections(Pools):
         """The reply, and who has confirmed the change where that was asked for."""
         key = sending.request.key
         asking = False
+        if sending.at_hand and self.permits.locked():
+            raise RedisConnectionError("all connections to Redis are busy")
         pool = await self.pool_of(key)
         for attempt in range(_REDIRECTIONS):
             try:
@@ -301,7 +306,7 @@ class Connections(Pools):
         self, pool: ConnectionPool, sending: _Sending, *, asking: bool
     ) -> tuple[Any, Confirmed | Exception | None]:
         request = sending.request
-        connection = await self.borrow(pool)
+        connection = await (self.borrow_open(pool) if sending.at_hand else self.borrow(pool))
         try:
             reply = await self._reply(connection, sending, asking=asking)
             # On the same connection: Redis waits for the changes of the connection that asks.
@@ -310,6 +315,9 @@ class Connections(Pools):
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
+            if sending.at_hand:
+                # A cluster whose node stands still would not say either who owns its slots now.
+                raise translate(error, subject(request), sent=True) from error
             raise await self.broken(error, subject(request), sent=True) from error
         except BaseException:
             # Cancelled or interrupted. A late reply would be taken for that of the next request.

@@ -14,7 +14,7 @@ from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
 from redisson_dq._redis import async_read, async_send, connection_factory, mark_clean, pack, translate
-from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
 __all__ = ["Pools"]
 
@@ -77,6 +77,13 @@ class Pools:
             return await pool.get_connection()
         except (RedisError, OSError) as error:
             raise await self.broken(error, "cannot connect to Redis") from error
+
+    async def borrow_open(self, pool: ConnectionPool) -> Any:
+        """A connection that is open already. Raises RedisConnectionError where none is idle."""
+        connection = await pool.open_connection()  # type: ignore[attr-defined]
+        if connection is None:
+            raise RedisConnectionError("no connection to Redis is open and idle")
+        return connection
 
     async def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
         """Our error for a connection that broke. Asks the cluster first who owns its slots now."""

@@ -17,7 +17,7 @@ from redisson_dq._redis import connection_factory, mark_clean, pack, read, send,
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
-from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
 __all__ = ["Pools"]
 
@@ -80,6 +80,13 @@ class Pools:
             return pool.get_connection()
         except (RedisError, OSError) as error:
             raise self.broken(error, "cannot connect to Redis") from error
+
+    def borrow_open(self, pool: ConnectionPool) -> Any:
+        """A connection that is open already. Raises RedisConnectionError where none is idle."""
+        connection = pool.open_connection()  # type: ignore[attr-defined]
+        if connection is None:
+            raise RedisConnectionError("no connection to Redis is open and idle")
+        return connection
 
     def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
         """Our error for a connection that broke. Asks the cluster first who owns its slots now."""

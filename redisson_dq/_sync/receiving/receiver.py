@@ -104,8 +104,8 @@ class Receiver:
 
         The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
         values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
-        receiver sends it again, and the values are for the first caller in line then. The look finds nothing when Redis
-        cannot be reached, refuses for a while, or has not answered in time.
+        receiver sends it again, and the values are for the first caller in line then. The look finds nothing when no
+        connection is idle, or when Redis cannot be reached, refuses for a while, or has not answered in time.
         """
         waits = timeout != 0
         if waits and timeout is not None:
@@ -119,8 +119,7 @@ class Receiver:
         try:
             self._looks.append(waiter)
             lifeline.waiter = waiter
-            within = None if timeout is None else timeout + _PATIENCE
-            taken = self._connections.run(request, within=within) if waits else self._insisted(request)
+            taken = self._in_time(request, timeout) if waits else self._insisted(request)
             waiter.answer.fill(taken)
             if not taken:
                 waiter.farewell = None
@@ -151,6 +150,11 @@ class Receiver:
         with contextlib.suppress(IndexError, ValueError):
             while self._looks and (first := self._looks[0]).is_settled:
                 self._looks.remove(first)
+
+    def _in_time(self, request: Request[list[Taken]], timeout: float | None) -> list[Taken]:
+        # Making a connection would hold up the caller for as long as the server stands still.
+        within = None if timeout is None else timeout + _PATIENCE
+        return self._connections.run(request, within=within, at_hand=True)
 
     def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
         try:
