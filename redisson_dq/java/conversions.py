@@ -19,7 +19,7 @@ from uuid import UUID
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers, text_forms, time_numbers, times, values
-from redisson_dq.java.arrays import Array, array_of, component_of
+from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.hierarchy import kind_of
@@ -335,6 +335,11 @@ def convert(value: Any, signature: Signature) -> Any:
             make = row.get(object) or row.get(type(value) if plain is None else plain)
         if make is not None:
             return make(value, signature)
+        if row is _ARRAYS and isinstance(value, Array) and all(item is None for item in value):
+            # Kryo takes another type for that of a variable, and reads an array without values as one of that.
+            component = component_of(name)
+            if component not in PRIMITIVE_CODES:
+                return array_of(component, value)
         declaration = declaration_of(name)
         if declaration is not None and plain is not None and declaration.extends:
             base = COLLECTIONS[declaration.extends]

@@ -74,6 +74,13 @@ _ONE_FORM = frozenset(
     )
 )
 _FIRST = itemgetter(0)
+#: What Java reads in Properties, where texts stand, of other values.
+_PROPERTIES = "java.util.Properties"
+_TEXT_OF: dict[type, Callable[[Any], str]] = {
+    bool: lambda value: "true" if value else "false",
+    int: str,
+    float: double_text,
+}
 #: A float of few characters in Java's form.
 _SHORT_FLOAT = re.compile(r"-?(?:0\.0|0\.0{0,2}[1-9](?:[0-9]*[1-9])?|[1-9][0-9]*\.(?:0|[0-9]*[1-9]))")
 _PLAIN_ARRAYS = frozenset(("[I", "[J", "[S", "[Z", "[D", "[F", "[Ljava.lang.String;"))
@@ -88,6 +95,11 @@ _VIEW = re.compile(
     r"(?:(Collection|List|RandomAccessList)|((?:Sorted|Navigable)?Set)|((?:Sorted|Navigable)?Map))"
 )
 _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>)")
+
+
+def _property(value: Any) -> Any:
+    text_of = _TEXT_OF.get(type(value))
+    return value if text_of is None else text_of(value)
 
 
 class Reader:
@@ -235,6 +247,11 @@ class Reader:
                 pairs = self._entries(object_node(name, node), key_slot, value_slot, depth)
                 if key_slot is not OBJECT:
                     self._hashes.check([key for key, _ in pairs])
+                if name == _PROPERTIES and any(type(item) in _TEXT_OF for _, item in pairs):
+                    self.doubt = f"Java reads numbers in {name} as texts"
+                    pairs = [
+                        (key, _TEXT_OF[type(item)](item) if type(item) in _TEXT_OF else item) for key, item in pairs
+                    ]
                 # Of two entries with one key, Java keeps the last.
                 entries = list(dict(pairs).items())
                 if len(entries) != len(pairs):

@@ -274,7 +274,7 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
 
     def checked(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
         check_fields(value, declaration)
-        if arguments and len(arguments) != count:
+        if arguments and len(arguments) != count and len(value):
             raise Unencodable(
                 f"a {declaration.name} where its type arguments are declared, which are not those of the "
                 f"{declaration.extends} that it extends: Java's Kryo cannot write it. Declare the field without them"

@@ -48,7 +48,7 @@ class Argument:
     name: str
     variable: Variable | None = None
     arguments: tuple[Argument, ...] = ()
-    array: bool = False  # an array of the variable; Kryo takes T[] for T, except in a field
+    dimensions: int = 0  # of an array of the variable; Kryo takes T[] for T, except in a field
     lower: bool = False  # of ``? super Order``
     found: bool = False  # found by Kryo in the superclasses; it may belong to another variable
 
@@ -65,9 +65,9 @@ class Argument:
         """The class, if it is final."""
         name = self.name if self.variable is None else state.variables.get(self.variable)
         found = None if name is None else state.final(name)
-        if found is None or not self.array:
+        if found is None or not self.dimensions:
             return found
-        return state.final("[" + component_code(found.name))
+        return state.final("[" * self.dimensions + component_code(found.name))
 
 
 Arguments = tuple[Argument, ...]
@@ -80,7 +80,7 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
     if signature.component is not None:
         component = argument_of(signature.component, declaring, of)
         name = "[" + component_code(component.name)
-        return Argument(name, component.variable, array=component.variable is not None)
+        return Argument(name, component.variable, dimensions=component.dimensions + (component.variable is not None))
     lower = signature.wildcard == "super"
     if signature.variable is None:
         # For a wildcard Kryo takes the bound, without its arguments. It does so for a lower bound too.

@@ -37,7 +37,7 @@ from redisson_dq.java.registry import declaration_for, declaration_of, generatio
 
 __all__ = ["Types"]
 
-_MOST_ARRAY_TYPES = 256
+_MOST_MADE = 256
 
 
 class Types:
@@ -65,7 +65,9 @@ class Types:
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
         self._declared: dict[Declaration, ClassSerializer] = {}
         self._bodies: dict[tuple[Declaration, str], ClassSerializer] = {}
-        self._arrays: dict[str, ClassSerializer] = {}
+        #: By name: arrays and charsets. Of the arrays those that may be of a final class once it is declared, too.
+        self._made: dict[str, ClassSerializer] = {}
+        self._open_arrays: dict[str, ClassSerializer] = {}
         self._spelled: dict[bytes, ClassSerializer] = {}
         self._by_type: dict[type, ClassSerializer] = {}
         self._generation = -1
@@ -85,7 +87,7 @@ class Types:
     def _forget(self) -> None:
         # What was asked before may be answered otherwise by now: by new dicts, as other threads may fill the old ones.
         now = generation()
-        self._spelled, self._by_type = {}, dict(BY_PYTHON_TYPE)
+        self._spelled, self._by_type, self._open_arrays = {}, dict(BY_PYTHON_TYPE), {}
         self._generation = now
 
     def known(self, name: str) -> ClassSerializer | None:
@@ -105,7 +107,7 @@ class Types:
             return self._array(name)
         if name.startswith(values.CHARSET_PACKAGE):
             read, to_bytes = values.MARKED["java.nio.charset.Charset"]
-            return ClassSerializer(name, read, byte_writer(to_bytes))
+            return self._kept(self._made, ClassSerializer(name, read, byte_writer(to_bytes)))
         # The class of an enum's constant that has a body: Step$1 in Java, Step$UP in Kotlin.
         outer, dollar, constant = name.rpartition("$")
         declaration = declaration_of(outer) if dollar else None
@@ -137,8 +139,17 @@ class Types:
         """Whether the class is known not to be final, now and later."""
         return self.final(name) is None and (name.startswith("java.") or declaration_of(name) is not None)
 
+    @staticmethod
+    def _kept(made: dict[str, ClassSerializer], serializer: ClassSerializer) -> ClassSerializer:
+        """The one that all go on with, as classes are told apart by identity."""
+        if len(made) >= _MOST_MADE:
+            made.clear()
+        return made.setdefault(serializer.name, serializer)
+
     def _array(self, name: str) -> ClassSerializer | None:
-        found = self._arrays.get(name)
+        if generation() != self._generation:
+            self._forget()
+        found = self._made.get(name) or self._open_arrays.get(name)
         if found is None:
             try:
                 component = component_of(name)
@@ -153,10 +164,7 @@ class Types:
                 null=NULL_ZERO,
                 final=final,
             )
-            if len(self._arrays) >= _MOST_ARRAY_TYPES:
-                self._arrays.clear()
-            if final or component.startswith("java."):
-                found = self._arrays.setdefault(name, found)
+            found = self._kept(self._made if final or component.startswith("java.") else self._open_arrays, found)
         return found
 
     def _is_final(self, code: str) -> bool:

@@ -146,7 +146,7 @@ class Encoder:
             name = value.fields.get("name")
             if type(name) is not str:
                 raise Unencodable(f"a constant of {value.java_name} without its name")
-            return self._once((desc, name), lambda: EnumConstant(desc, name))
+            return self.once((desc, name), lambda: EnumConstant(desc, name))
         node = Instance(desc)
         self.kept[id(value)] = value, node
         self._enter()
@@ -157,7 +157,7 @@ class Encoder:
     def _one_desc(self, desc: ClassDesc) -> ClassDesc:
         """The descriptor that this stream has of a class: values that were read apart bring one each."""
         parent = None if desc.superclass is None else self._one_desc(desc.superclass)
-        found: ClassDesc = self._once(
+        found: ClassDesc = self.once(
             ("class", desc.name, desc.uid, desc.flags, desc.fields, desc.interfaces, parent),
             lambda: _known_desc(desc, parent),
         )
@@ -242,7 +242,7 @@ class Encoder:
 
     def constant(self, java_class: str, enum_constant: str | None = None) -> Content:
         """The only object of a class without fields, or a constant of an enum of the JDK."""
-        return self._once(
+        return self.once(
             (java_class, enum_constant),
             lambda: (
                 self.filled(java_class, {})
@@ -254,13 +254,13 @@ class Encoder:
     def class_object(self, name: str, described: ClassDesc | None = None) -> ClassObject:
         """The ``java.lang.Class`` of that name; ``described`` is what the stream said of it that it was read from."""
         desc = self._one_desc(described) if isinstance(described, ClassDesc) else self._class_desc(name)
-        found: ClassObject = self._once(("class", desc), lambda: ClassObject(desc))
+        found: ClassObject = self.once(("class", desc), lambda: ClassObject(desc))
         return found
 
     def enum_constant(self, declaration: Declaration, member: Enum) -> EnumConstant:
         """A constant of a declared enum."""
         name = declaration.constants[declaration.members.index(member)]
-        found: EnumConstant = self._once(
+        found: EnumConstant = self.once(
             (declaration.name, name), lambda: EnumConstant(declared.declared_descriptor(declaration), name)
         )
         return found
@@ -272,7 +272,8 @@ class Encoder:
             raise Unencodable(f"{python!r} is no enum declared with java_class")
         return found
 
-    def _once(self, key: Any, make: Callable[[], Content]) -> Any:
+    def once(self, key: Any, make: Callable[[], Content]) -> Any:
+        """What is one object in a stream, by a key that stands for it."""
         if key not in self.constants:
             self.constants[key] = make()
         return self.constants[key]
@@ -284,7 +285,7 @@ class Encoder:
         if name.startswith("["):
             return array_descriptor(name)
         # Of any other class Java compares nothing but the name, if the stream says it is not Serializable.
-        return jdk_descriptor(name) or self._once(("not serializable", name), lambda: ClassDesc(name, 0))
+        return jdk_descriptor(name) or self.once(("not serializable", name), lambda: ClassDesc(name, 0))
 
     def _array(self, value: Array[Any]) -> ArrayInstance:
         node = self.array(value.java_name, [])

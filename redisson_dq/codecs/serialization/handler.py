@@ -20,12 +20,13 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.codecs.serialization.utf import decode_utf, encode_utf
+from redisson_dq.java.own import is_own
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
     from redisson_dq.codecs.serialization.encoder import Encoder
 
-__all__ = ["Data", "ClassHandler", "array_field", "field", "int_bytes", "put", "utf_bytes"]
+__all__ = ["Data", "ClassHandler", "array_field", "field", "int_bytes", "put", "text_field", "utf_bytes"]
 
 _Read = Callable[[Instance, "Decoder"], Any]
 _Write = Callable[[Instance, Any, "Encoder"], None]
@@ -64,6 +65,15 @@ def field(node: Instance, name: str, kind: type | tuple[type, ...], default: Any
         if default is not _REQUIRED:
             return default
     raise Malformed(f"class {shorten(node.desc.name, 200)} without its field {name}", node.offset)
+
+
+def text_field(node: Instance, name: str, decoder: Decoder, *, null: bool = False, default: Any = _REQUIRED) -> Any:
+    """The text of a field, for a value that does not remember which object of Java's it was. Raises Malformed."""
+    found = field(node, name, (str, type(None)) if null else str, default)
+    if is_own(found):
+        decoder.other = "it has two equal texts that are two objects in Java, and one when they are written"
+        return str.__str__(found)
+    return found
 
 
 def array_field(node: Instance, name: str, array_class: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.descriptors import array_descriptor
-from redisson_dq.codecs.serialization.handler import ClassHandler, array_field, field, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, array_field, field, put, text_field
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.java.numbers import INT_MAX
 
@@ -25,11 +25,11 @@ _SCOPE = re.compile("[0-9]{1,10}")
 _FAMILY = 2
 
 
-def _read_inet4(node: Instance, _decoder: Decoder) -> Any:
-    return _named(node, IPv4Address(field(node, "address", int) & 0xFFFFFFFF))
+def _read_inet4(node: Instance, decoder: Decoder) -> Any:
+    return _named(node, decoder, IPv4Address(field(node, "address", int) & 0xFFFFFFFF))
 
 
-def _read_inet6(node: Instance, _decoder: Decoder) -> Any:
+def _read_inet6(node: Instance, decoder: Decoder) -> Any:
     raw = array_field(node, "ipaddress", "[B")
     if len(raw) != _SIX_BYTES:
         raise Malformed(f"an Inet6Address of {len(raw)} bytes", node.offset)
@@ -38,11 +38,11 @@ def _read_inet6(node: Instance, _decoder: Decoder) -> Any:
     address = IPv6Address(raw)
     if field(node, "scope_id_set", bool):
         address = IPv6Address(f"{address}%{field(node, 'scope_id', int)}")
-    return _named(node, address)
+    return _named(node, decoder, address)
 
 
-def _named(node: Instance, address: IPv4Address | IPv6Address) -> Any:
-    name = field(node, "hostName", (str, type(None)))
+def _named(node: Instance, decoder: Decoder, address: IPv4Address | IPv6Address) -> Any:
+    name = text_field(node, "hostName", decoder, null=True)
     return address if name is None else java.InetAddress(address, name)
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
-from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put, text_field
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Instance
 from redisson_dq.codecs.serialization.utf import join_surrogates
 from redisson_dq.errors import ArgumentError
@@ -133,7 +133,7 @@ def _text_handler(name: str, kind: type, field_name: str) -> ClassHandler:
     """A class that is a text in one field."""
 
     def read(node: Instance, decoder: Decoder) -> Any:
-        text = field(node, field_name, str)
+        text = text_field(node, field_name, decoder)
         decoder.spend(len(text), node)
         return kind(text)
 
@@ -189,12 +189,13 @@ _MAX_PORT = 65535
 
 
 def _read_url(node: Instance, decoder: Decoder) -> java.Url:
-    authority = field(node, "authority", (str, type(None)))
-    ref = field(node, "ref", (str, type(None)))
-    text = field(node, "protocol", str) + ":"
+    authority = text_field(node, "authority", decoder, null=True)
+    ref = text_field(node, "ref", decoder, null=True)
+    text = text_field(node, "protocol", decoder) + ":"
     if authority:
         text += f"//{authority}"
-    text += field(node, "file", (str, type(None))) or ""
+    text += text_field(node, "file", decoder, null=True) or ""
+    text_field(node, "host", decoder, null=True)
     decoder.spend(len(text) + len(ref or ""), node)
     return java.Url(text if ref is None else f"{text}#{ref}")
 
@@ -219,14 +220,14 @@ def _write_url(node: Instance, value: Any, _encoder: Encoder) -> None:
     )
 
 
-def _read_locale(node: Instance, _decoder: Decoder) -> java.Locale:
+def _read_locale(node: Instance, decoder: Decoder) -> java.Locale:
     # Older JDKs have no script and no extensions.
     return java.Locale(
-        field(node, "language", str),
-        field(node, "country", str),
-        field(node, "variant", str),
-        field(node, "script", str, ""),
-        field(node, "extensions", str, ""),
+        text_field(node, "language", decoder),
+        text_field(node, "country", decoder),
+        text_field(node, "variant", decoder),
+        text_field(node, "script", decoder, default=""),
+        text_field(node, "extensions", decoder, default=""),
     )
 
 
@@ -238,8 +239,8 @@ def _write_locale(node: Instance, value: java.Locale, _encoder: Encoder) -> None
     put(node, {"hashcode": -1, **texts})
 
 
-def _read_pattern(node: Instance, _decoder: Decoder) -> java.Pattern:
-    return java.Pattern(field(node, "pattern", str), field(node, "flags", int))
+def _read_pattern(node: Instance, decoder: Decoder) -> java.Pattern:
+    return java.Pattern(text_field(node, "pattern", decoder), field(node, "flags", int))
 
 
 def _write_pattern(node: Instance, value: java.Pattern, _encoder: Encoder) -> None:

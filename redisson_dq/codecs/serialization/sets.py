@@ -62,9 +62,12 @@ def _write_tree_set(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, {}, [comparator_content(value, encoder), int_bytes(len(value)), *encoder.contents(in_order(value))])
 
 
+_ENUMS = "[Ljava.lang.Enum;"
+
+
 def _read_enum_set(node: Instance, decoder: Decoder) -> Any:
     element = decoder.enum_class(field(node, "elementType", object, None), node)
-    contents = array_field(node, "elements", "[Ljava.lang.Enum;")
+    contents = array_field(node, "elements", _ENUMS)
     decoder.spend(len(contents), node)
     return decoder.set(node, UTIL + "EnumSet", lambda items: java.EnumSet(element, items), contents)
 
@@ -72,14 +75,11 @@ def _read_enum_set(node: Instance, decoder: Decoder) -> Any:
 def _write_enum_set(node: Instance, value: Any, encoder: Encoder) -> None:
     members = encoder.declaration(value.element).members
     ordered = sorted(value, key=members.index) if value <= set(members) else value
-    contents = encoder.elements(ordered, encoder.declaration(value.element).name)
-    put(
-        node,
-        {
-            "elementType": encoder.class_object(encoder.declaration(value.element).name),
-            "elements": encoder.array("[Ljava.lang.Enum;", contents),
-        },
-    )
+    name = encoder.declaration(value.element).name
+    contents = encoder.elements(ordered, name)
+    # Java has one array for all EnumSets that are empty.
+    elements = encoder.array(_ENUMS, contents) if contents else encoder.once(_ENUMS, lambda: encoder.array(_ENUMS, ()))
+    put(node, {"elementType": encoder.class_object(name), "elements": elements})
 
 
 HANDLERS: tuple[ClassHandler, ...] = (

@@ -9,7 +9,7 @@ from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
 from redisson_dq.codecs.serialization.declared import field_order, generic_fields
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
-from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
+from redisson_dq.codecs.serialization.handler import ClassHandler, field, put, text_field
 from redisson_dq.codecs.serialization.stream import (
     SC_SERIALIZABLE,
     ArrayInstance,
@@ -119,9 +119,11 @@ def _copied(content: Any, kind: type, node: Instance, decoder: Decoder) -> list[
     return found
 
 
-def _read_element(node: Instance, _decoder: Decoder) -> StackTraceElement:
+def _read_element(node: Instance, decoder: Decoder) -> StackTraceElement:
     # Before JDK 9 there were four of the fields.
-    texts: Any = {attribute: field(node, name, (str, type(None)), None) for name, attribute in _TEXTS.items()}
+    texts: Any = {
+        attribute: text_field(node, name, decoder, null=True, default=None) for name, attribute in _TEXTS.items()
+    }
     return StackTraceElement(**texts, line_number=field(node, "lineNumber", int), format=field(node, "format", int, 0))
 
 

@@ -29,6 +29,7 @@ from redisson_dq.codecs import (
     ProtobufCodec,
     SerializationCodec,
 )
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import EncodeError
 from redisson_dq.java import conversions, hierarchy, java_class
 from redisson_dq.java.hierarchy import class_name, is_assignable, kind_of
@@ -259,6 +260,13 @@ def test_properties_hold_what_java_reads_of_them(codec: Codec) -> None:
         refused = refusal(lambda value=value: codec.encode([java.Properties({"a": value})]))  # type: ignore[misc]
         assert (refused is None) == isinstance(codec, (Kryo5Codec, SerializationCodec))
         assert refused is None or "cannot be a java.lang.String (at $[0]['a'])" in str(refused)
+
+
+def test_numbers_in_properties_come_back_as_what_java_reads() -> None:
+    data = b'{"@class":"java.util.Properties","a":5,"b":1.50,"c":true,"d":"x"}'
+    found = JsonJacksonCodec().decode(data)
+    assert found == {"a": "5", "b": "1.5", "c": "true", "d": "x"}
+    assert "as texts" in other_bytes(found)
 
 
 @java_class("com.acme.places.Range", serial_version_uid=1)

@@ -236,6 +236,8 @@ public class Values {
             Object v;
             try { v = n(3) == 0 ? any(3) : gen(concrete.get(n(concrete.size())), 4); } catch (IllegalStateException | ClassCastException | NullPointerException | IllegalArgumentException e) { continue; }
             if (v == null) continue;
+            // A Kryo that failed keeps the type arguments, and writes other bytes from then on.
+            codecs.put("Kryo5Codec", new Kryo5Codec()); codecs.put("Kryo5Codec+refs", new Kryo5Codec(Set.of(), true));
             for (Map.Entry<String, Codec> e : codecs.entrySet()) {
                 int at = e.getKey().indexOf(':');
                 if (at > 0 && !e.getKey().substring(at + 1).equals(v.getClass().getName())) continue;

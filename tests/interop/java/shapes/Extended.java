@@ -57,7 +57,7 @@ public class Extended implements Serializable {
         m.put("lhset", with(new LHSet(), new Fin(2), new Fin(1)));
         m.put("ll", with(new LL(), 1, 2)); m.put("tags", with(new Tags<Fin>(), new Fin(1)));
         m.put("sub", with(new Sub(), "x")); Sub sb = with(new Sub(), "x"); sb.extra = "e"; m.put("sub-extra", sb);
-        m.put("finl", with(new FinL(), new Fin(4))); m.put("byp", put(new ByP(), P.Y, new Fin(1))); m.put("kv", put(new KV<Long>(), "a", 1L));
+        m.put("finl", with(new FinL(), new Fin(4))); m.put("byp", put(new ByP(), P.Y, new Fin(1))); m.put("kv", put(new KV<Long>(), "a", 1L)); m.put("kv-empty", new KV<Long>());
         m.put("conc", put(new Conc(), "a", 1L)); m.put("dq", with(new Dq(), "z")); m.put("vec", with(new Vec(), "z")); m.put("nested", with(new Nested(), new ArrayList<>(List.of(new Fin(1))))); m.put("pq", with(new PQ(), "q", "p")); m.put("cow", with(new Cow(), 3L)); m.put("raw", with(new Raw(), 1L, "x", new Fin(2)));
         m.put("lp", with(new LP(), P.X)); m.put("ints", with(new Ints(), new int[] {1})); m.put("apairs", with(new APairs(), new Pair<>(P.Y, new Fin(1))));
         Map<String, Object> f = new LinkedHashMap<>(m);
