@@ -67,4 +67,8 @@ async def async_call(callback: Callable[[T], object], value: T) -> None:
 
 def call(callback: Callable[[T], object], value: T) -> None:
     """Calls the callback."""
-    callback(value)
+    try:
+        callback(value)
+    except SystemExit as error:
+        # It would end this thread without a word, and no program. That is a failure like any other.
+        raise RuntimeError("it wanted to end the program, which only the main thread can do") from error

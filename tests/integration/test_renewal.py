@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import redis
 
+import redisson_dq
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE, eventually
-from tests.flavours import Flavour
+from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.proxy import Proxy
@@ -117,6 +122,76 @@ def test_somebody_elses_end_of_a_lease_is_told_of(admin: Any, queue: Any) -> Non
     eventually(lambda: told == [delivery.id])
     assert delivery.outcome is SettleOutcome.LOST
     assert delivery.lost
+
+
+def held_by(flavour: Flavour, gate: threading.Event) -> Callable[[], object]:
+    """Stands still until the gate is open, as it is usual in this flavour."""
+    if not isinstance(flavour, AsyncioFlavour):
+        return gate.wait
+
+    async def wait() -> None:
+        while not gate.is_set():
+            await asyncio.sleep(0.01)
+
+    return wait
+
+
+def test_a_callback_that_blocks_holds_up_no_renewal(admin: Any, flavour: Flavour, queue: Any) -> None:
+    told: list[str] = []
+    gate = threading.Event()
+    wait = held_by(flavour, gate)
+
+    def on_lost(lost: Any) -> object:
+        told.append(lost.value)
+        return wait()
+
+    queue.add_all(["a", "b", "c"])
+    lost, also_lost, kept = queue.receive(3, timeout=0, visibility_timeout=0.5, renew=True, on_lost=on_lost)
+    try:
+        admin.zrem(KEYS.leases, bytes.fromhex(lost.id))
+        eventually(lambda: told == ["a"])
+        admin.zrem(KEYS.leases, bytes.fromhex(also_lost.id))
+        eventually(lambda: also_lost.lost)
+        first = kept.deadline
+        # Twice, as one call may be under way.
+        eventually(lambda: kept.deadline > first + timedelta(seconds=0.5))
+        assert kept.ack() is SettleOutcome.ACKED
+    finally:
+        gate.set()
+    eventually(lambda: told == ["a", "b"])
+
+
+def test_a_callback_that_ends_its_thread_ends_no_renewal(server: EmbeddedServer, admin: Any) -> None:
+    told: list[str] = []
+
+    def on_lost(lost: Any) -> None:
+        told.append(lost.value)
+        raise SystemExit
+
+    with redisson_dq.connect(server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add_all(["a", "b", "c"])
+        *lost, kept = queue.receive(3, timeout=0, visibility_timeout=0.5, renew=True, on_lost=on_lost)
+        admin.zrem(KEYS.leases, *(bytes.fromhex(each.id) for each in lost))
+        eventually(lambda: sorted(told) == ["a", "b"])
+        first = kept.deadline
+        eventually(lambda: kept.deadline > first)
+        assert kept.ack() is SettleOutcome.ACKED
+
+
+def test_a_callback_may_close_the_client(server: EmbeddedServer, admin: Any) -> None:
+    told: list[str] = []
+    client = redisson_dq.connect(server.url, codec=StringCodec())
+
+    def on_lost(lost: Any) -> None:
+        client.close()
+        told.append(lost.value)
+
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=0.5, renew=True, on_lost=on_lost)
+    admin.zrem(KEYS.leases, bytes.fromhex(delivery.id))
+    eventually(lambda: told == ["a"])
 
 
 def test_an_ack_is_never_taken_for_a_lost_lease(queue: Any) -> None:

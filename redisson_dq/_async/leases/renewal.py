@@ -11,7 +11,14 @@ from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncMutex, AsyncSwitch, async_call
+from redisson_dq._concurrency import (
+    AsyncBackgroundTask,
+    AsyncCallback,
+    AsyncInbox,
+    AsyncMutex,
+    AsyncSwitch,
+    async_call,
+)
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
@@ -57,8 +64,9 @@ class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
     When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A second
-    background task looks at the time, as a call to a server that stands still hangs. A delivery that nobody refers to
-    any more is not renewed.
+    background task looks at the time, as a call to a server that stands still hangs. A third one makes the callbacks,
+    one after the other, so that none of them holds up a renewal. A delivery that nobody refers to any more is not
+    renewed.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -66,6 +74,9 @@ class Renewal:
         self._mutex = AsyncMutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._renewing, self._watching = _Alarm(), _Alarm()
+        # Deliveries whose callbacks have to be called. None: no more come.
+        self._lost: AsyncInbox[Delivery[Any] | None] = AsyncInbox()
+        self._calls_back = False
         self._tasks: list[AsyncBackgroundTask] = []
         # Since when an answer has been waited for.
         self._asked_at: float | None = None
@@ -84,6 +95,9 @@ class Renewal:
                     AsyncBackgroundTask(self._run, "redisson_dq-renewal"),
                     AsyncBackgroundTask(self._watch, "redisson_dq-watch"),
                 ]
+            if on_lost is not None and not self._calls_back:
+                self._calls_back = True
+                self._tasks.append(AsyncBackgroundTask(self._call_back, "redisson_dq-lost"))
         visible = lease_of(deliveries[0]).visible
         left = min(each.remaining for each in deliveries).total_seconds()
         self._renewing.bring_forward(left - _RENEW * visible)
@@ -93,9 +107,10 @@ class Renewal:
         """Ends the background tasks. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
-            tasks = self._tasks
+            tasks = list(self._tasks)
         for alarm in (self._renewing, self._watching):
             alarm.bring_forward(-math.inf)
+        self._lost.put(None)
         for task in tasks:
             await task.stop(_LAST_ANSWER)
 
@@ -119,9 +134,9 @@ class Renewal:
     async def _watch(self) -> None:
         while not self._closed:
             self._watching.reset()
-            await self._watching.wait(await self._tell_in_time())
+            await self._watching.wait(self._tell_in_time())
 
-    async def _tell_in_time(self) -> float | None:
+    def _tell_in_time(self) -> float | None:
         """Gives up the leases whose renewal has hung for too long, and tells how long until the next look."""
         pause: float | None = None
         for delivery in self._living():
@@ -132,7 +147,7 @@ class Renewal:
             wait = max(lease.remaining.total_seconds() - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
             if wait <= 0:
                 lease.is_given_up = True
-                await self._tell(delivery)
+                self._tell(delivery)
             else:
                 pause = wait if pause is None else min(pause, wait)
         return pause
@@ -178,7 +193,7 @@ class Renewal:
                     logger.debug("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 else:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
-                await self._give_up(batch, settling.source.visible_ms / 1000)
+                self._give_up(batch, settling.source.visible_ms / 1000)
                 return False
             finally:
                 self._asked_at = None
@@ -188,22 +203,34 @@ class Renewal:
                     continue
                 lease_of(each).extended(outcome, deadline_ms, now_us)
                 if outcome is SettleOutcome.LOST:
-                    await self._tell(each)
+                    self._tell(each)
         return True
 
-    async def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
+    def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
         for each in deliveries:
             lease = lease_of(each)
             if lease.remaining.total_seconds() <= _GIVE_UP * visible and not lease.is_ending:
                 lease.is_given_up = True
-                await self._tell(each)
+                self._tell(each)
 
-    async def _tell(self, delivery: Delivery[Any]) -> None:
+    def _tell(self, delivery: Delivery[Any]) -> None:
         lease = lease_of(delivery)
         with self._mutex:
             told, lease.is_ending = lease.is_ending, True
-        if told or lease.on_lost is None:
-            return
+        if not told and lease.on_lost is not None:
+            self._lost.put(delivery)
+
+    async def _call_back(self) -> None:
+        while not self._closed:
+            delivery = await self._lost.next(None)
+            if delivery is not None:
+                await self._call_back_with(delivery)
+                # The background task must not hold the last reference to the delivery.
+                delivery = None
+
+    async def _call_back_with(self, delivery: Delivery[Any]) -> None:
+        lease = lease_of(delivery)
+        assert lease.on_lost is not None
         try:
             await async_call(lease.on_lost, delivery)
         except Exception:

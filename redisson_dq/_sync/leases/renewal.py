@@ -12,7 +12,14 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from redisson_dq._concurrency import BackgroundTask, Callback, Mutex, Switch, call
+from redisson_dq._concurrency import (
+    BackgroundTask,
+    Callback,
+    Inbox,
+    Mutex,
+    Switch,
+    call,
+)
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -60,8 +67,9 @@ class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
     When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A second
-    background task looks at the time, as a call to a server that stands still hangs. A delivery that nobody refers to
-    any more is not renewed.
+    background task looks at the time, as a call to a server that stands still hangs. A third one makes the callbacks,
+    one after the other, so that none of them holds up a renewal. A delivery that nobody refers to any more is not
+    renewed.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -69,6 +77,9 @@ class Renewal:
         self._mutex = Mutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._renewing, self._watching = _Alarm(), _Alarm()
+        # Deliveries whose callbacks have to be called. None: no more come.
+        self._lost: Inbox[Delivery[Any] | None] = Inbox()
+        self._calls_back = False
         self._tasks: list[BackgroundTask] = []
         # Since when an answer has been waited for.
         self._asked_at: float | None = None
@@ -87,6 +98,9 @@ class Renewal:
                     BackgroundTask(self._run, "redisson_dq-renewal"),
                     BackgroundTask(self._watch, "redisson_dq-watch"),
                 ]
+            if on_lost is not None and not self._calls_back:
+                self._calls_back = True
+                self._tasks.append(BackgroundTask(self._call_back, "redisson_dq-lost"))
         visible = lease_of(deliveries[0]).visible
         left = min(each.remaining for each in deliveries).total_seconds()
         self._renewing.bring_forward(left - _RENEW * visible)
@@ -96,9 +110,10 @@ class Renewal:
         """Ends the background tasks. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
-            tasks = self._tasks
+            tasks = list(self._tasks)
         for alarm in (self._renewing, self._watching):
             alarm.bring_forward(-math.inf)
+        self._lost.put(None)
         for task in tasks:
             task.stop(_LAST_ANSWER)
 
@@ -205,8 +220,20 @@ class Renewal:
         lease = lease_of(delivery)
         with self._mutex:
             told, lease.is_ending = lease.is_ending, True
-        if told or lease.on_lost is None:
-            return
+        if not told and lease.on_lost is not None:
+            self._lost.put(delivery)
+
+    def _call_back(self) -> None:
+        while not self._closed:
+            delivery = self._lost.next(None)
+            if delivery is not None:
+                self._call_back_with(delivery)
+                # The background task must not hold the last reference to the delivery.
+                delivery = None
+
+    def _call_back_with(self, delivery: Delivery[Any]) -> None:
+        lease = lease_of(delivery)
+        assert lease.on_lost is not None
         try:
             call(lease.on_lost, delivery)
         except Exception:
