@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import redis
 
+import redisson_dq
+from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
@@ -98,6 +100,21 @@ def test_what_a_consumer_raises_is_logged_and_the_next_value_comes(
     assert record.getMessage() == "queue 'orders': a listener's consumer failed"
     assert record.exc_info is not None
     assert isinstance(record.exc_info[1], LookupError)
+
+
+def test_a_consumer_cannot_end_its_thread(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[str] = []
+
+    def consume(value: str) -> None:
+        seen.append(value)
+        raise SystemExit
+
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        queue.subscribe_on_elements(consume)
+        queue.add_all(["a", "b"])
+        eventually(lambda: seen == ["a", "b"])
+        eventually(lambda: caplog.text.count("a listener's consumer failed") == 2)
 
 
 def test_unsubscribing_ends_the_wait_and_takes_nothing(admin: redis.Redis, queue: Any) -> None:
