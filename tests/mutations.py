@@ -102,14 +102,14 @@ MUTATIONS = [
         "redisson_dq/scripts/transfer.lua",
         "redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)",
         "redis.call('ZCARD', keys.timeout)",
-        "tests/integration/test_places.py::test_few_are_left_to_lrem_without_a_pass",
+        "tests/integration/test_passes.py::test_few_are_left_to_lrem_without_a_pass",
     ),
     Mutation(
         "transfer: a delivered item stays in the list of entries",
         f"{_INCLUDE}/deliver.lua",
         "close_up(places, others)",
         "close_up({}, {})",
-        "tests/integration/test_places.py::test_few_are_left_to_lrem_without_a_pass",
+        "tests/integration/test_passes.py::test_few_are_left_to_lrem_without_a_pass",
     ),
     Mutation(
         "transfer: an item that is due alone stays in the list of entries",

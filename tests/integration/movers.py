@@ -7,7 +7,7 @@ from typing import Any
 
 import redis
 
-from redisson_dq.scheduling.places import Places
+from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Transferred
@@ -46,7 +46,7 @@ class Mover:
         in_cluster: bool = False,
         slowness: float = 1.0,
     ) -> None:
-        self.places = Places()
+        self.hints = Hints()
         #: Changes the hints of each call before it is sent.
         self.spoil: Callable[[bytes], bytes] = bytes
         #: What each call was for: "deliver", "keys", or where a slice ends.
@@ -59,7 +59,7 @@ class Mover:
 
     def move(self) -> Transferred:
         """One call."""
-        kind, detail = self.places.words()
+        kind, detail = self.hints.words()
         self.steps.append(kind)
         if kind == b"deliver" and isinstance(detail, bytes):
             detail = self.spoil(detail)
@@ -70,9 +70,9 @@ class Mover:
             self._name,
             cluster=self._in_cluster,
             slowness=self._slowness,
-            places=(kind, detail),
+            step=(kind, detail),
         )
         reply: Any = self._admin.eval(self._source, *request.words)  # type: ignore[arg-type]
         result = request.parse(reply)
-        self.places.answered(*result.places)
+        self.hints.answered(*result.step)
         return result

@@ -24,8 +24,8 @@ from redisson_dq.items import TransferCounts
 from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
 from redisson_dq.scheduling.engine import RESERVE_US, Action, Do, Engine, Role, State
 from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scheduling.pace import Pace
-from redisson_dq.scheduling.places import Places
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import calls, commands
@@ -67,7 +67,7 @@ class _Task:
     #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
     departure: Departure | None = None
     #: Where due entries stand in the list, as far as this client knows.
-    places: Places = attrs.field(factory=Places)
+    hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
 
@@ -324,7 +324,7 @@ class TransferDriver:
             self.id,
             cluster=self._connections.is_cluster,
             slowness=task.pace.slowness,
-            places=task.places.words(),
+            step=task.hints.words(),
         )
         try:
             result = await self._connections.run(request, before_sending=departure.wait)
@@ -348,7 +348,7 @@ class TransferDriver:
                 error,
                 exc_info=not isinstance(error, RedissonDQError),
             )
-            task.places.forget()
+            task.hints.forget()
             await self._connections.refresh()
             at_us = now_us()
             self._carry_out(task, task.engine.failed(at_us), at_us)
@@ -356,9 +356,9 @@ class TransferDriver:
         self._connections.outage.ended(task.keys.channel)
         warn_of_quarantine(task.keys, result.set_aside)
         warn_of_expired(task.keys, result.expired)
-        if result.moved or task.places.is_passing:
+        if result.moved or task.hints.is_passing:
             task.pace.took(read_us - departure.sent_us)
-        task.places.answered(*result.places)
+        task.hints.answered(*result.step)
         next_ms = result.next_ms
         if len(advanced) == self._options.transfer_batch and any(advanced):
             # There may be more occurrences than one reply holds.

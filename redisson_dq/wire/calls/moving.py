@@ -21,7 +21,7 @@ class Transferred:
 
     ``role`` says who moves the queue from now on: "alone", "mover" or "reserve", see ``scripts/include/mover.lua``.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
-    ``places`` is for the one who says what the next call gets as ``places`` (``scheduling/places.py``).
+    ``step`` is what came of the call's step. ``scheduling/hints.py`` reads it, and says which step the next call makes.
     """
 
     moved: int
@@ -30,7 +30,7 @@ class Transferred:
     now_us: int
     role: str
     recurring: tuple[tuple[str, str, int], ...]
-    places: tuple[Any, ...]
+    step: tuple[Any, ...]
     next_ms: int | None
 
 
@@ -42,20 +42,20 @@ def transfer(
     *,
     cluster: bool,
     slowness: float = 1.0,
-    places: tuple[Word, Word] = ("deliver", b""),
+    step: tuple[Word, Word] = ("deliver", b""),
 ) -> Request[Transferred]:
     """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
 
-    With other ``places`` than these it finds them by hints, or looks for their places and moves nothing. ``slowness``:
-    see ``scheduling/pace.py``.
+    ``step`` is what the call is for, with what it needs: to deliver by some hints, or to read and move nothing.
+    ``slowness``: see ``scheduling/pace.py``.
     """
-    args = (limit, remember_ms, caller, "cluster" if cluster else "one", f"{slowness:g}", *places)
+    args = (limit, remember_ms, caller, "cluster" if cluster else "one", f"{slowness:g}", *step)
     return call("transfer", keys, args, _transferred)
 
 
 def _transferred(reply: list[Any]) -> Transferred:
     # Redis ends an array at its first nil: no head, no last element.
-    moved, set_aside, expired, now_us, role, come, places, *head = reply
+    moved, set_aside, expired, now_us, role, come, step, *head = reply
     return Transferred(
         moved=moved,
         set_aside=set_aside,
@@ -63,7 +63,7 @@ def _transferred(reply: list[Any]) -> Transferred:
         now_us=now_us,
         role=role.decode(),
         recurring=occurrences(come),
-        places=tuple(places),
+        step=tuple(step),
         next_ms=whole_ms(head[0]) if head else None,
     )
 

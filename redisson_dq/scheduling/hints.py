@@ -23,7 +23,7 @@ from bisect import bisect_left, insort
 from itertools import accumulate
 from typing import Any
 
-__all__ = ["Places"]
+__all__ = ["Hints"]
 
 _KEY_BYTES = 8
 _HINT = struct.Struct(f"<{_KEY_BYTES}sI")
@@ -45,7 +45,7 @@ class _Purpose(enum.Enum):
     READ_A_SLICE = enum.auto()
 
 
-class Places:
+class Hints:
     """What is known for one queue. Not thread-safe: its driver calls it from one place."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Places:
         return self._purpose is not _Purpose.DELIVER
 
     def words(self) -> tuple[bytes, bytes | int]:
-        """The arguments of the next transfer."""
+        """The step of the next transfer."""
         if self._purpose is _Purpose.ASK_FOR_KEYS:
             return b"keys", len(self._keys)
         if self._purpose is _Purpose.READ_A_SLICE:
@@ -75,7 +75,7 @@ class Places:
         return b"deliver", self._hints()
 
     def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
-        """Takes in what the transfer answered about places."""
+        """Takes in what came of the transfer's step."""
         if state == b"lost":
             self._begin()
         elif state == b"found" and self._purpose is _Purpose.DELIVER:

@@ -139,10 +139,10 @@ def test_in_the_reverse_order_no_pass_is_needed(admin: Any) -> None:
 def test_nothing_changes_while_a_pass_is_under_way(admin: Any) -> None:
     queue, mover = Queue(admin, 5), Mover(admin)
     queue.offer(400, 1.0)
-    while mover.places.words()[0] == b"deliver":
+    while mover.hints.words()[0] == b"deliver":
         mover.move()
     before = {key: admin.dump(key) for key in admin.keys("*")}
-    while mover.places.words()[0] != b"deliver":
+    while mover.hints.words()[0] != b"deliver":
         assert mover.move().moved == 0
         assert {key: admin.dump(key) for key in admin.keys("*")} == before
     assert mover.move().moved > 0
@@ -204,11 +204,11 @@ def test_a_batch_of_one_gets_on_by_one_pass(admin: Any) -> None:
 def test_who_is_paused_or_in_reserve_forgets_its_pass(admin: Any) -> None:
     queue, mover = Queue(admin, 11), Mover(admin)
     queue.offer(300, 1.0)
-    while not mover.places.words()[0].isdigit():
+    while not mover.hints.words()[0].isdigit():
         mover.move()
     admin.hset(KEYS.settings, "paused", "1")
     assert queue.checked(mover) == 0
-    assert mover.places.words() == (b"deliver", b"")
+    assert mover.hints.words() == (b"deliver", b"")
     admin.delete(KEYS.settings)
     queue.drained(mover, 300)
 
@@ -303,7 +303,7 @@ def test_any_mixture_of_it_confuses_no_pass(admin: Any, seed: int) -> None:
         if what < 0.3:
             queue.draw.choice(EVENTS)(queue)
         elif what < 0.35:
-            mover.places.forget()
+            mover.hints.forget()
     queue.drained(movers[0], 600)
 
 
@@ -338,7 +338,7 @@ def test_no_call_of_a_pass_reads_all_of_a_long_list(admin: Any) -> None:
     for _ in range(12):
         queue.offer(count // 12, 1.0)
     mover.move()
-    while mover.places.words()[0] != b"deliver":
+    while mover.hints.words()[0] != b"deliver":
         mover.move()
         assert len(mover.steps) < 100
     assert mover.steps.count(b"keys") >= count // 12_500
@@ -353,8 +353,8 @@ def test_large_values_make_smaller_slices(admin: Any) -> None:
         part = members[first : first + 500]
         admin.zadd(KEYS.timeout, {member: PAST + draw.randrange(99) for member in part})
         admin.rpush(KEYS.envelopes, *part)
-    mover.places.answered(b"lost")
-    while mover.places.words()[0] != b"deliver":
+    mover.hints.answered(b"lost")
+    while mover.hints.words()[0] != b"deliver":
         assert mover.move().moved == 0
     assert mover.steps.count(b"keys") >= 2
     assert len(mover.steps) - mover.steps.count(b"keys") >= 2
