@@ -68,16 +68,16 @@ class Intake:
             # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
             await async_finish(self._runtime.detach(side.keys, self._transfer))
 
-    def room(self, free: int) -> int:
-        """For how many values every handler has room, as nobody knows whose the next one is.
+    def wanted(self, free: int) -> int:
+        """How many values every handler can take, as nobody knows whose the next one is.
 
         Handlers that have been full for a while do not count: what comes for them is parked. ``free`` is how many
         handlings more the worker may begin.
         """
-        rooms = [self._room_of(handler, free) for handler in self.handlers if not handler.parking.is_open]
-        return min(rooms, default=0)
+        wanted = [self._wanted_by(handler, free) for handler in self.handlers if not handler.parking.is_open]
+        return min(wanted, default=0)
 
-    def _room_of(self, handler: Handler, free: int) -> int:
+    def _wanted_by(self, handler: Handler, free: int) -> int:
         slots = min(handler.concurrency - handler.running, free)
         if handler.batch is None:
             return max(0, slots)

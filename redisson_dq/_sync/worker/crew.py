@@ -144,7 +144,7 @@ class Crew:
     def _fetcher(self) -> Fetcher:
         return Fetcher(
             self._client.runtime,
-            room=self._room,
+            wanted=self._wanted,
             order=self._order,
             take=self._accept,
             unreadable=self._unreadable,
@@ -161,11 +161,11 @@ class Crew:
 
     # -- slots -------------------------------------------------------------------------------------------------------
 
-    def _room(self, intake: Intake) -> int:
+    def _wanted(self, intake: Intake) -> int:
         with self._mutex:
             if self._total is None:
-                return intake.room(1 << 30)
-            return intake.room(self._total - len(self._handlings) - len(self._gathering))
+                return intake.wanted(1 << 30)
+            return intake.wanted(self._total - len(self._handlings) - len(self._gathering))
 
     def _ended(self, handling: Handling) -> None:
         with self._mutex:

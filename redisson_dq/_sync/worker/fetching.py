@@ -39,7 +39,7 @@ class Fetcher:
         self,
         runtime: Runtime,
         *,
-        room: Callable[[Intake], int],
+        wanted: Callable[[Intake], int],
         order: Order,
         take: Callback[tuple[Intake, list[Delivery[Any]]]],
         unreadable: Callable[[Intake, DecodeError], object],
@@ -49,7 +49,7 @@ class Fetcher:
         """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
         self._runtime = runtime
         self._intakes: list[Intake] = []
-        self._room = room
+        self._wanted = wanted
         self._order = order
         self._take = take
         self._unreadable = unreadable
@@ -83,11 +83,11 @@ class Fetcher:
         self._wake()
 
     def recount(self) -> None:
-        """Is told that there may be less room than the wait was begun for."""
+        """Is told that fewer values may be wanted than the wait was begun for."""
         self._wake()
 
     def freed(self, intake: Intake) -> None:
-        """Is told that there is room again for values of a queue."""
+        """Is told that values of a queue are wanted again."""
         self._stale = self._stale or len(self._intakes) > 1
         self._changed.on()
         if self._wait is not None and intake.name not in self._waits_for:
@@ -121,14 +121,14 @@ class Fetcher:
             # Whatever changes from here on is seen before the wait begins, or ends it.
             self._stale = False
             self._changed.off()
-            intakes = [intake for intake in self._intakes if self._room(intake) > 0]
+            intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
             try:
                 if self._ends:
                     break
                 if not intakes:
                     self._changed.wait(None)
                 elif len(intakes) == 1:
-                    self._wait_for(intakes, min(self._room(intakes[0]), MOST_AT_ONCE))
+                    self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE))
                 elif not self._look(intakes):
                     # One value: the next look goes by the queues' order again.
                     self._wait_for(intakes, 1)
@@ -156,18 +156,18 @@ class Fetcher:
         idle: list[str] = []
         for name in self._order.sorted(list(by_name)):
             intake = by_name[name]
-            room = min(self._room(intake), MOST_AT_ONCE)
-            if self._ends or room < 1:
+            wanted = min(self._wanted(intake), MOST_AT_ONCE)
+            if self._ends or wanted < 1:
                 return True
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
             for side, source in intake.sources().values():
-                if len(found) < room and source.sees_first:
-                    seen = self._runtime.connections.run(source.peek(_page(room - len(found))))
-                    found += self._admit(intake, side, source, seen, room - len(found))
-                elif len(found) < room:
+                if len(found) < wanted and source.sees_first:
+                    seen = self._runtime.connections.run(source.peek(_page(wanted - len(found))))
+                    found += self._admit(intake, side, source, seen, wanted - len(found))
+                elif len(found) < wanted:
                     lifelines.append(Lifeline())
-                    found += intake.leaser.lease(source, room - len(found), 0.0, lifelines[-1])
+                    found += intake.leaser.lease(source, wanted - len(found), 0.0, lifelines[-1])
             if self._hand_over([intake], found, lifelines):
                 self._order.took(name, len(found), idle)
                 return True
@@ -241,6 +241,6 @@ class Fetcher:
         return len(leased)
 
 
-def _page(room: int) -> int:
+def _page(wanted: int) -> int:
     """How many values are looked at where so many may be leased: some may have to wait, and others come behind them."""
-    return min(MOST_AT_ONCE, 4 * room + 28)
+    return min(MOST_AT_ONCE, 4 * wanted + 28)
