@@ -56,12 +56,47 @@ def _check_nanosecond(nanosecond: int) -> int:
     return nanosecond
 
 
-class JavaDateTime(datetime):
+class _Nanoseconds:
+    """What Java counts below the microsecond: it takes part in comparing, showing and copying a value."""
+
+    __slots__ = ()
+    nanosecond: int
+
+    def _plain(self) -> Any:
+        """The value of Python's own class."""
+        raise NotImplementedError
+
+    def _extra(self) -> dict[str, Any]:
+        """What the plain value has not got."""
+        return {"nanosecond": self.nanosecond}
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        return same if same is not True else self.nanosecond == getattr(other, "nanosecond", 0)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __repr__(self) -> str:
+        nanosecond = f", nanosecond={self.nanosecond}" if self.nanosecond else ""
+        return f"{type(self).__name__}({self._plain()!r}{nanosecond})"
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._plain(), self._extra())
+
+
+def _rebuild(kind: Any, plain: Any, extra: dict[str, Any]) -> Any:
+    return kind(plain, **extra)
+
+
+class JavaDateTime(_Nanoseconds, datetime):
     """A datetime with a Java type of its own: made from a datetime, or with datetime's own arguments."""
 
     __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str]
-    nanosecond: int
 
     def __new__(
         cls: type[_D],
@@ -112,6 +147,8 @@ class JavaDateTime(datetime):
         """The plain datetime, without the nanoseconds."""
         return datetime.combine(self.date(), self.timetz())
 
+    _plain = to_datetime
+
     def __add__(self, other: timedelta) -> datetime:  # type: ignore[override]
         return self.to_datetime() + other
 
@@ -130,26 +167,6 @@ class JavaDateTime(datetime):
     def astimezone(self, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
         """Like datetime.astimezone. The result is a plain datetime."""
         return self.to_datetime().astimezone(tz)
-
-    def __eq__(self, other: object) -> bool:
-        same = datetime.__eq__(self, other)
-        return same if same is not True else self.nanosecond == getattr(other, "nanosecond", 0)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = datetime.__hash__
-
-    def __repr__(self) -> str:
-        nanosecond = f", nanosecond={self.nanosecond}" if self.nanosecond else ""
-        return f"{type(self).__name__}({self.to_datetime()!r}{nanosecond})"
-
-    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.to_datetime(), {"nanosecond": self.nanosecond})
-
-
-def _rebuild(kind: Any, plain: Any, extra: dict[str, Any]) -> Any:
-    return kind(plain, **extra)
 
 
 class _Utc(JavaDateTime):
@@ -206,8 +223,8 @@ class ZonedDateTime(JavaDateTime):
         made.zone = zone or offset_id(int(cast(timedelta, made.utcoffset()).total_seconds()))
         return made
 
-    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.to_datetime(), {"nanosecond": self.nanosecond, "zone": self.zone})
+    def _extra(self) -> dict[str, Any]:
+        return {**super()._extra(), "zone": self.zone}
 
 
 class JavaDate(_Utc):
@@ -243,10 +260,11 @@ class Timestamp(_Utc):
     java_name = "java.sql.Timestamp"
 
 
-class JavaTime(time):
+class JavaTime(_Nanoseconds, time):
+    """A time with a Java type of its own: made from a time, or with time's own arguments."""
+
     __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str]
-    nanosecond: int
 
     def __new__(
         cls: type[_T],
@@ -276,25 +294,11 @@ class JavaTime(time):
         """The plain time, without the nanoseconds."""
         return time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
 
+    _plain = to_time
+
     def replace(self, *args: Any, **kwargs: Any) -> time:  # type: ignore[override]
         """Like time.replace. The result is a plain time."""
         return self.to_time().replace(*args, **kwargs)
-
-    def __eq__(self, other: object) -> bool:
-        same = time.__eq__(self, other)
-        return same if same is not True else self.nanosecond == getattr(other, "nanosecond", 0)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = time.__hash__
-
-    def __repr__(self) -> str:
-        nanosecond = f", nanosecond={self.nanosecond}" if self.nanosecond else ""
-        return f"{type(self).__name__}({self.to_time()!r}{nanosecond})"
-
-    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.to_time(), {"nanosecond": self.nanosecond})
 
 
 class LocalTime(JavaTime):
@@ -321,12 +325,11 @@ class OffsetTime(JavaTime):
             raise ArgumentError("OffsetTime takes an aware time, with a datetime.timezone")
 
 
-class Duration(timedelta):
+class Duration(_Nanoseconds, timedelta):
     """``java.time.Duration``. A plain timedelta also becomes a Duration."""
 
     __slots__ = ("__weakref__", "nanosecond")
     java_name: ClassVar[str] = "java.time.Duration"
-    nanosecond: int
 
     def __new__(cls, value: timedelta, *, nanosecond: int = 0) -> Duration:
         if not isinstance(value, timedelta):
@@ -341,21 +344,7 @@ class Duration(timedelta):
         """The plain timedelta, without the nanoseconds."""
         return timedelta(self.days, self.seconds, self.microseconds)
 
-    def __eq__(self, other: object) -> bool:
-        same = timedelta.__eq__(self, other)
-        return same if same is not True else self.nanosecond == getattr(other, "nanosecond", 0)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = timedelta.__hash__
-
-    def __repr__(self) -> str:
-        nanosecond = f", nanosecond={self.nanosecond}" if self.nanosecond else ""
-        return f"Duration({self.to_timedelta()!r}{nanosecond})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (Duration, self.to_timedelta(), {"nanosecond": self.nanosecond})
+    _plain = to_timedelta
 
 
 @attrs.frozen
