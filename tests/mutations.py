@@ -147,6 +147,20 @@ MUTATIONS = [
         "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
     ),
     Mutation(
+        "receiving: a look of its own makes a connection, and a server that stands still holds it up",
+        f"{_RECEIVING}/receiver.py",
+        "within=within, at_hand=True",
+        "within=within",
+        "tests/faults/test_hung_server.py::test_a_receive_that_expects_more_waits_for_no_connection",
+    ),
+    Mutation(
+        "receiving: a value that cannot be read keeps its caller beyond the timeout",
+        f"{_RECEIVING}/receiver.py",
+        "_ASIDE_TIMEOUT if deadline is None else time_left(deadline)",
+        "_ASIDE_TIMEOUT",
+        "tests/faults/test_hung_server.py::test_a_value_that_cannot_be_read_delays_nobody",
+    ),
+    Mutation(
         "receiving: what goes back does so in another order",
         f"{_RECEIVING}/put_backs.py",
         'self.surplus.sort(key=attrgetter("number"))',

@@ -8,13 +8,16 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 
-from redisson_dq.errors import RedisConnectionError
-from tests.conftest import PATIENCE, eventually
+from redisson_dq import partition_names
+from redisson_dq.errors import DecodeError, RedisConnectionError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -61,7 +64,7 @@ def test_a_wait_ends_in_its_time(flavour: Flavour, wait: str, partitions: int | 
         assert queue.poll(timeout=PATIENCE) == "after"
 
 
-@pytest.mark.parametrize("idle", ["is in use", "was closed"])
+@pytest.mark.parametrize("idle", ["is in use", by_night("was closed")])
 def test_a_receive_that_expects_more_waits_for_no_connection(flavour: Flavour, idle: str) -> None:
     """Its own look at what is ready needs a connection. To make one needs a server that answers."""
     with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(2) as threads:
@@ -81,6 +84,41 @@ def test_a_receive_that_expects_more_waits_for_no_connection(flavour: Flavour, i
         assert (delivery.value, delivery.attempt) == ("three", 1)
         if other is not None:
             other.result(PATIENCE)
+
+
+@pytest.mark.parametrize("partitions", [None, by_night(2)])
+@pytest.mark.parametrize("call", ["poll", "receive"])
+def test_a_value_that_cannot_be_read_delays_nobody(flavour: Flavour, call: str, partitions: int | None) -> None:
+    """Redis stands still while it is set aside. The others come in time, and it is set aside all the same."""
+    name = "orders" if partitions is None else partition_names("orders", partitions)[0]
+    with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(1) as thread:
+        queue = client.blocking_queue("orders", transfer=False, **({"partitions": partitions} if partitions else {}))
+        world.admin.rpush(name, "good", b"\xff", "fine")
+        for script in ("put_back", "reject"):
+            world.admin.script_load(load(script).source)
+            world.gate.trap(f"{script}.lua", "command", "freeze")
+        options = {"visibility_timeout": 1} if call == "receive" else {}
+        waiting = thread.submit(getattr(queue, call), 3, timeout=0.5, **options)
+        error = waiting.exception(_SOON)
+        assert isinstance(error, DecodeError)
+        assert (error.undecodable, error.kept_in) == ([b"\xff"], None)
+        assert isinstance(error.__cause__, RedisConnectionError)
+        assert error.__cause__.maybe_done
+        world.gate.clear()
+        if call == "poll":
+            assert error.decoded == ["good", "fine"]
+            eventually(lambda: world.admin.lrange(QueueKeys.of(name).undecodable, 0, -1) == [b"\xff"])
+        else:
+            assert all(queue.ack_all(error.decoded))
+            dead = DeadKeys.belonging_to(name).dead
+            eventually(lambda: _comes_again(queue) or world.admin.llen(dead) == 1)
+            assert world.admin.lrange(dead, 0, -1) == [b"\xff"]
+
+
+def _comes_again(queue: Any) -> bool:
+    with suppress(DecodeError):
+        queue.receive(timeout=0.5)
+    return False
 
 
 @pytest.mark.parametrize("timeout", [None, 5.0, 0.2])

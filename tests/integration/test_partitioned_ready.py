@@ -347,7 +347,7 @@ def test_a_poll_that_finds_every_partition_waited_on_ends_in_time(
 ) -> None:
     # So late is a call where Redis says nothing, or until the pops are ended. Here they say that nothing is there.
     for flavour in ("_sync", "_async"):
-        monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.receiver.GRACE", 10 * PATIENCE)
+        monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.receiver._GRACE", 10 * PATIENCE)
         monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.round_robin.STAY", 10 * PATIENCE)
     for call in (queue.poll, queue.receive):
         for _ in range(3):

@@ -10,9 +10,10 @@ from typing import Generic, TypeVar
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.leases.lease import Lease
+from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, async_finish, async_sleep
+from redisson_dq._concurrency import AsyncCallback, async_sleep
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.checks import check_count, check_function
@@ -83,7 +84,7 @@ class Leaser(Generic[T]):
             lifelines: list[Lifeline] = []
             leased = await self._take(sources, wanted, left, lifelines)
             try:
-                deliveries = await self.opened(sources, leased)
+                deliveries = await self.opened(sources, leased, deadline if seconds else None)
                 if leased and not deliveries:
                     _keep(lifelines)
                     continue
@@ -169,14 +170,19 @@ class Leaser(Generic[T]):
                     "queue %r: %d values are ready again at their deadline: %s", self.sides[0].name, len(leased), error
                 )
 
-    async def opened(self, sources: Sequence[LeaseSource], leased: Sequence[Leased]) -> list[Delivery[T]]:
-        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise one DecodeError."""
+    async def opened(
+        self, sources: Sequence[LeaseSource], leased: Sequence[Leased], deadline: float | None = None
+    ) -> list[Delivery[T]]:
+        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise one DecodeError.
+
+        It is raised at the caller's deadline even if Redis has not answered.
+        """
         of_key = {source.key: (side, source) for side, source in zip(self.sides, sources, strict=True)}
         opened: list[Delivery[T]] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(leased, key=lambda each: each.key):
             side, source = of_key[key]
-            some, error = await self.deliveries(side, source, list(group))
+            some, error = await self.deliveries(side, source, list(group), deadline)
             opened += some
             if error is None:
                 continue
@@ -192,12 +198,12 @@ class Leaser(Generic[T]):
         return opened
 
     async def deliveries(
-        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased]
+        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased], deadline: float | None = None
     ) -> tuple[list[Delivery[T]], DecodeError | None]:
         """The deliveries of one list, and an error for the values that the codec cannot read.
 
-        These are dead letters then, and ``kept_in`` is set. Where Redis refused that, they are ready again at their
-        deadline, and ``__cause__`` says why.
+        These are dead letters then, and ``kept_in`` is set. Where Redis refused that, or has not answered in time, they
+        are ready again when their lease ends, and ``__cause__`` says why.
         """
         connections = self._runtime.connections
         settling = Settling(source, side.name, side.options.durable)
@@ -216,7 +222,9 @@ class Leaser(Generic[T]):
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
         try:
             reason = f"undecodable: {first}"
-            await async_finish(connections.run(settling.reject([each.id for each in unreadable], reason)))
+            request = settling.reject([each.id for each in unreadable], reason)
+            left = None if deadline is None else time_left(deadline)
+            await self._runtime.receivers.answered(request, left, f"redisson_dq-reject-{side.name}")
             first.kept_in = source.lease_keys.dead.dead
         except RedissonDQError as failure:
             first.__cause__ = failure

@@ -198,7 +198,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                 # The answer is not kept. Values that come later go back.
                 return nothing
             try:
-                values = await self._decoded(taken, receiver, lifeline)
+                values = await self._decoded(taken, receiver, lifeline, deadline)
                 if values:
                     made = result(values)
                     # The last step. An interruption up to here lets the values go back.
@@ -210,9 +210,11 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                 lifeline.let_go()
                 raise
 
-    async def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+    async def _decoded(
+        self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
+    ) -> list[T]:
         """The values, without those that the client skips. Raises one error for all others."""
-        return await self._sorted_out(taken, lambda values, some: values.received(some, receiver, lifeline))
+        return await self._sorted_out(taken, lambda values, some: values.received(some, receiver, lifeline, deadline))
 
     async def _popped(self, taken: list[Taken]) -> list[T]:
         """Like :meth:`_decoded`, of values that nobody else holds."""

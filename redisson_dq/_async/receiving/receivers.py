@@ -6,18 +6,23 @@ import logging
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.explaining import subject
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._async.receiving.waiters import Farewell, Waiter
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, async_sleep
-from redisson_dq.errors import ClosedError
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork, async_sleep
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire.blocking import Source, Waitable
+from redisson_dq.wire.request import Request
 
 __all__ = ["Receivers"]
 
 logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
 
 # How long the end of a receiver waits for the last reply before it cuts the connection, and how long after that.
 _LAST_REPLY = 2.0
@@ -59,6 +64,33 @@ class Receivers:
         self._connections.check()
         self._start()
         self._notices.put(partial(_begin, work, name))
+
+    async def answered(self, request: Request[T], within: float | None, name: str) -> T:
+        """The result of a request that has to come in so many seconds.
+
+        In a background task: neither a connection that is being made nor a missing reply holds up the caller. Raises
+        what the request does, and RedisConnectionError when the time is over.
+        """
+        answer: AsyncPromise[T | RedissonDQError] = AsyncPromise()
+        self.run_beside(partial(self._answer, request, within, answer), name)
+        await answer.wait(within)
+        if not answer.filled:
+            raise RedisConnectionError(
+                f"{subject(request)}: no answer in time; the command was sent and may have been carried out",
+                maybe_done=True,
+            )
+        if isinstance(answer.value, RedissonDQError):
+            raise answer.value
+        return answer.value
+
+    async def _answer(
+        self, request: Request[T], within: float | None, answer: AsyncPromise[T | RedissonDQError]
+    ) -> None:
+        try:
+            result = await self._connections.run(request, within=within)
+            answer.fill(result)
+        except RedissonDQError as error:
+            answer.fill(error)
 
     def _start(self) -> None:
         if self._task is None:

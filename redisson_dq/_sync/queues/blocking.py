@@ -318,7 +318,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
             if not taken:
                 return nothing
             try:
-                values = self._values.received(taken, receiver, lifeline)
+                values = self._values.received(taken, receiver, lifeline, deadline)
                 if values:
                     made = result(taken[0].key, values)
                     # Keeping is the last step. After an interruption before it, the values go back.

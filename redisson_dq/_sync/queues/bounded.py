@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from functools import partial
 from typing import TypeVar
 
 from redis.exceptions import BusyLoadingError, ResponseError
 
-from redisson_dq._concurrency import Promise, finish
+from redisson_dq._concurrency import finish
 from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
+from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.errors import RedisConnectionError, RedissonDQError, ServerFullError
+from redisson_dq.errors import RedissonDQError, ServerFullError
 from redisson_dq.requests.inner.sources import BoundedSource
 from redisson_dq.requests.ready import BoundedRequests
 from redisson_dq.wire.blocking import Move, Pop, Source
@@ -29,8 +29,6 @@ __all__ = ["BoundedBlockingQueue"]
 
 T = TypeVar("T")
 
-# How much later than its timeout an offer returns when Redis does not answer.
-_GRACE = 0.15
 # Pause between the tries while Redis refuses for a reason that passes.
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
@@ -165,33 +163,14 @@ class BoundedBlockingQueue(BlockingQueue[T]):
             if deadline == math.inf:
                 # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
                 return finish(self._run(request))
-            answer: Promise[bool | RedissonDQError] = Promise()
-            left = max(0.0, deadline - time.monotonic()) + _GRACE
-            # In a background task. Neither a connection that is being made nor a missing reply may hold up the caller.
-            work = partial(self._answer, request, left, answer)
-            self._runtime.receivers.run_beside(work, f"redisson_dq-offer-{self.name}")
-            answer.wait(left)
-            if not answer.filled:
-                raise RedisConnectionError(
-                    f"queue {self.name!r}: no answer in time; the command was sent and may have been carried out",
-                    maybe_done=True,
-                )
-            if isinstance(answer.value, RedissonDQError):
-                raise answer.value
-            return answer.value
+            name = f"redisson_dq-offer-{self.name}"
+            return self._runtime.receivers.answered(request, time_left(deadline), name)
         except RedissonDQError as error:
             is_refused = isinstance(error.__cause__, (ResponseError, BusyLoadingError)) and passes(error)
             # A full server refuses an offer for good, as it does every other one.
             if not is_refused or isinstance(error, ServerFullError) or getattr(error, "maybe_done", False):
                 raise
             return error
-
-    def _answer(self, request: Request[bool], within: float, answer: Promise[bool | RedissonDQError]) -> None:
-        try:
-            done = self._runtime.connections.run(request, within=within)
-            answer.fill(done)
-        except RedissonDQError as error:
-            answer.fill(error)
 
     def _left(self, old: QueueKeys) -> None:
         super()._left(old)

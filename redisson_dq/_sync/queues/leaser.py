@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from redisson_dq._concurrency import Callback, finish, sleep
+from redisson_dq._concurrency import Callback, sleep
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.leases.lease import Lease
+from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
@@ -86,7 +87,7 @@ class Leaser(Generic[T]):
             lifelines: list[Lifeline] = []
             leased = self._take(sources, wanted, left, lifelines)
             try:
-                deliveries = self.opened(sources, leased)
+                deliveries = self.opened(sources, leased, deadline if seconds else None)
                 if leased and not deliveries:
                     _keep(lifelines)
                     continue
@@ -172,14 +173,19 @@ class Leaser(Generic[T]):
                     "queue %r: %d values are ready again at their deadline: %s", self.sides[0].name, len(leased), error
                 )
 
-    def opened(self, sources: Sequence[LeaseSource], leased: Sequence[Leased]) -> list[Delivery[T]]:
-        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise one DecodeError."""
+    def opened(
+        self, sources: Sequence[LeaseSource], leased: Sequence[Leased], deadline: float | None = None
+    ) -> list[Delivery[T]]:
+        """The deliveries. Values that the codec cannot read go to the dead-letter list, and raise one DecodeError.
+
+        It is raised at the caller's deadline even if Redis has not answered.
+        """
         of_key = {source.key: (side, source) for side, source in zip(self.sides, sources, strict=True)}
         opened: list[Delivery[T]] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(leased, key=lambda each: each.key):
             side, source = of_key[key]
-            some, error = self.deliveries(side, source, list(group))
+            some, error = self.deliveries(side, source, list(group), deadline)
             opened += some
             if error is None:
                 continue
@@ -195,12 +201,12 @@ class Leaser(Generic[T]):
         return opened
 
     def deliveries(
-        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased]
+        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased], deadline: float | None = None
     ) -> tuple[list[Delivery[T]], DecodeError | None]:
         """The deliveries of one list, and an error for the values that the codec cannot read.
 
-        These are dead letters then, and ``kept_in`` is set. Where Redis refused that, they are ready again at their
-        deadline, and ``__cause__`` says why.
+        These are dead letters then, and ``kept_in`` is set. Where Redis refused that, or has not answered in time, they
+        are ready again when their lease ends, and ``__cause__`` says why.
         """
         connections = self._runtime.connections
         settling = Settling(source, side.name, side.options.durable)
@@ -219,7 +225,9 @@ class Leaser(Generic[T]):
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
         try:
             reason = f"undecodable: {first}"
-            finish(connections.run(settling.reject([each.id for each in unreadable], reason)))
+            request = settling.reject([each.id for each in unreadable], reason)
+            left = None if deadline is None else time_left(deadline)
+            self._runtime.receivers.answered(request, left, f"redisson_dq-reject-{side.name}")
             first.kept_in = source.lease_keys.dead.dead
         except RedissonDQError as failure:
             first.__cause__ = failure

@@ -201,7 +201,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                 # The answer is not kept. Values that come later go back.
                 return nothing
             try:
-                values = self._decoded(taken, receiver, lifeline)
+                values = self._decoded(taken, receiver, lifeline, deadline)
                 if values:
                     made = result(values)
                     # The last step. An interruption up to here lets the values go back.
@@ -213,9 +213,11 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                 lifeline.let_go()
                 raise
 
-    def _decoded(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+    def _decoded(
+        self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
+    ) -> list[T]:
         """The values, without those that the client skips. Raises one error for all others."""
-        return self._sorted_out(taken, lambda values, some: values.received(some, receiver, lifeline))
+        return self._sorted_out(taken, lambda values, some: values.received(some, receiver, lifeline, deadline))
 
     def _popped(self, taken: list[Taken]) -> list[T]:
         """Like :meth:`_decoded`, of values that nobody else holds."""

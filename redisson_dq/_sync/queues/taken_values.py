@@ -29,17 +29,21 @@ class TakenValues(Generic[T]):
         self._connections = connections
         self._side = side
 
-    def received(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[T]:
+    def received(
+        self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
+    ) -> list[T]:
         """The values that a receiver gave; without those that cannot be read when the client skips them.
 
-        Raises DecodeError. The values in the error, read or not, are the caller's then.
+        Raises DecodeError, at the caller's deadline even if Redis has not answered. The values in the error, read or
+        not, are the caller's then.
         """
         try:
             return self._side.popped([each.data for each in taken])
         except DecodeError as error:
             unread = set(map(id, error.undecodable))
             key = self._side.keys.undecodable
-            failure = receiver.set_aside(lifeline, [each for each in taken if id(each.data) in unread], key)
+            aside = [each for each in taken if id(each.data) in unread]
+            failure = receiver.set_aside(lifeline, aside, key, deadline)
             lifeline.keep()
             self.skip(error, key, failure)
             return list(error.decoded)

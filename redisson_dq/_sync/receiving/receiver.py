@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -22,19 +23,24 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["GRACE", "Notice", "Receiver"]
+__all__ = ["Notice", "Receiver", "time_left"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: How much later than its timeout a call returns, when Redis has not answered by then.
-GRACE = 0.12
-# How long before that it lets the server end a pop by itself.
+# How much later than its timeout a call returns, when Redis has not answered by then.
+_GRACE = 0.15
+# For so much of that it lets the server end a pop by itself.
 _PATIENCE = 0.03
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
 
 #: What a caller tells the background task of all receivers: something to do, or that it is gone.
 Notice = Union[Work, Waiter, Farewell]
+
+
+def time_left(deadline: float) -> float:
+    """How many seconds a call still waits for Redis whose time is over at that moment of the monotonic clock."""
+    return max(0.0, deadline + _GRACE - time.monotonic())
 
 
 class Receiver:
@@ -82,7 +88,7 @@ class Receiver:
                 waiter.answer.wait(_PATIENCE)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._insist, waiter))
-                waiter.answer.wait(GRACE)
+                waiter.answer.wait(_GRACE - _PATIENCE)
             if not waiter.answer.filled:
                 if self.trouble is not None:
                     raise self.trouble
@@ -178,18 +184,21 @@ class Receiver:
         if lifeline.waiter is not None:
             self._notices.put(partial(self._withdraw, lifeline.waiter))
 
-    def set_aside(self, lifeline: Lifeline, undecodable: list[Taken], key: str) -> RedissonDQError | None:
+    def set_aside(
+        self, lifeline: Lifeline, undecodable: list[Taken], key: str, deadline: float | None
+    ) -> RedissonDQError | None:
         """Puts values that a caller was given, and that no codec can read, into the list ``key``.
 
-        Gives the error that kept Redis from taking them. The values do not go back any more, whatever the caller does.
+        Gives the error that kept Redis from taking them, or says that Redis has not answered by the deadline. The
+        values do not go back any more, whatever the caller does.
         """
         waiter = lifeline.waiter
         assert waiter is not None
         answer: Promise[RedissonDQError | None] = Promise()
         self._notices.put(partial(self._set_aside, waiter, undecodable, key, answer))
-        answer.wait(_ASIDE_TIMEOUT)
+        answer.wait(_ASIDE_TIMEOUT if deadline is None else time_left(deadline))
         if not answer.filled:
-            return RedisConnectionError(f"queue {self.waiters.name!r}: no answer from Redis", maybe_done=True)
+            return RedisConnectionError(f"list {key!r}: no answer from Redis in time", maybe_done=True)
         return answer.value
 
     @property

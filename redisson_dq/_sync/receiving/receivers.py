@@ -9,18 +9,23 @@ import logging
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeVar
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, Work, sleep
+from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work, sleep
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.connecting.explaining import subject
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._sync.receiving.waiters import Farewell, Waiter
-from redisson_dq.errors import ClosedError
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire.blocking import Source, Waitable
+from redisson_dq.wire.request import Request
 
 __all__ = ["Receivers"]
 
 logger = logging.getLogger("redisson_dq")
+
+T = TypeVar("T")
 
 # How long the end of a receiver waits for the last reply before it cuts the connection, and how long after that.
 _LAST_REPLY = 2.0
@@ -62,6 +67,31 @@ class Receivers:
         self._connections.check()
         self._start()
         self._notices.put(partial(_begin, work, name))
+
+    def answered(self, request: Request[T], within: float | None, name: str) -> T:
+        """The result of a request that has to come in so many seconds.
+
+        In a background task: neither a connection that is being made nor a missing reply holds up the caller. Raises
+        what the request does, and RedisConnectionError when the time is over.
+        """
+        answer: Promise[T | RedissonDQError] = Promise()
+        self.run_beside(partial(self._answer, request, within, answer), name)
+        answer.wait(within)
+        if not answer.filled:
+            raise RedisConnectionError(
+                f"{subject(request)}: no answer in time; the command was sent and may have been carried out",
+                maybe_done=True,
+            )
+        if isinstance(answer.value, RedissonDQError):
+            raise answer.value
+        return answer.value
+
+    def _answer(self, request: Request[T], within: float | None, answer: Promise[T | RedissonDQError]) -> None:
+        try:
+            result = self._connections.run(request, within=within)
+            answer.fill(result)
+        except RedissonDQError as error:
+            answer.fill(error)
 
     def _start(self) -> None:
         if self._task is None:
