@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -163,8 +164,7 @@ class Processes(Load):
 class LeaseProcesses(Processes):
     """Receivers in processes. The transaction that acks an item also notes it, so both are done or neither.
 
-    An item with a note is done. It may have several: a note stays when its process dies before it is told that the
-    lease had ended before. That the ack was theirs must be told to one process only.
+    An item with a note is done, and has one note. That the ack was theirs must be told to one process only.
     """
 
     rules = LEASED
@@ -190,8 +190,11 @@ class LeaseProcesses(Processes):
 
     def _look(self) -> None:
         with redis.Redis.from_url(self._world.server.url) as admin:
-            notes = admin.lrange(f"{self.queue_name}-done", 0, -1)
-        new = {note.split()[0].decode() for note in notes} - self._noted
+            notes = Counter(note.decode() for note in admin.lrange(f"{self.queue_name}-done", 0, -1))
+        for name, count in notes.items():
+            if count > 1:
+                self.ledger.found("twice", f"{name} was done {count} times")
+        new = notes.keys() - self._noted
         self._noted |= new
         self.ledger.took(new)
 

@@ -4,9 +4,13 @@ raw values.
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,10 +20,13 @@ import redis
 
 import redisson_dq
 from redisson_dq import SettleOutcome
+from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
+from tests.integration.test_leases_under_faults import worker
+from tests.integration.whereabouts import whereabouts
 from tests.interop.conftest import OpenJava
 from tests.interop.java_args import string
 from tests.interop.sides import HOUR, NO_PROBE
@@ -66,6 +73,65 @@ def test_java_alone_gets_everything_that_a_dead_process_held(
     taken = consumer.taking(50).result(2 * PATIENCE)
     assert Counter(item["value"] for item in taken) == Counter(f"v{number}" for number in range(50))
     assert look.zcard(keys.timeout) == 0
+
+
+@pytest.mark.nightly
+@versions
+def test_every_value_is_done_once_while_processes_are_killed(
+    redis7: EmbeddedServer, look: Any, java: OpenJava, version: str
+) -> None:
+    """Java offers, Java and Python take, and 200 Python processes are killed at whatever they do."""
+    kills, at_once = 200, 4
+    name, envelope, chance = "orders", ENVELOPES[version], random.Random(7)
+    producer, consumer = (java(redis7.url, version=version, codec="StringCodec", queue=name) for _ in range(2))
+    producer.call("open_delayed")
+    is_over, numbers = threading.Event(), itertools.count()
+
+    def offer() -> list[str]:
+        offered: list[str] = []
+        while not is_over.wait(0.05):
+            values = [f"v{number}" for number in itertools.islice(numbers, 25)]
+            producer.offer_all([(value, chance.randrange(1000)) for value in values])
+            offered += values
+        return offered
+
+    def take() -> list[str]:
+        taken: list[str] = []
+        while not is_over.wait(0.05):
+            taken += [item["value"] for item in consumer.call("take_many", count=10, timeoutMs=100)]
+        return taken
+
+    def kill(seed: int) -> bool:
+        """Whether the values that the process had in hand can be seen."""
+        with worker(url=redis7.url, seed=seed, visibility=0.3, envelope=envelope) as process:
+            time.sleep(chance.random() * 0.2)
+            process.kill()
+            process.wait()
+        found = whereabouts(look, name)
+        assert max(found.total.values(), default=0) <= 1, "no value is in two places"
+        return bool(found.leased)
+
+    with ThreadPoolExecutor(at_once + 2) as threads:
+        try:
+            offering, taking = threads.submit(offer), threads.submit(take)
+            in_hand = sum(threads.map(kill, range(kills)))
+        finally:
+            is_over.set()
+        offered, by_java = offering.result(PATIENCE), taking.result(PATIENCE)
+    with Flavour().connect(redis7.url, codec=StringCodec(), envelope=envelope) as client:
+        queue, done = client.blocking_queue(name), client.blocking_queue("done", transfer=False)
+        until = time.monotonic() + 3 * PATIENCE
+        while (found := whereabouts(look, name)).total != found.dead:
+            assert time.monotonic() < until, found
+            batch = queue.receive(1000, timeout=0.5)
+            done.add_all([each.value for each in batch])
+            assert all(queue.ack_all(batch))
+    by_python = Counter(value.decode() for value in look.lrange("done", 0, -1))
+    dead = Counter(value.decode() for value in found.dead.elements())
+    assert by_python + Counter(by_java) + dead == Counter(offered)
+    assert in_hand > kills / 4
+    assert len(by_java) > kills
+    assert by_python.total() > kills
 
 
 @versions
