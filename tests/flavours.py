@@ -60,7 +60,7 @@ class Flavour:
         """A client's receiver of a source."""
         return client.runtime.receivers.of(source)
 
-    def fair_receiver(self, client: Any, sources: list[Pop]) -> Any:
+    def round_robin_receiver(self, client: Any, sources: list[Pop]) -> Any:
         """A client's receiver of several sources. Closed with ``end_of`` it."""
         made = self.receiver(client, RoundRobin(tuple(sources)))
         self._receivers_of[made.waiters.name] = client

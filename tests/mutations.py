@@ -186,14 +186,14 @@ MUTATIONS = [
         f"{_RECEIVING}/round_robin.py",
         "self._order = self._order[behind:] + self._order[:behind]",
         "pass",
-        "tests/integration/test_fair_receiver.py::test_the_list_behind_the_one_that_gave_last_comes_first",
+        "tests/integration/test_round_robin.py::test_the_list_behind_the_one_that_gave_last_comes_first",
     ),
     Mutation(
         "receiving: the first list gives everything",
         f"{_RECEIVING}/round_robin.py",
         "shares = {key: wanted // len(asked) + (place < wanted % len(asked)) for place, key in enumerate(asked)}",
         "shares = {key: 1 if place else wanted for place, key in enumerate(asked)}",
-        "tests/integration/test_fair_receiver.py::test_lists_give_the_same_share",
+        "tests/integration/test_round_robin.py::test_lists_give_the_same_share",
     ),
 ]
 

@@ -1,3 +1,5 @@
+"""Clients are paused while a wait ends, or while a client is closed. Both end in time, and no item is lost."""
+
 from __future__ import annotations
 
 import time

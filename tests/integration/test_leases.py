@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from redisson_dq import SettleOutcome
-from redisson_dq.codecs import StringCodec
+from redisson_dq.codecs import Codec, StringCodec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys
@@ -607,3 +608,36 @@ def test_ids_are_new_for_every_delivery(queue: Any) -> None:
         ids.add(delivery.id)
         delivery.nack(count=False)
     assert len(ids) == 20
+
+
+class Unstable(Codec[str]):
+    """Writes other bytes each time, as a set or a map may."""
+
+    def encode(self, value: str) -> bytes:
+        return secrets.token_bytes(8) + value.encode()
+
+    def decode(self, data: bytes) -> str:
+        return data[8:].decode()
+
+
+def test_every_call_works_by_the_bytes_that_were_received(flavour: Flavour, url: str, admin: Any) -> None:
+    with flavour.connect(url, codec=Unstable(), probe_interval=NO_PROBE) as client:
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        delayed.offer("a", delay=0.01, context={"trace": "1"})
+        first = queue.receive(timeout=PATIENCE)
+        kept = first.data
+        assert first.nack(reason="later")
+        second = queue.receive(timeout=PATIENCE)
+        assert (second.data, second.attempt, second.reason, second.context) == (kept, 2, "later", {"trace": "1"})
+        assert second.nack(delay=0.01)
+        third = queue.receive(timeout=PATIENCE)
+        assert (third.data, third.attempt) == (kept, 3)
+        assert third.extend(60)
+        assert third.reject("never")
+        (letter,) = queue.dead_letters()
+        assert (letter.value, letter.reason, letter.attempts) == ("a", "never", 3)
+        assert queue.redrive([letter]).count == 1
+        last = queue.receive(timeout=PATIENCE)
+        assert (last.data, last.attempt, last.context) == (kept, 1, {"trace": "1"})
+        assert last.ack()
+    assert whereabouts(admin).total == Counter()

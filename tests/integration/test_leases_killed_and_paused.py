@@ -1,9 +1,7 @@
-"""CLIENT PAUSE and CLIENT KILL at each call of a lease, and values whose bytes change with each encoding."""
+"""CLIENT PAUSE and CLIENT KILL at each call of a lease: it is carried out once, or not at all."""
 
 from __future__ import annotations
 
-import secrets
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from redisson_dq import SettleOutcome
-from redisson_dq.codecs import Codec, StringCodec
+from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
 from tests.conftest import PATIENCE, eventually
@@ -93,39 +91,6 @@ def test_a_receive_that_is_held_up(admin: Any, victim: Any, threads: ThreadPoolE
     assert (delivery.value, delivery.attempt, delivery.crashes) == ("a", 1, 0)
     assert place(admin) == "leased"
     assert delivery.ack()
-
-
-class Unstable(Codec[str]):
-    """Writes other bytes each time, as a set or a map may."""
-
-    def encode(self, value: str) -> bytes:
-        return secrets.token_bytes(8) + value.encode()
-
-    def decode(self, data: bytes) -> str:
-        return data[8:].decode()
-
-
-def test_every_call_works_by_the_bytes_that_were_received(flavour: Flavour, url: str, admin: Any) -> None:
-    with flavour.connect(url, codec=Unstable(), probe_interval=NO_PROBE) as client:
-        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
-        delayed.offer("a", delay=0.01, context={"trace": "1"})
-        first = queue.receive(timeout=PATIENCE)
-        kept = first.data
-        assert first.nack(reason="later")
-        second = queue.receive(timeout=PATIENCE)
-        assert (second.data, second.attempt, second.reason, second.context) == (kept, 2, "later", {"trace": "1"})
-        assert second.nack(delay=0.01)
-        third = queue.receive(timeout=PATIENCE)
-        assert (third.data, third.attempt) == (kept, 3)
-        assert third.extend(60)
-        assert third.reject("never")
-        (letter,) = queue.dead_letters()
-        assert (letter.value, letter.reason, letter.attempts) == ("a", "never", 3)
-        assert queue.redrive([letter]).count == 1
-        last = queue.receive(timeout=PATIENCE)
-        assert (last.data, last.attempt, last.context) == (kept, 1, {"trace": "1"})
-        assert last.ack()
-    assert whereabouts(admin).total == Counter()
 
 
 def test_a_connection_that_died_at_rest_fails_no_call(admin: Any, victim: Any) -> None:

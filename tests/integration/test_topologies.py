@@ -86,21 +86,21 @@ def test_lists_on_every_node_give_in_turns(
     names = NAMES[:6]
     admins = {name: cluster.admins[cluster.owner(name)] for name in names}
     assert len(set(map(id, admins.values()))) == 3
-    fair = flavour.fair_receiver(client, [Pop((name,), "first") for name in names])
+    receiver = flavour.round_robin_receiver(client, [Pop((name,), "first") for name in names])
     for name, admin in admins.items():
         admin.rpush(name, *(f"{name}-{i}" for i in range(3)))
-    taken = [fair.receive(PATIENCE)[0] for _ in range(6)] + fair.receive(PATIENCE, 12)
+    taken = [receiver.receive(PATIENCE)[0] for _ in range(6)] + receiver.receive(PATIENCE, 12)
     assert sorted(each.key for each in taken[:6]) == sorted(names)
     for name in names:
         assert [each.data for each in taken if each.key == name] == [f"{name}-{i}".encode() for i in range(3)]
-    waiting = threads.submit(fair.receive, None)
+    waiting = threads.submit(receiver.receive, None)
     eventually(lambda: sum(admin.info("clients")["blocked_clients"] for admin in cluster.admins) == 6)
     # The one whose slot moves is told so, and follows.
     target = (cluster.owner(names[0]) + 1) % 3
     cluster.move(names[0], target)
     cluster.admins[target].rpush(names[0], "late")
     assert waiting.result(PATIENCE)[0].data == b"late"
-    flavour.end_of(fair)
+    flavour.end_of(receiver)
 
 
 @pytest.mark.parametrize("waiting_since", ["before", "after"])

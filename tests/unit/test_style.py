@@ -227,3 +227,10 @@ def test_tests_use_no_private_names() -> None:
         if re.fullmatch(r"redisson_dq\.[\w.{}]+", node.value) and node.value.rpartition(".")[2] in private
     }
     assert sorted(read | replaced) == []
+
+
+def test_a_test_file_says_what_it_is_about() -> None:
+    """One file, one subject: its first line names it."""
+    files = [path for path in Path(__file__).parents[1].rglob("test_*.py") if "typing" not in path.parts]
+    assert len(files) > 100
+    assert [path.name for path in files if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []

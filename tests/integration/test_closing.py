@@ -1,9 +1,8 @@
-"""The end of a client that has consumers, and a client in a process that was forked off."""
+"""The end of a client that has consumers: it waits for them, and says what it gave up."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from typing import Any
 
@@ -78,51 +77,6 @@ def test_a_consumer_may_close_its_client(flavour: Flavour, admin: Any, url: str)
     client.blocking_queue("orders", transfer=False).subscribe_on_elements(consume)
     admin.rpush("orders", "a")
     eventually(lambda: closed == ["a"])
-
-
-def test_a_client_does_not_work_in_a_forked_process(admin: Any, url: str) -> None:
-    with redisson_dq.connect(url, codec=StringCodec()) as client:
-        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
-        bounded = client.bounded_blocking_queue("bounded")
-        parts = client.blocking_queue("parts", partitions=2)
-        assert queue.poll(timeout=0.01) is None
-        listener = bounded.subscribe_on_elements(print)
-        refused: list[Any] = [
-            queue.take,
-            queue.poll,
-            lambda: queue.poll(timeout=1),
-            lambda: queue.poll_from_any("other"),
-            lambda: queue.move("other", timeout=1),
-            lambda: queue.subscribe_on_elements(print),
-            queue.size,
-            parts.take,
-            parts.poll,
-            lambda: bounded.put("a"),
-            lambda: delayed.offer("a", delay=1),
-            lambda: client.blocking_queue("new"),
-            lambda: client.pipeline().execute(),
-        ]
-        child = os.fork()
-        if child == 0:
-            failed = 1
-            try:
-                for call in refused:
-                    try:
-                        call()
-                    except ClosedError as error:
-                        assert f"made in process {os.getppid()}" in str(error)  # noqa: PT017
-                    else:
-                        raise AssertionError(call)
-                bounded.unsubscribe(listener)
-                for handle in (queue, delayed, bounded, parts):
-                    handle.destroy()
-                client.close()
-                failed = 0
-            finally:
-                os._exit(failed)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        delayed.offer("a", delay=0)
-        assert queue.take() == "a"
 
 
 def test_a_client_is_closed_while_another_thread_subscribes(admin: Any, url: str) -> None:

@@ -49,8 +49,8 @@ def left(admin: Any) -> list[str]:
 
 
 @pytest.fixture
-def fair(flavour: Flavour, client: Any) -> Iterator[Any]:
-    made = flavour.fair_receiver(client, SOURCES)
+def receiver(flavour: Flavour, client: Any) -> Iterator[Any]:
+    made = flavour.round_robin_receiver(client, SOURCES)
     yield made
     flavour.end_of(made)
 
@@ -58,28 +58,28 @@ def fair(flavour: Flavour, client: Any) -> Iterator[Any]:
 # -- in turns ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_full_list_starves_no_other(admin: Any, fair: Any) -> None:
+def test_a_full_list_starves_no_other(admin: Any, receiver: Any) -> None:
     admin.rpush(LISTS[0], *(f"full{i}" for i in range(1000)))
     admin.rpush(LISTS[3], "one")
-    assert sorted(texts(fair.receive(5)) + texts(fair.receive(5))) == ["full0", "one"]
+    assert sorted(texts(receiver.receive(5)) + texts(receiver.receive(5))) == ["full0", "one"]
     admin.rpush(LISTS[5], "another")
-    assert sorted(texts(fair.receive(5)) + texts(fair.receive(5))) == ["another", "full1"]
+    assert sorted(texts(receiver.receive(5)) + texts(receiver.receive(5))) == ["another", "full1"]
 
 
-def test_the_list_behind_the_one_that_gave_last_comes_first(admin: Any, fair: Any) -> None:
+def test_the_list_behind_the_one_that_gave_last_comes_first(admin: Any, receiver: Any) -> None:
     admin.rpush(LISTS[2], "first")
-    assert texts(fair.receive(5)) == ["first"]
+    assert texts(receiver.receive(5)) == ["first"]
     for name in LISTS:
         admin.rpush(name, name)
-    assert [texts(fair.receive(5))[0] for _ in LISTS] == [*LISTS[3:], *LISTS[:3]]
+    assert [texts(receiver.receive(5))[0] for _ in LISTS] == [*LISTS[3:], *LISTS[:3]]
 
 
-def test_lists_give_the_same_share(admin: Any, fair: Any) -> None:
+def test_lists_give_the_same_share(admin: Any, receiver: Any) -> None:
     for name in LISTS:
         admin.rpush(name, *(f"{name}-{i:03}" for i in range(100)))
-    one_by_one = [texts(fair.receive(5))[0] for _ in range(12)]
+    one_by_one = [texts(receiver.receive(5))[0] for _ in range(12)]
     assert Counter(value[:5] for value in one_by_one) == Counter(dict.fromkeys(LISTS, 2))
-    many = texts(fair.receive(5, limit=60))
+    many = texts(receiver.receive(5, limit=60))
     assert Counter(value[:5] for value in many) == Counter(dict.fromkeys(LISTS, 10))
     for name in LISTS:
         of_list = [value for value in one_by_one + many if value.startswith(name)]
@@ -87,10 +87,10 @@ def test_lists_give_the_same_share(admin: Any, fair: Any) -> None:
 
 
 def test_one_that_waits_is_served_by_whatever_list_gets_something(
-    threads: ThreadPoolExecutor, admin: Any, fair: Any
+    threads: ThreadPoolExecutor, admin: Any, receiver: Any
 ) -> None:
     for name in LISTS * 2:
-        waiting = threads.submit(fair.receive, PATIENCE)
+        waiting = threads.submit(receiver.receive, PATIENCE)
         eventually(lambda: blocked(admin) == len(LISTS))
         admin.rpush(name, f"of {name}")
         assert waiting.result(PATIENCE) == [Taken(key=name, data=f"of {name}".encode())]
@@ -100,15 +100,15 @@ def test_one_that_waits_is_served_by_whatever_list_gets_something(
     assert calls_of(admin, "llen") == len(LISTS)
 
 
-def test_one_value_and_those_behind_it(threads: ThreadPoolExecutor, admin: Any, fair: Any) -> None:
-    waiting = threads.submit(fair.receive, PATIENCE, 10)
+def test_one_value_and_those_behind_it(threads: ThreadPoolExecutor, admin: Any, receiver: Any) -> None:
+    waiting = threads.submit(receiver.receive, PATIENCE, 10)
     eventually(lambda: blocked(admin) == len(LISTS))
     admin.rpush(LISTS[2], "a", "b", "c")
     assert texts(waiting.result(PATIENCE)) == ["a", "b", "c"]
 
 
 def test_the_last_end(flavour: Flavour, admin: Any, client: Any) -> None:
-    receiver = flavour.fair_receiver(client, [Pop((name,), "last") for name in LISTS])
+    receiver = flavour.round_robin_receiver(client, [Pop((name,), "last") for name in LISTS])
     admin.rpush(LISTS[0], "a", "b", "c")
     assert texts(receiver.receive(5, limit=2)) == ["c", "b"]
     assert texts(receiver.receive(5)) == ["a"]
@@ -118,27 +118,27 @@ def test_the_last_end(flavour: Flavour, admin: Any, client: Any) -> None:
 # -- connections and commands ------------------------------------------------------------------------------------------
 
 
-def test_a_pop_stays_for_a_moment_and_then_ends(admin: Any, fair: Any) -> None:
-    assert fair.receive(0.3) == []
+def test_a_pop_stays_for_a_moment_and_then_ends(admin: Any, receiver: Any) -> None:
+    assert receiver.receive(0.3) == []
     assert blocked(admin) == len(LISTS)
     assert calls_of(admin, "client|unblock") == 0
     eventually(lambda: blocked(admin) == 0)
     admin.rpush(LISTS[0], "a")
-    assert texts(fair.receive(5)) == ["a"]
+    assert texts(receiver.receive(5)) == ["a"]
 
 
-def test_what_comes_when_nobody_waits_goes_back_to_its_end(admin: Any, fair: Any) -> None:
-    assert fair.receive(0.3) == []
+def test_what_comes_when_nobody_waits_goes_back_to_its_end(admin: Any, receiver: Any) -> None:
+    assert receiver.receive(0.3) == []
     eventually(lambda: blocked(admin) == len(LISTS))
     admin.rpush(LISTS[1], "a", "b", "c")
     eventually(lambda: admin.lrange(LISTS[1], 0, -1) == [b"a", b"b", b"c"])
-    assert [texts(fair.receive(5)) for _ in range(3)] == [["a"], ["b"], ["c"]]
+    assert [texts(receiver.receive(5)) for _ in range(3)] == [["a"], ["b"], ["c"]]
 
 
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
-def test_thousands_that_wait_need_a_connection_for_each_list(flavour: AsyncioFlavour, admin: Any, fair: Any) -> None:
+def test_thousands_that_wait_need_one_connection_a_list(flavour: AsyncioFlavour, admin: Any, receiver: Any) -> None:
     async def all_of_them() -> list[str]:
-        tasks = [asyncio.create_task(fair.inner.receive(None)) for _ in range(3000)]
+        tasks = [asyncio.create_task(receiver.inner.receive(None)) for _ in range(3000)]
         while await asyncio.to_thread(blocked, admin) < len(LISTS):
             await asyncio.sleep(0)
         # Beside the pops the test's own, and those of the pool.
@@ -184,13 +184,13 @@ class Pusher:
 
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_storm_of_cancelled_callers(flavour: AsyncioFlavour, admin: Any, fair: Any, seed: int) -> None:
+def test_a_storm_of_cancelled_callers(flavour: AsyncioFlavour, admin: Any, receiver: Any, seed: int) -> None:
     chance = random.Random(seed)
     got: list[str] = []
 
     async def consumer() -> None:
         for _ in range(40):
-            receiving = fair.inner.receive(chance.choice((None, 0.002, 0.01)), chance.choice((1, 1, 5)))
+            receiving = receiver.inner.receive(chance.choice((None, 0.002, 0.01)), chance.choice((1, 1, 5)))
             with contextlib.suppress(asyncio.TimeoutError):
                 got.extend(texts(await asyncio.wait_for(receiving, chance.uniform(0.0001, 0.02))))
 
@@ -202,12 +202,12 @@ def test_a_storm_of_cancelled_callers(flavour: AsyncioFlavour, admin: Any, fair:
     pusher.conserved(got)
 
 
-def test_a_storm_of_timeouts_in_threads(threads: ThreadPoolExecutor, admin: Any, fair: Any) -> None:
+def test_a_storm_of_timeouts_in_threads(threads: ThreadPoolExecutor, admin: Any, receiver: Any) -> None:
     def consumer(seed: int) -> list[str]:
         chance = random.Random(seed)
         got: list[str] = []
         for _ in range(60):
-            got += texts(fair.receive(chance.uniform(0.0001, 0.01), chance.choice((1, 1, 5))))
+            got += texts(receiver.receive(chance.uniform(0.0001, 0.01), chance.choice((1, 1, 5))))
         return got
 
     pusher = Pusher(admin, 800, 4)
@@ -216,7 +216,7 @@ def test_a_storm_of_timeouts_in_threads(threads: ThreadPoolExecutor, admin: Any,
 
 
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
-def test_a_storm_of_interrupts(admin: Any, fair: Any) -> None:
+def test_a_storm_of_interrupts(admin: Any, receiver: Any) -> None:
     chance = random.Random(5)
     main = threading.main_thread().ident
     assert main is not None
@@ -226,7 +226,7 @@ def test_a_storm_of_interrupts(admin: Any, fair: Any) -> None:
         interrupter = threading.Timer(chance.uniform(0.0005, 0.008), signal.pthread_kill, (main, signal.SIGINT))
         try:
             interrupter.start()
-            got += texts(fair.receive(None, 3))
+            got += texts(receiver.receive(None, 3))
             interrupter.join()
             time.sleep(0.1)
         except KeyboardInterrupt:
@@ -241,7 +241,7 @@ def test_closing_while_values_come(threads: ThreadPoolExecutor, flavour: Flavour
     pusher = Pusher(admin, 300, 6)
     for _ in range(25):
         client = flavour.connect(url, codec=StringCodec())
-        receiver = flavour.fair_receiver(client, SOURCES)
+        receiver = flavour.round_robin_receiver(client, SOURCES)
         waiting = [threads.submit(receiver.receive, None) for _ in range(4)]
         time.sleep(chance.uniform(0, 0.02))
         flavour.end_of(receiver)
@@ -254,10 +254,10 @@ def test_closing_while_values_come(threads: ThreadPoolExecutor, flavour: Flavour
 
 
 def test_connections_that_are_cut_come_back(
-    threads: ThreadPoolExecutor, admin: Any, fair: Any, caplog: pytest.LogCaptureFixture
+    threads: ThreadPoolExecutor, admin: Any, receiver: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "redisson_dq")
-    waiting = threads.submit(fair.receive, None)
+    waiting = threads.submit(receiver.receive, None)
     eventually(lambda: blocked(admin) == len(LISTS))
     for entry in admin.client_list():
         if "b" in entry["flags"]:
@@ -270,24 +270,24 @@ def test_connections_that_are_cut_come_back(
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_list_of_another_type(admin: Any, fair: Any) -> None:
+def test_a_list_of_another_type(admin: Any, receiver: Any) -> None:
     admin.set(LISTS[2], "in the way")
     with pytest.raises(WrongTypeError, match=LISTS[2]):
-        fair.receive(5)
+        receiver.receive(5)
     admin.rpush(LISTS[0], "a")
     got: list[str] = []
     while not got:
         # The list in the way may answer before one that has something.
         with contextlib.suppress(WrongTypeError):
-            got = texts(fair.receive(5))
+            got = texts(receiver.receive(5))
     assert got == ["a"], "the other lists give what they have"
     admin.delete(LISTS[2])
-    assert fair.receive(0.05) == []
+    assert receiver.receive(0.05) == []
 
 
 def test_redis_is_gone(flavour: Flavour, own_server: EmbeddedServer) -> None:
     with flavour.connect(own_server.url, codec=StringCodec()) as client:
-        receiver = flavour.fair_receiver(client, SOURCES)
+        receiver = flavour.round_robin_receiver(client, SOURCES)
         assert receiver.receive(0.05) == []
         own_server.kill()
         with pytest.raises(RedisConnectionError):
@@ -295,26 +295,26 @@ def test_redis_is_gone(flavour: Flavour, own_server: EmbeddedServer) -> None:
         flavour.end_of(receiver)
 
 
-def test_closing_ends_every_wait(threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, fair: Any) -> None:
-    waiting = [threads.submit(fair.receive, None) for _ in range(3)]
+def test_closing_ends_every_wait(threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, receiver: Any) -> None:
+    waiting = [threads.submit(receiver.receive, None) for _ in range(3)]
     eventually(lambda: blocked(admin) == len(LISTS))
-    flavour.end_of(fair)
+    flavour.end_of(receiver)
     for future in waiting:
         with pytest.raises(ClosedError):
             future.result(PATIENCE)
     eventually(lambda: blocked(admin) == 0)
     with pytest.raises(ClosedError):
-        fair.receive(1)
-    flavour.end_of(fair)
+        receiver.receive(1)
+    flavour.end_of(receiver)
 
 
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
-def test_one_wait_can_be_withdrawn(threads: ThreadPoolExecutor, admin: Any, fair: Any) -> None:
+def test_one_wait_can_be_withdrawn(threads: ThreadPoolExecutor, admin: Any, receiver: Any) -> None:
     mine = Lifeline()
-    waiting = threads.submit(fair.receive, None, 1, mine)
-    other = threads.submit(fair.receive, None)
+    waiting = threads.submit(receiver.receive, None, 1, mine)
+    other = threads.submit(receiver.receive, None)
     eventually(lambda: blocked(admin) == len(LISTS))
-    fair.withdraw(mine)
+    receiver.withdraw(mine)
     with pytest.raises(ClosedError, match="given up"):
         waiting.result(PATIENCE)
     admin.rpush(LISTS[0], "a")
