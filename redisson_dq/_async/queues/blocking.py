@@ -39,10 +39,10 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item, or of a
     backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
 
-    Every call raises ClosedError after :meth:`destroy`, and RedisConnectionError when Redis cannot be reached. It
-    raises WrongTypeError when the name holds something else, and RedisReplyError for any other refusal. A value that
-    the codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError, which tells where they are
-    kept.
+    Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
+    raises RedisConnectionError when Redis cannot be reached, WrongTypeError when the name holds something else, and
+    RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are no
+    value are a DecodeError, which tells where they are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
     bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.
@@ -251,7 +251,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def unsubscribe(self, listener_id: int) -> None:
         """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
 
-        A consumer may end its own subscription, but not by a task or thread that it waits for.
+        An id that is not there changes nothing. A consumer may end its own subscription, but not by a task or thread
+        that it waits for.
 
         :Redisson: ``RBlockingQueue.unsubscribe(int)``
         :Cost: one round trip when its wait has to end

@@ -74,8 +74,8 @@ class LeaseCalls(Generic[T]):
         """Waits for the next value and leases it for ``visibility_timeout`` (seconds or a timedelta).
 
         The value is not lost when this process dies. Whoever moves the queue's due items, Java included, makes it ready
-        again at the deadline. Where the delivery is given back it is ready at once. With ``limit`` it returns a list:
-        what is ready, up to so many (at most 1,000), as soon as there is anything. With ``timeout`` (seconds or a
+        again at the deadline. A delivery that is given back is ready at once. With ``limit`` it returns a list: what is
+        ready, up to so many (at most 1,000), as soon as there is anything. With ``timeout`` (seconds or a
         timedelta; 0: at once) it returns None, or an empty list, when nothing came. A queue in partitions gives values
         of any of them.
 

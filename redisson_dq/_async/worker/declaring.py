@@ -139,12 +139,12 @@ class Declarations:
     def batch_handler(
         self, queue: str, size: int, type: type | None = None, *, within: Delay = 0, **options: Any
     ) -> Callable[[Any], Any]:
-        """Declares a handler of many values at once: of ``size`` at most (1 to 1,000), or those that came ``within`` a
-        time (seconds or a timedelta).
+        """Declares a handler of many values at once: of ``size`` at most, or those that came ``within`` a time.
 
-        It is called with a list of values and a list of events. It returns None when all are done, or a list with one
-        outcome for each. An outcome is None for done, or an exception, which counts as if a handler of that value had
-        raised it. When it raises, that is the outcome of all. Otherwise like :meth:`handler`.
+        ``size`` is 1 to 1,000, ``within`` seconds or a timedelta. The function is called with a list of values and a
+        list of events. It returns None when all are done, or a list with one outcome for each. An outcome is None for
+        done, or an exception, which counts as if a handler of that value had raised it. When it raises, that is the
+        outcome of all. Otherwise like :meth:`handler`.
         """
         return self._declare(queue, type, size, within, options)
 

@@ -145,7 +145,11 @@ class Worker(Declarations):
         return 0 if crew is None else crew.running
 
     async def start(self) -> None:
-        """Begins to receive, and returns. May be called twice."""
+        """Begins to receive, and returns. May be called twice.
+
+        Raises ArgumentError for a dependency that nobody declared, and what a dependency of the worker raises. A Redis
+        that is away raises nothing: the worker waits for it.
+        """
         if self._crew is not None:
             return
         self._check_needs()
@@ -178,10 +182,11 @@ class Worker(Declarations):
             raise
 
     async def stop(self, grace: Delay | None = None) -> None:
-        """Receives no more, and gives handlers ``grace`` seconds to return (else those of the worker).
+        """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         What has not returned by then is handed back, uncounted and ready at once. Nothing is lost. May be called twice;
-        a call of :meth:`request_stop` while it waits ends the grace.
+        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler, for which it
+        would wait.
         """
         await self._stop(grace, self._asked_to_stop)
 

@@ -47,10 +47,10 @@ class DelayedQueue(WaitingQueue[T]):
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
     both stand, what reads in that order may look at everything that waits.
 
-    Every call raises ClosedError after :meth:`destroy`, and RedisConnectionError when Redis cannot be reached. It
-    raises WrongTypeError when one of the keys holds something else, and RedisReplyError for any other refusal. A value
-    that the codec has no bytes for is an EncodeError. Bytes that are no value are a DecodeError, which tells where they
-    are kept.
+    Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
+    raises RedisConnectionError when Redis cannot be reached, WrongTypeError when one of the keys holds something else,
+    and RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are
+    no value are a DecodeError, which tells where they are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
     bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.
@@ -264,9 +264,9 @@ class DelayedQueue(WaitingQueue[T]):
     def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
         """Gives one waiting item another due time, and keeps its id and its place among equal due times.
 
-        ``delay`` and ``at`` as in :meth:`offer`. Every client, Java's included, is told of a new head. Gives
-        Outcome.RESCHEDULED, or what became of the item, as :meth:`cancel` does. An ``expires=`` of the offer moves
-        along.
+        ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
+        included, is told of a new head. Gives Outcome.RESCHEDULED, or what became of the item, as :meth:`cancel` does.
+        An ``expires=`` of the offer moves along.
 
         :Cost: O(log n); one round trip
         :Guarantee: atomic
@@ -350,7 +350,8 @@ class DelayedQueue(WaitingQueue[T]):
         return self._run(self.requests.is_paused())
 
     def set_max_size(self, size: int | None) -> None:
-        """Says how many items may wait; None for any number. Offers of this library beyond it raise QueueFullError.
+        """Says how many items may wait, from 1 on; None for any number. Offers of this library beyond it raise
+        QueueFullError.
 
         Redisson's own offers know nothing of it, and are counted. Recurring offers are never refused.
 
@@ -406,10 +407,11 @@ class DelayedQueue(WaitingQueue[T]):
     ) -> OfferOutcome:
         """Offers the value again and again: ``every`` so many seconds (or a timedelta), or at the times of ``cron``.
 
-        ``cron`` has five fields (``"0 9 * * mon-fri"``) in the time zone named by ``timezone``, or is a shorthand like
-        ``@daily``. ``start`` and ``end`` are aware datetimes. One occurrence waits at any time, in the keys that Java
-        shares. When it falls due, exactly one of the processes that have this queue open (``transfer=True``) offers the
-        next one. One occurrence makes up for all that came while no process was there.
+        ``id`` is yours to choose, as in :meth:`offer`. ``cron`` has five fields (``"0 9 * * mon-fri"``) in the time
+        zone named by ``timezone``, or is a shorthand like ``@daily``. ``start`` and ``end`` are aware datetimes. One
+        occurrence waits at any time, in the keys that Java shares. When it falls due, exactly one of the processes that
+        have this queue open (``transfer=True``) offers the next one. One occurrence makes up for all that came while no
+        process was there.
 
         Every process may declare the same at its start: OfferOutcome.KEPT, nothing changes. Another declaration under
         the same id replaces it: REPLACED. Raises ArgumentError, EncodeError.
