@@ -1,4 +1,4 @@
 """What a worker decides, without I/O: which handler, when again, what next. Time and chance are arguments.
 
-What asks Redis, starts a thread or a task, or reads a clock belongs into ``_async/worker/``.
+What asks Redis, starts a thread or a task, or reads a clock belongs in ``_async/worker/``.
 """
