@@ -81,8 +81,8 @@ def read(codec: Codec, data: bytes, sample: str) -> str:
     name = java_name(changed.CHANGED[sample])
     try:
         value = codec.decode(data)
-    except DecodeError as exc:
-        text = str(exc)
+    except DecodeError as error:
+        text = str(error)
         assert f"declaration of {name} may be out of date" in text
         assert f"`redisson-dq generate-classes your.jar {name}`" in text
         return "error"

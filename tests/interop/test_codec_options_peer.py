@@ -72,8 +72,8 @@ def is_written(peer: JavaPeer, spec: Any, name: str) -> bool:
     """Whether all classes of the sample are allowed in Java."""
     try:
         peer.call("encode_sample", codec=spec, name=name)
-    except PeerError as exc:
-        if "Class is not registered" not in str(exc):
+    except PeerError as error:
+        if "Class is not registered" not in str(error):
             raise
         return False
     return True

@@ -165,8 +165,8 @@ def caught_from(call: Callable[[], Any]) -> Exception | None:
     """The error of a call, or None."""
     try:
         call()
-    except Exception as exc:
-        return exc
+    except Exception as error:
+        return error
     return None
 
 

@@ -343,8 +343,8 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for _ in range(100):
     try:
         ZStdCodec(ByteArrayCodec()).decode(bomb)
-    except DecodeError as exc:
-        assert "max_ratio is 1000" in str(exc), exc
+    except DecodeError as error:
+        assert "max_ratio is 1000" in str(error), error
     else:
         raise AssertionError("the bomb was read")
 took = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

@@ -399,8 +399,8 @@ def _concurrent_results(codec: Codec, space: dict[str, Any]) -> int:
         try:
             data = codec.encode(value)
             results.add((data, codec.decode(data) == value))
-        except Exception as exc:
-            results.add(repr(exc))
+        except Exception as error:
+            results.add(repr(error))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:

@@ -161,8 +161,8 @@ def refusal(put: Callable[[], Any]) -> Exception | None:
     """The error of what is refused."""
     try:
         put()
-    except (EncodeError, conversions.Misfit) as exc:
-        return exc
+    except (EncodeError, conversions.Misfit) as error:
+        return error
     return None
 
 
