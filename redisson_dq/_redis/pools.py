@@ -15,6 +15,7 @@ from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnec
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
+from redisson_dq._redis.sending import async_send
 from redisson_dq._redis.settings import own_settings
 
 __all__ = ["async_cluster_ready", "async_node_pool", "async_pool_from", "cluster_ready", "node_pool", "pool_from"]
@@ -43,9 +44,20 @@ class _Tidy:
         self.is_clean = True
 
 
+class _Cancellable:
+    """A connection whose caller can be cancelled whenever it connects.
+
+    redis-py sends the first commands with ``asyncio.wait_for``. Before Python 3.12 that may swallow the cancellation of
+    its caller. A task that the end of the loop cancels would go on, and the loop would never end.
+    """
+
+    async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+        await async_send(self, [command] if isinstance(command, bytes) else list(command))
+
+
 @functools.cache
-def _tidy(connection_class: type[Any]) -> type[Any]:
-    return type(connection_class.__name__, (_Tidy, connection_class), {})
+def _with(how: type[Any], of: type[Any]) -> type[Any]:
+    return type(of.__name__, (how, of), {})
 
 
 class _Lending:
@@ -142,26 +154,21 @@ def _is_fresh(connection: Any) -> bool:
         return False
 
 
-@functools.cache
-def _lending(how: type[Any], pool_class: type[Any]) -> type[Any]:
-    return type(pool_class.__name__, (how, pool_class), {})
-
-
 def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
     settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0))
     if isinstance(pool, SentinelConnectionPool):
-        own: redis.ConnectionPool = _lending(_Lending, SentinelConnectionPool)(
+        own: redis.ConnectionPool = _with(_Lending, SentinelConnectionPool)(
             pool.service_name,
             pool.sentinel_manager,
-            connection_class=_tidy(pool.connection_class),
+            connection_class=_with(_Tidy, pool.connection_class),
             max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
         return own
-    own = _lending(_Lending, redis.ConnectionPool)(
-        connection_class=_tidy(pool.connection_class), max_connections=_UNLIMITED, **settings
+    own = _with(_Lending, redis.ConnectionPool)(
+        connection_class=_with(_Tidy, pool.connection_class), max_connections=_UNLIMITED, **settings
     )
     return own
 
@@ -169,18 +176,19 @@ def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
 def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
     settings = own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
+    connection_class: Any = pool.connection_class
     if isinstance(pool, AsyncSentinelConnectionPool):
-        own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, AsyncSentinelConnectionPool)(
+        own: redis.asyncio.ConnectionPool = _with(_AsyncLending, AsyncSentinelConnectionPool)(
             pool.service_name,
             pool.sentinel_manager,
-            connection_class=pool.connection_class,
+            connection_class=_with(_Cancellable, connection_class),
             max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
         return own
-    own = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
-        connection_class=pool.connection_class, max_connections=_UNLIMITED, **settings
+    own = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=_with(_Cancellable, connection_class), max_connections=_UNLIMITED, **settings
     )
     return own
 
@@ -193,8 +201,8 @@ def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
 def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asyncio.ConnectionPool:
     """A pool of our own to one node of a cluster."""
     settings = own_settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
-    own: redis.asyncio.ConnectionPool = _lending(_AsyncLending, redis.asyncio.ConnectionPool)(
-        connection_class=node.connection_class, max_connections=_UNLIMITED, **settings
+    own: redis.asyncio.ConnectionPool = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=_with(_Cancellable, node.connection_class), max_connections=_UNLIMITED, **settings
     )
     return own
 

@@ -97,3 +97,25 @@ def test_an_offer_does_not_block_the_loop(client: aio.Client, admin: Any) -> Non
             return steps
 
     assert asyncio.run(main()) > 10
+
+
+def test_a_call_that_is_cancelled_while_it_connects_ends(url: str) -> None:
+    async def cancelled_after(turns: int) -> bool:
+        async with aio.connect(url) as client:
+            call = asyncio.ensure_future(client.blocking_queue("orders", transfer=False).size())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if call.done():
+                return False
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            return True
+
+    async def main() -> int:
+        turns = 0
+        while await cancelled_after(turns):
+            turns += 1
+        return turns
+
+    assert asyncio.run(main())
