@@ -13,7 +13,6 @@ import logging
 import queue
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -37,12 +36,10 @@ __all__ = [
     "Running",
     "Settled",
     "Side",
-    "async_is_cancelled",
     "async_perform",
     "async_signals",
     "check_callable",
     "check_no_yield",
-    "is_cancelled",
     "perform",
     "signals",
 ]
@@ -271,19 +268,6 @@ def perform(
         return _run(function(*placed, **{name: known[name] for name in needs}))
     # A layer swallowed what the handler raised.
     return None
-
-
-def is_cancelled() -> bool:
-    """Always False: a thread cannot be cancelled."""
-    return False
-
-
-def async_is_cancelled() -> bool:
-    """Whether somebody cancels this task. If not, a CancelledError comes from the handler, or from a task that it
-    awaits. Before Python 3.11 there is no way to know.
-    """
-    task = asyncio.current_task()
-    return task is None or sys.version_info < (3, 11) or task.cancelling() > 0
 
 
 async def async_perform(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, fixed
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
+from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Ledger, Log, at_rest, running
 
 ONCE = Retry(limit=1)
-# Whether a task can tell that somebody cancels it. Where it cannot, the value comes again at the end of its lease.
-TELLS = sys.version_info >= (3, 11)
 
 
 class Unprintable(Exception):
@@ -79,28 +79,75 @@ def test_what_was_not_handled_is_a_failure(
     assert reason in letter.reason
 
 
+async def cancels_another() -> None:
+    other = asyncio.ensure_future(asyncio.sleep(60))
+    other.cancel()
+    await other
+
+
+async def cancels_itself() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("cancels", [cancels_another, cancels_itself])
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
-def test_awaiting_what_was_cancelled_is_a_failure(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
-    async def awaits_another(value: Any, event: Any, error: BaseException | None = None) -> None:
+def test_a_cancellation_that_is_the_handler_s_own_is_a_failure(
+    flavour: Flavour, client: Any, queue: Any, admin: Any, cancels: Callable[[], Awaitable[None]]
+) -> None:
+    async def handle(value: Any, event: Any, error: BaseException | None = None) -> None:
         if event.crashes == 0:
-            other = asyncio.ensure_future(asyncio.sleep(60))
-            other.cancel()
-            await other
+            await cancels()
 
     worker = flavour.worker(client, visibility_timeout=0.5)
     log = Log(worker)
-    worker.handler("orders", retry=ONCE)(awaits_another)
-    worker.handler("others", retry=ONCE, on_failed=awaits_another)(lambda value: 1 / 0)
+    worker.handler("orders", retry=Retry(limit=2, backoff=fixed(0)))(handle)
+    worker.handler("others", retry=ONCE, on_failed=handle)(lambda value: 1 / 0)
     client.blocking_queue("others").add("b")
     queue.add("a")
     with running(worker):
-        log.until(DeadLettered, 2 if TELLS else 1)
+        log.until(DeadLettered, 2)
         at_rest(admin)
         at_rest(admin, "others")
-    assert [letter.reason for letter in queue.dead_letters()] == ["failed 1 times: CancelledError: "] * TELLS
+    (letter,) = queue.dead_letters()
+    assert (letter.reason, letter.crashes) == ("failed 2 times: CancelledError: ", 0)
     # What on_failed did not save stayed leased.
     (letter,) = client.blocking_queue("others").dead_letters()
     assert letter.crashes == 1
+
+
+# Neither the worker nor the client is closed.
+LEAVES = """
+import asyncio, sys
+import redisson_dq.aio.worker
+
+async def main():
+    begun = asyncio.Event()
+    worker = redisson_dq.aio.worker.Worker(redisson_dq.aio.connect(sys.argv[1]))
+
+    async def save(value, event, error):
+        print("saved")
+
+    @worker.handler("orders", retry=None, on_failed=save)
+    async def handle(value):
+        begun.set()
+        await asyncio.sleep(60)
+
+    await redisson_dq.aio.connect(sys.argv[1]).blocking_queue("orders", transfer=False).add("a")
+    await worker.start()
+    await begun.wait()
+
+asyncio.run(main())
+"""
+
+
+def test_the_end_of_the_loop_is_no_failure_of_a_handler(admin: Any, url: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", LEAVES, url], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+    assert ended.stdout == b""
+    found = whereabouts(admin)
+    assert (found.leased.total(), found.dead.total()) == (1, 0)
 
 
 def test_any_reason_to_reject_is_a_text(worker: Any, queue: Any, admin: Any) -> None:

@@ -14,7 +14,7 @@ from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
-from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncRunning, Layer, async_is_cancelled, async_perform
+from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncRunning, Layer, async_perform
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
@@ -154,7 +154,7 @@ class Handling:
         try:
             outcomes = await self._called()
         except AsyncCancelled:
-            # Told to: whoever did it has decided. Otherwise the loop ends, and the leases by their deadlines.
+            # Who cancelled it has decided, or the loop ends. In that case the leases end by their deadlines.
             self._decide()
             self._release()
             raise
@@ -185,8 +185,9 @@ class Handling:
             )
             return [None] if single else _outcomes(result, len(self.events))
         except BaseException as error:
-            if isinstance(error, AsyncCancelled) and async_is_cancelled():
+            if isinstance(error, AsyncCancelled) and (self._decided or setting.settler.is_torn_away):
                 raise
+            # Also where the handler has cancelled itself, or awaited what was cancelled.
             return [error] * len(self.events)
 
     async def _fail(self, error: BaseException) -> None:
@@ -270,7 +271,7 @@ class Handling:
             placed = (event.value, event, error)
             await async_perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
         except BaseException as failure:
-            if isinstance(failure, AsyncCancelled) and async_is_cancelled():
+            if isinstance(failure, AsyncCancelled) and self._setting.settler.is_torn_away:
                 raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, is_cancelled, perform
+from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
@@ -157,7 +157,7 @@ class Handling:
         try:
             outcomes = self._called()
         except Cancelled:
-            # Told to: whoever did it has decided. Otherwise the loop ends, and the leases by their deadlines.
+            # Who cancelled it has decided, or the loop ends. In that case the leases end by their deadlines.
             self._decide()
             self._release()
             raise
@@ -188,8 +188,9 @@ class Handling:
             )
             return [None] if single else _outcomes(result, len(self.events))
         except BaseException as error:
-            if isinstance(error, Cancelled) and is_cancelled():
+            if isinstance(error, Cancelled) and (self._decided or setting.settler.is_torn_away):
                 raise
+            # Also where the handler has cancelled itself, or awaited what was cancelled.
             return [error] * len(self.events)
 
     def _fail(self, error: BaseException) -> None:
@@ -273,7 +274,7 @@ class Handling:
             placed = (event.value, event, error)
             perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
         except BaseException as failure:
-            if isinstance(failure, Cancelled) and is_cancelled():
+            if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",

@@ -99,7 +99,9 @@ class Settler:
         self._settlements: Inbox[_Settlement] = Inbox()
         self._gives_up = False
         self._is_refused = False
-        self._worker = BackgroundTask(self._run, "redisson_dq-settling")
+        #: Whether the event loop ends, so that nothing more is sent. Its end cancels every task, handlers among them.
+        self.is_torn_away = False
+        self._worker = BackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
 
     def put(self, delivery: Delivery[Any], how: Ending, then: _Then) -> None:
         """Ends a lease soon. From here on it is renewed no more."""
@@ -119,6 +121,9 @@ class Settler:
                 self._settlements.put(_END)
                 self._worker.stop(_LAST_ANSWER)
                 return
+
+    def _tear_away(self) -> None:
+        self.is_torn_away = True
 
     def _run(self) -> None:
         pending: list[_Settlement] = []
