@@ -9,6 +9,7 @@ from typing import Any
 
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
+from redisson_dq.codecs.kryo5.jdk_classes import LINKED_HASH_MAP
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.strings import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.types import Types
@@ -17,6 +18,10 @@ from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
+
+#: How a LinkedHashMap begins that is the whole value.
+_MAP = b"\x01\0" + LINKED_HASH_MAP.spelled
+_ORDINARY = (STRINGS, _MAP)
 
 
 class Kryo5Codec(Codec):
@@ -70,7 +75,8 @@ class Kryo5Codec(Codec):
         self._whole: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
         if self._whole and not self._types.allowed:
             self._whole[list] = strings_bytes
-        self._reads_strings = list in self._whole
+        #: Whether the classes of most values are named as they mostly are.
+        self._is_ordinary = list in self._whole
 
     def __repr__(self) -> str:
         allowed = self._types.allowed
@@ -102,19 +108,27 @@ class Kryo5Codec(Codec):
             read = self._reader.by_byte[data[0]]
             if read is not None:
                 value, end = read(data, 1, None)
-            else:
-                if self._reads_strings and data.startswith(STRINGS):
+            elif self._is_ordinary and data.startswith(_ORDINARY):
+                if data.startswith(STRINGS):
                     strings = list_of_strings(data)
                     if strings is not None:
                         return strings
+                    reader = self._reader(self._types, data)
+                    value, end = reader.read_named(data, 0)
+                else:
+                    # Its class need not be looked for.
+                    reader = self._reader(self._types, data)
+                    reader.names.append(LINKED_HASH_MAP)
+                    value, end = LINKED_HASH_MAP.read(data, len(_MAP), reader)
+            else:
                 reader = self._reader(self._types, data)
-                value, end = reader.read_any(data, 0)
+                value, end = reader.read_named(data, 0)
             if end == len(data):
-                if reader is not None and self._types.references:
+                if reader is None or not (reader.other or reader.streams or reader.references):
+                    return value
+                if reader.references:
                     # Of two equal texts or bytes Python may have one object.
                     return compared(value, data, self, reader.other or "Python has one object for two of Java")
-                if reader is None or not (reader.other or reader.streams):
-                    return value
                 other = reader.other or ("" if reader.streams is None else reader.streams.other)
                 return marked(value, other) if other else value
             if end > len(data):

@@ -56,11 +56,16 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
     def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
         if is_plain:
-            # Without arguments the class of the elements, behind a size of one byte, tells which of them may fit.
-            if arguments or data[pos + 1 : pos + 2] == b"\x03":
+            found = None
+            if arguments:
                 found = ordinary_strings(data, pos, reader, arguments)
-            else:
-                found = ordinary_ints(data, pos, reader)
+            elif 0x81 < data[pos] < 0xC0 and reader.depth < MAX_DEPTH:
+                # All are of the class that follows the size. It tells which of them may fit.
+                byte = data[pos + 1]
+                if byte == 3:
+                    found = ordinary_strings(data, pos, reader, ())
+                elif byte == 2:
+                    found = ordinary_ints(data, pos, reader)
             if found is not None:
                 return found
         element = arguments[0].final(reader) if arguments else None
@@ -199,10 +204,13 @@ def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Writ
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
         out = writer.out
         if type(value) is list:
-            if is_plain and put_ordinary_strings(value, writer, arguments):
-                return
-            if is_plain and not arguments and put_ordinary_ints(value, writer):
-                return
+            if is_plain and value:
+                # The first one tells which of them may fit.
+                kind = type(value[0])
+                if kind is str and put_ordinary_strings(value, writer, arguments):
+                    return
+                if kind is int and not arguments and put_ordinary_ints(value, writer):
+                    return
             items = list(value)
         else:
             items = in_order(value)

@@ -26,6 +26,7 @@ __all__ = [
     "BY_PYTHON_TYPE",
     "BY_VALUE",
     "INTEGER",
+    "LINKED_HASH_MAP",
     "UNREGISTRABLE",
     "collection_subclass",
     "exception_type",
@@ -176,6 +177,7 @@ def same_exception_type(name: str) -> ClassSerializer:
 
 #: By Java's name.
 BY_NAME = _named_types()
+LINKED_HASH_MAP = BY_NAME["java.util.LinkedHashMap"]
 
 BY_PYTHON_TYPE: dict[type, ClassSerializer] = {
     str: _STRING,
@@ -189,7 +191,7 @@ BY_PYTHON_TYPE: dict[type, ClassSerializer] = {
     tuple: BY_NAME["java.util.ArrayList"],
     set: BY_NAME["java.util.HashSet"],
     frozenset: BY_NAME["java.util.HashSet"],
-    dict: BY_NAME["java.util.LinkedHashMap"],
+    dict: LINKED_HASH_MAP,
     UUID: BY_NAME["java.util.UUID"],
     java.Byte: _BYTE,
     java.Short: _SHORT,

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import (
     MAX_DEPTH,
-    TOO_DEEP,
     Malformed,
     Unencodable,
     unwritable,
 )
 from redisson_dq.codecs.hashes import FEW_KEYS
 from redisson_dq.codecs.kryo5.collections import read_comparator
-from redisson_dq.codecs.kryo5.wire import read_varint, varint
+from redisson_dq.codecs.kryo5.scalars import unpack_double
+from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
 from redisson_dq.java.collections import keep_table, map_of
+from redisson_dq.java.maps import HashMap
+from redisson_dq.java.numbers import Long
 from redisson_dq.java.tables import pairs_in_order
 
 if TYPE_CHECKING:
@@ -34,13 +36,16 @@ __all__ = ["map_reader", "map_writer"]
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
-_NO_BYTE: Any = (None,) * 256
-_NO_FLAT: Any = {}.get
+_new_int = int.__new__
+#: The class Integer and a number of one byte: 0 to 63, then -64 to -1.
+_SMALL = tuple(bytes((2, number << 1 ^ number >> 31)) for number in (*range(64), *range(-64, 0)))
+#: The texts that were keys of maps lately, with their class, as most keys come again and again.
+_keys: dict[str, bytes] = {}
+_MOST_KEYS, _LONGEST_KEY = 1000, 32
 
 
 def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
     """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
-    is_plain = kind is dict
 
     def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
@@ -51,33 +56,97 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         comparator = None
         if sorted_:
             comparator, pos = read_comparator(data, pos, reader)
-        reader.depth += 1
-        if reader.depth > MAX_DEPTH:
-            raise Malformed(TOO_DEEP, start)
-        if 2 * count > len(data) - pos:
-            reader.check_count(2 * count, data, pos)
+        reader.enter(start)
+        reader.check_count(2 * count, data, pos)
         values: dict[Any, Any] = kind()
-        pairs: list[tuple[Any, Any]] = []
-        if len(arguments) < 2:
-            # What has a class of one byte is read at once, as most keys and values are.
-            by_byte = reader.by_byte
-            read_key = read_item = reader.read_any
-        else:
-            by_byte = _NO_BYTE
-            read_key, read_item = (_part_reader(reader, arguments, index, nulls) for index in (0, 1))
         if reader.references:
             reader.register(values)
-            read_key = _hash_checked(read_key, reader)
-        append = pairs.append
+        made, pos = read_rest(values, count, start, data, pos, reader, arguments)
+        if comparator is not None:
+            made.comparator = comparator
+        return made, pos
+
+    def read_ordinary(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
+        """A map of up to 126 entries with texts for keys, as most maps are."""
+        size, length = data[pos], len(data)
+        depth = reader.depth + 1
+        by_byte = reader.by_byte
+        if not 0 < size < 0x80 or 2 * size > length - pos + 1 or depth > MAX_DEPTH or arguments or by_byte[0] is None:
+            return read(data, pos, reader, arguments)
+        reader.depth = depth
+        start = pos
+        pos += 1
+        values: dict[Any, Any] = kind()
+        find, text = reader.find, reader.text
         key: Any = None
         try:
-            for index in range(count):
+            for _ in range(size - 1):
+                if data[pos] != 3:
+                    break
+                first = data[pos + 1]
+                if first < 0x80:
+                    end = find(1, pos) + 1
+                    if not end:
+                        break
+                    key = text[pos + 1 : end]
+                else:
+                    end = pos + 3
+                    if first != 0x82 or end > length or data[pos + 2] > 0x7F:
+                        break
+                    key = text[pos + 2]
+                if key in values:
+                    break
+                byte = data[end]
+                if byte == 3:
+                    first = data[end + 1]
+                    if first < 0x80 and (pos := find(1, end) + 1):
+                        values[key] = text[end + 1 : pos]
+                    elif first == 0x82 and end + 3 <= length and data[end + 2] < 0x80:
+                        values[key] = text[end + 2]
+                        pos = end + 3
+                    else:
+                        values[key], pos = read_string(data, end + 1, reader)
+                elif byte == 2 and (number := data[end + 1]) < 0x80:
+                    values[key] = number >> 1 ^ -(number & 1)
+                    pos = end + 2
+                elif byte == 0:
+                    values[key] = None
+                    pos = end + 1
+                elif byte == 10:
+                    values[key] = unpack_double(data, end + 1)[0]
+                    pos = end + 9
+                elif byte == 9 and (number := data[end + 1]) < 0x80:
+                    values[key] = _new_int(Long, number >> 1 ^ -(number & 1))
+                    pos = end + 2
+                elif (read_flat := by_byte[byte]) is not None:
+                    values[key], pos = read_flat(data, end + 1, reader)
+                else:
+                    values[key], pos = reader.read_named(data, end)
+            else:
+                reader.depth = depth - 1
+                if kind is not dict:
+                    keep_table(values)
+                return values, pos
+        except Malformed as error:
+            error.inside(key)
+            raise
+        return read_rest(values, size - 1, start, data, pos, reader, arguments)
+
+    def read_rest(
+        values: dict[Any, Any], count: int, start: int, data: bytes, pos: int, reader: Reader, arguments: Arguments
+    ) -> tuple[Any, int]:
+        """The entries that are not in ``values`` yet, and all of them as a map."""
+        pairs = list(values.items())
+        read_key, read_item = (_part_reader(reader, arguments, index, nulls) for index in (0, 1))
+        if reader.references:
+            read_key = _hash_checked(read_key, reader)
+        key: Any = None
+        try:
+            for index in range(len(pairs), count):
                 key = index
-                read = by_byte[data[pos]]
-                key, pos = read_key(data, pos) if read is None else read(data, pos + 1, reader)
-                read = by_byte[data[pos]]
-                value, pos = read_item(data, pos) if read is None else read(data, pos + 1, reader)
-                append((key, value))
+                key, pos = read_key(data, pos)
+                value, pos = read_item(data, pos)
+                pairs.append((key, value))
         except Malformed as error:
             error.inside(key)
             raise
@@ -87,16 +156,13 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         try:
             values.update(pairs)
             is_dict = len(values) == count
-            if not is_plain:
+            if kind is not dict:
                 keep_table(values)
         except TypeError:  # a key without a hash
             is_dict = False
-        made: Any = values if is_dict else map_of(java_name, kind, pairs)
-        if comparator is not None:
-            made.comparator = comparator
-        return made, pos
+        return (values if is_dict else map_of(java_name, kind, pairs)), pos
 
-    return read
+    return read_ordinary if kind is dict or kind is HashMap else read
 
 
 def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Callable[..., tuple[Any, int]]:
@@ -111,6 +177,8 @@ def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Calla
 
 def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:
     """How a map's keys (0) or values (1) are read."""
+    if len(arguments) < 2:
+        return reader.read_any
     nested = arguments[index].arguments
     final = arguments[index].final(reader)
     if final is None:
@@ -123,44 +191,67 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
     """The writer of one map class, from a dict or Entries."""
 
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
-        writer.enter()
+        depth = writer.depth + 1
+        if depth > MAX_DEPTH:
+            writer.enter()
+        writer.depth = depth
         out = writer.out
-        out += varint(len(value) + 1)
+        size = len(value) + 1
+        if size < 0x80:
+            out.append(size)
+        else:
+            out += varint(size)
         if sorted_:
             writer.write_any(getattr(value, "comparator", None))
-        write_key: Callable[[Any], None]
-        write_item: Callable[[Any], None]
-        if len(arguments) < 2:
-            # What is bytes at once with its class, as most keys and values are.
-            keys, flat = writer.flat_keys.get, writer.flat.get
-            write_key = write_item = writer.write_any
-        else:
-            keys = flat = _NO_FLAT
-            write_key, write_item = (_part_writer(writer, arguments, index, nulls) for index in (0, 1))
         key = None
         try:
-            for key, item in pairs_in_order(value):
-                to_bytes = keys(type(key))
-                if to_bytes is None or (data := to_bytes(key)) is None:
+            if len(arguments) > 1 or not writer.flat:
+                write_key, write_item = (_part_writer(writer, arguments, index, nulls) for index in (0, 1))
+                for key, item in pairs_in_order(value):
                     write_key(key)
-                else:
-                    out += data
-                to_bytes = flat(type(item))
-                if to_bytes is None or (data := to_bytes(item)) is None:
                     write_item(item)
-                else:
-                    out += data
+            else:
+                write_any = writer.write_any
+                for key, item in pairs_in_order(value):
+                    if type(key) is str:
+                        out += _keys.get(key) or _key_bytes(key)
+                    else:
+                        write_any(key)
+                    item_type = type(item)
+                    if item_type is str:
+                        out += b"\x03"
+                        if 1 < len(item) < 33 and item.isascii():
+                            out += item.encode()
+                            out[-1] |= 0x80
+                        else:
+                            out += string_bytes(item)
+                    elif item_type is int and -64 <= item < 64:
+                        out += _SMALL[item]
+                    else:
+                        write_any(item)
         except Unencodable as error:
             error.inside(key)
             raise
         except Exception as error:
             raise unwritable(error, key) from error
-        writer.depth -= 1
+        writer.depth = depth - 1
 
     return write
 
 
+def _key_bytes(text: str) -> bytes:
+    """A key that was not written lately."""
+    data = b"\x03" + string_bytes(text)
+    if len(text) <= _LONGEST_KEY:
+        if len(_keys) >= _MOST_KEYS:
+            _keys.clear()
+        _keys[text] = data
+    return data
+
+
 def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
+    if len(arguments) < 2:
+        return writer.write_any
     nested = arguments[index].arguments
     final = arguments[index].final(writer)
     if final is None:

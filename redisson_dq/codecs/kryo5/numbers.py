@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["ordinary_ints", "put_ordinary_ints"]
 
-_INT = {int}
 #: All of the class Integer, and none is null.
 _INTEGERS = b"\x02\0"
 
 
 def ordinary_ints(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int] | None:
-    """A list of up to 62 Integers; None for any other, of which nothing was read then."""
-    count = (data[pos] & 0x7F) - 1
-    if data[pos + 1 : pos + 3] != _INTEGERS or not data[pos] & 0x80:
+    """A list of up to 62 Integers, of bytes that begin with such a size and with the class Integer; None for any other,
+    of which nothing was read then.
+    """
+    count = data[pos] - 0x81
+    start = pos + 3
+    if reader.references or count > len(data) - start or data[pos + 2]:
         return None
-    pos += 3
-    if not 0 < count < 0x3F or count > len(data) - pos or reader.references or reader.depth >= MAX_DEPTH:
-        return None
+    pos = start
     values: list[Any] = []
     for _ in range(count):
         byte = data[pos]
@@ -42,17 +42,23 @@ def ordinary_ints(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int
 
 def put_ordinary_ints(values: list[Any], writer: Writer) -> bool:
     """Write a list of ints of 32 bits. False for any other, of which nothing is written then."""
-    if set(map(type, values)) != _INT or writer.references or writer.types.allowed or writer.depth >= MAX_DEPTH:
-        return False
-    if min(values) < INT_MIN or max(values) > INT_MAX:
+    if writer.references or writer.types.allowed or writer.depth >= MAX_DEPTH:
         return False
     out = writer.out
-    out += varint_flag(True, len(values) + 1)
+    start, size = len(out), len(values) + 1
+    if size < 0x40:
+        out.append(0x80 | size)
+    else:
+        out += varint_flag(True, size)
     out += _INTEGERS
     for value in values:
-        number = value << 1 ^ value >> 31
-        if number < 0x80:
-            out.append(number)
+        if type(value) is int and INT_MIN <= value <= INT_MAX:
+            number = value << 1 ^ value >> 31
+            if number < 0x80:
+                out.append(number)
+            else:
+                out += varint(number)
         else:
-            out += varint(number)
+            del out[start:]
+            return False
     return True

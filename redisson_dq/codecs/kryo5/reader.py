@@ -84,16 +84,18 @@ class Reader:
 
     def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
         """A class and a value of it, or null."""
-        byte = data[pos]
-        read = self.by_byte[byte]
+        read = self.by_byte[data[pos]]
         if read is not None:
             return read(data, pos + 1, self)
+        return self.read_named(data, pos, arguments)
+
+    def read_named(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        """The same where the class has no byte of its own."""
         serializer: Any = None
-        names = self.names
         end = pos + 2
-        if byte == 1 and len(names) < 0x80:
+        if data[pos] == 1 and (number := data[pos + 1]) < 0x80:
             # A class that was named before in this value, or in another one.
-            number = data[pos + 1]
+            names = self.names
             if number < len(names):
                 serializer = names[number]
             elif number == len(names):
@@ -260,6 +262,8 @@ class ReferenceReader(Reader):
     def read_any(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
         serializer, pos = self.read_class(data, pos)
         return (None, pos) if serializer is None else self.read_value(serializer, data, pos, arguments)
+
+    read_named = read_any
 
     def read_value(
         self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()

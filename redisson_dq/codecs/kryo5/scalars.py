@@ -19,6 +19,7 @@ from redisson_dq.java.numbers import (
     Byte,
     Character,
     Float,
+    Long,
     Short,
     decoded_big_integer,
     decoded_long,
@@ -72,6 +73,7 @@ unpack_double = _DOUBLE.unpack_from
 _unpack_float = _FLOAT.unpack_from
 _unpack_short = _SHORT.unpack_from
 pack_double = _DOUBLE.pack
+_new_int = int.__new__
 
 
 def read_integer(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
@@ -89,7 +91,7 @@ def integer_bytes(value: int) -> bytes:
 def read_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
     byte = data[pos]
     if byte < 0x80:
-        return decoded_long(byte >> 1 ^ -(byte & 1)), pos + 1
+        return _new_int(Long, byte >> 1 ^ -(byte & 1)), pos + 1
     number, pos = read_varlong(data, pos)
     return decoded_long((number >> 1) ^ -(number & 1)), pos
 

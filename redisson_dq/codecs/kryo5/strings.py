@@ -101,18 +101,20 @@ def _read(
 
 def put_ordinary_strings(values: list[Any], writer: Writer, arguments: Arguments) -> bool:
     """Write a list of texts, as most lists are. False for any other, of which nothing is written then."""
-    if (
-        set(map(type, values)) != _STR
-        or (arguments and arguments[0] is not STRING)
-        or writer.references
-        or writer.depth >= MAX_DEPTH
-    ):
+    if (arguments and arguments[0] is not STRING) or writer.references or writer.depth >= MAX_DEPTH:
         return False
     out = writer.out
-    out += varint_flag(not arguments, len(values) + 1)
+    start, size = len(out), len(values) + 1
+    if size < 0x40 and not arguments:
+        out.append(0x80 | size)
+    else:
+        out += varint_flag(not arguments, size)
     if not arguments:
         out += _ALL
     for text in values:
+        if type(text) is not str:
+            del out[start:]
+            return False
         if 1 < len(text) < 33 and text.isascii():
             out += text.encode()
             out[-1] |= 0x80

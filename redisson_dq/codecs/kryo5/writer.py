@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
@@ -25,22 +25,6 @@ __all__ = ["ReferenceWriter", "Writer"]
 
 def _string(value: str) -> bytes:
     return b"\x03" + string_bytes(value)
-
-
-#: The texts that were keys of maps lately, with their class, as most keys come again and again.
-_keys: dict[str, bytes] = {}
-_MOST_KEYS, _LONGEST_KEY = 1000, 32
-
-
-def _key(text: str) -> bytes:
-    data = _keys.get(text)
-    if data is None:
-        data = _string(text)
-        if len(text) <= _LONGEST_KEY:
-            if len(_keys) >= _MOST_KEYS:
-                _keys.clear()
-            _keys[text] = data
-    return data
 
 
 def _int(value: int) -> bytes | None:
@@ -65,6 +49,8 @@ _FLAT: dict[type, Callable[[Any], bytes | None]] = {
     java.Long: _long,
 }
 _NOT_FLAT: dict[type, Callable[[Any], bytes | None]] = {}
+#: The classes that were named before, by their numbers.
+_NAMED = tuple(bytes((1, number)) for number in range(0x80))
 _TAGS = {serializer.name: serializer.tag for serializer in BY_ID}
 
 
@@ -79,8 +65,6 @@ class Writer:
     references = False
     #: By the exact type of a value: its class and its bytes at once.
     flat = _FLAT
-    #: The same of a map's key.
-    flat_keys: ClassVar[dict[type, Callable[[Any], bytes | None]]] = {**_FLAT, str: _key}
     #: Few values need it.
     streams: WriteState | None = None
     depth = 0
@@ -119,10 +103,12 @@ class Writer:
             if data is not None:
                 self.out += data
                 return
-        serializer = self.by_type.get(kind) or self.types.of(value)
-        self.write_class(serializer)
-        if serializer is None:
-            return
+        serializer: Any = self.by_type.get(kind) or self.types.of(value)
+        number = self._names.get(serializer.name)
+        if number is None or number > 0x7F:
+            self.write_class(serializer)
+        else:
+            self.out += _NAMED[number]
         if arguments and serializer.generic:
             serializer.write(value, self, arguments)
         else:
@@ -199,7 +185,7 @@ class ReferenceWriter(Writer):
 
     references = True
     #: A mark stands between a value and its class.
-    flat = flat_keys = _NOT_FLAT
+    flat = _NOT_FLAT
 
     def __init__(self, types: Types) -> None:
         super().__init__(types)

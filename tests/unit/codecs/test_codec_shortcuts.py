@@ -146,6 +146,12 @@ VALUES: list[Any] = [
         ['"\\', "\n", "\x7f"],
     ),
     *(java.Throwable("java.lang.Error", "m"), [java.Throwable("java.lang.Error"), java.Throwable("a.B", "c")]),
+    *({"ab": 1, "c": "xy", "d": "x" * 40, "e": -65, "f": 1 << 40}, {"a": 1, 2: "b", "\u00e9": 0.5, "": None}),
+    *(
+        {"k" * 33: java.Long(70), "l": java.Long(-3)},
+        {f"k{n}": n for n in range(130)},
+        java.HashMap({"kk": None, 3: "a"}),
+    ),
     *({"e": java.Throwable("java.lang.Error"), "f": [1, java.Throwable("a.B")]}, java.TreeMap({"b": 1}), {"a": {1: 2}}),
 ]
 CODECS: dict[str, Callable[[], Codec]] = {
@@ -181,7 +187,6 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
         for writer in (Writer, ReferenceWriter):
             monkeypatch.setattr(writer, "flat", {})
-            monkeypatch.setattr(writer, "flat_keys", {})
         monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.no_plan))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
