@@ -6,6 +6,7 @@ is lost, a retry would add the item twice.
 
 from __future__ import annotations
 
+import functools
 import re
 import socket
 from typing import Any
@@ -24,6 +25,9 @@ _KEEPALIVE = {
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
     if hasattr(socket, name)
 }
+
+# Each says what a connection tells the server about redis-py.
+_ABOUT_THE_DRIVER = {"driver_info", "lib_name", "lib_version"}
 
 # Settings that redis-py makes for one pool or one protocol. A copy of them in another pool would be wrong.
 _POOL_BOUND = (
@@ -47,6 +51,8 @@ def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
         ours["socket_keepalive"] = True
         if not isinstance(ours.get("socket_keepalive_options"), dict):
             ours["socket_keepalive_options"] = _KEEPALIVE
+    if not _ABOUT_THE_DRIVER & ours.keys():
+        ours.update(_driver_info())
     # RESP2 everywhere: one shape of replies, and pub/sub messages come as plain replies.
     ours.update(
         encoding="utf-8",
@@ -58,6 +64,16 @@ def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
         retry_on_error=[],
     )
     return ours
+
+
+@functools.cache
+def _driver_info() -> dict[str, Any]:
+    """What redis-py would find out for each connection: its own version, from the metadata of its package."""
+    try:
+        from redis.driver_info import DriverInfo
+    except ImportError:  # an earlier redis-py, which asks once
+        return {}
+    return {"driver_info": DriverInfo()}
 
 
 def connection_factory(pool: Any) -> Any:
