@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import EncodeError
 
-__all__ = ["compared", "marked", "other_bytes"]
+__all__ = ["compared", "has_room", "marked", "other_bytes"]
 
 T = TypeVar("T")
 
@@ -98,15 +98,22 @@ def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
     return make
 
 
+def has_room(value: Any) -> bool:
+    """Whether the value itself can be marked, without a copy of it."""
+    kind: Any = type(value)
+    return bool(kind.__weakrefoffset__) and not issubclass(kind, Enum)
+
+
 def compared(value: T, data: bytes, codec: Codec[T], why: str) -> T:
     """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
 
-    Otherwise O(1): :func:`other_bytes` compares. A value that cannot be written has no mark, as whatever looks for it
-    raises EncodeError.
+    Otherwise O(1): :func:`other_bytes` compares, unless the value is known to have other bytes. A value that cannot be
+    written has no mark, as whatever looks for it raises EncodeError.
     """
-    kind: Any = type(value)
-    if kind.__weakrefoffset__ and not issubclass(kind, Enum):
-        return _with_mark(value, why, data, codec)
+    if has_room(value):
+        mark = _marks.get(id(value))
+        is_known = mark is not None and mark() is value and mark.data is None
+        return value if is_known else _with_mark(value, why, data, codec)
     found = _difference(value, data, codec, why)
     return marked(value, found) if found else value
 

@@ -134,7 +134,7 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 
 #: Functions that each format of the codecs has.
-OF_EACH_FORMAT = {"dumps", "loads", "utf8", "varint"}
+OF_EACH_FORMAT = {"dumps", "loads", "parse", "utf8", "varint"}
 
 
 def test_a_function_of_the_codecs_has_a_name_of_its_own() -> None:

@@ -32,7 +32,7 @@ from redisson_dq.codecs.jackson.binary import (
 from redisson_dq.codecs.jackson.node import Object, WholeName
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dumps", "loads", "parse"]
 
 
 def dumps(node: Any) -> bytes:
@@ -44,7 +44,16 @@ def dumps(node: Any) -> bytes:
 
 def loads(data: bytes) -> Any:
     """The node of the bytes. Raises Malformed. O(size)."""
-    return binary.read_whole(_read, data)
+    return parse(data)[0]
+
+
+def parse(data: bytes, *, typed: bool = True) -> tuple[Any, bool]:
+    """The same, and whether the node's own bytes are these, as far as they tell.
+
+    ``typed``: whether names of classes are written, which the arrays after them tell.
+    """
+    reader = _Reader(typed=typed)
+    return binary.read_whole(reader.read, data), reader.is_usual
 
 
 # The top three bits of a first byte. The other five are a number, or tell how many bytes the number takes.
@@ -142,117 +151,145 @@ class _Writer(binary.Writer):
 
 
 _VALUES = {0xF4: False, 0xF5: True, 0xF6: None}
+#: The least number of each form that takes more bytes than the first.
+_LEAST = {24: 24, 25: 1 << 8, 26: 1 << 16, 27: 1 << 32}
 
 
-def _read(data: bytes, pos: int, depth: int) -> tuple[Any, int]:
-    start = pos
-    first = data[pos]
-    kind = first & 0xE0
-    if kind == _OTHER:
-        return _read_other(data, pos)
-    if kind in (_WHOLE, _NEGATIVE, _TAG):
-        return _read_number(data, pos)
-    if kind == _TEXT:
-        return _read_text(data, pos)
-    if kind == _BYTES:
-        return _read_bytes(data, pos)
-    length, pos = _read_header(data, pos)
-    if length > len(data) - pos:
-        raise Malformed(f"{length} elements are announced, {len(data) - pos} bytes are there", start)
-    depth = deeper(depth, start)
-    has_end = length < 0
-    if kind == _ARRAY:
-        items = []
+class _Reader:
+    """Reads one value. ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell.
+
+    ``typed``: whether Jackson writes the names of classes.
+    """
+
+    __slots__ = ("_typed", "is_usual")
+
+    def __init__(self, *, typed: bool) -> None:
+        self._typed = typed
+        self.is_usual = True
+
+    def read(self, data: bytes, pos: int, depth: int, *, after_class: bool = False) -> tuple[Any, int]:
+        """``after_class``: the value stands after the name of its class."""
+        start = pos
+        first = data[pos]
+        kind = first & 0xE0
+        if kind == _OTHER:
+            return self._read_other(data, pos)
+        if kind in (_WHOLE, _NEGATIVE, _TAG):
+            return self._read_number(data, pos)
+        if kind == _TEXT:
+            return self._read_text(data, pos)
+        if kind == _BYTES:
+            self.is_usual = self.is_usual and after_class
+            return self._read_bytes(data, pos)
+        length, pos = self._read_header(data, pos)
+        if length > len(data) - pos:
+            raise Malformed(f"{length} elements are announced, {len(data) - pos} bytes are there", start)
+        depth = deeper(depth, start)
+        has_end = length < 0
+        if kind == _ARRAY:
+            is_named = has_end and not after_class
+            items: list[Any] = []
+            while data[pos] != _END if has_end else length:
+                item, pos = self.read(data, pos, depth, after_class=self._typed and is_named and len(items) == 1)
+                items.append(item)
+                length -= 1
+            # The name of a class and a value have an end mark, as arrays after such a name. No other array has one.
+            looks_named = self._typed and len(items) == 2 and type(items[0]) is str
+            if is_named != looks_named and not (after_class and has_end):
+                self.is_usual = False
+            return items, pos + has_end
+        self.is_usual = self.is_usual and has_end
+        pairs = []
         while data[pos] != _END if has_end else length:
-            item, pos = _read(data, pos, depth)
-            items.append(item)
+            name, pos = self._read_name(data, pos)
+            item, pos = self.read(data, pos, depth)
+            pairs.append((name, item))
             length -= 1
-        return items, pos + has_end
-    pairs = []
-    while data[pos] != _END if has_end else length:
-        name, pos = _read_name(data, pos)
-        item, pos = _read(data, pos, depth)
-        pairs.append((name, item))
-        length -= 1
-    return Object(pairs), pos + has_end
+        return Object(pairs), pos + has_end
 
-
-def _read_header(data: bytes, pos: int) -> tuple[int, int]:
-    """The number in a first byte and the bytes that belong to it. -1 means no length."""
-    number = data[pos] & 0x1F
-    if number < 24:
-        return number, pos + 1
-    if number == _NO_LENGTH:
-        return -1, pos + 1
-    if number > 27:
-        raise _unknown(data, pos)
-    raw, end = read_bytes(data, pos + 1, 1 << number - 24)
-    return int.from_bytes(raw, "big"), end
-
-
-def _read_other(data: bytes, pos: int) -> tuple[Any, int]:
-    first = data[pos]
-    if first in _VALUES:
-        return _VALUES[first], pos + 1
-    if first == 0xFB:
-        return _DOUBLE_FORM.unpack_from(data, pos)[1], pos + 9
-    if first == 0xFA:
-        return Float(_FLOAT_FORM.unpack_from(data, pos)[1]), pos + 5
-    raise _unknown(data, pos)
-
-
-def _read_number(data: bytes, pos: int) -> tuple[Any, int]:
-    if data[pos] != _DECIMAL:
-        return _read_whole(data, pos)
-    if data[pos + 1] != _ARRAY | 2:
-        raise _unknown(data, pos)
-    exponent, end = _read_whole(data, pos + 2)
-    unscaled, end = _read_whole(data, end)
-    return decimal_of(unscaled, exponent, pos), end
-
-
-def _read_whole(data: bytes, pos: int) -> tuple[int, int]:
-    first = data[pos]
-    if first in (_BIG_POSITIVE, _BIG_NEGATIVE):
-        raw, end = _read_bytes(data, pos + 1)
-        number = read_number(raw, pos)
-        return (number if first == _BIG_POSITIVE else -number), end
-    number, end = _read_header(data, pos)
-    if first & 0xE0 > _NEGATIVE or number < 0:
-        raise _unknown(data, pos)
-    return (~number if first & 0xE0 else number), end
-
-
-def _read_bytes(data: bytes, pos: int) -> tuple[bytes, int]:
-    length, start = _read_header(data, pos)
-    if data[pos] & 0xE0 != _BYTES or length < 0:
-        raise _unknown(data, pos)
-    return read_bytes(data, start, length)
-
-
-def _read_text(data: bytes, pos: int) -> tuple[str, int]:
-    length, start = _read_header(data, pos)
-    if length >= 0:
-        return read_text(data, start, length)
-    pos = start
-    chunks = []
-    while data[pos] != _END:
-        length, start = _read_header(data, pos)
-        if data[pos] & 0xE0 != _TEXT or length < 0:
+    def _read_header(self, data: bytes, pos: int) -> tuple[int, int]:
+        """The number in a first byte and the bytes that belong to it. -1 means no length."""
+        number = data[pos] & 0x1F
+        if number < 24:
+            return number, pos + 1
+        if number == _NO_LENGTH:
+            return -1, pos + 1
+        if number > 27:
             raise _unknown(data, pos)
-        chunk, pos = read_text(data, start, length)
-        chunks.append(chunk)
-    return "".join(chunks), pos + 1
+        raw, end = read_bytes(data, pos + 1, 1 << number - 24)
+        found = int.from_bytes(raw, "big")
+        if found < _LEAST[number]:
+            self.is_usual = False
+        return found, end
 
-
-def _read_name(data: bytes, pos: int) -> tuple[str, int]:
-    kind = data[pos] & 0xE0
-    if kind == _TEXT:
-        return _read_text(data, pos)
-    if kind > _NEGATIVE:
+    def _read_other(self, data: bytes, pos: int) -> tuple[Any, int]:
+        first = data[pos]
+        if first in _VALUES:
+            return _VALUES[first], pos + 1
+        if first == 0xFB:
+            value = _DOUBLE_FORM.unpack_from(data, pos)[1]
+            if value - value != 0:
+                self.is_usual = False
+            return value, pos + 9
+        if first == 0xFA:
+            self.is_usual = False
+            return Float(_FLOAT_FORM.unpack_from(data, pos)[1]), pos + 5
         raise _unknown(data, pos)
-    number, end = _read_whole(data, pos)
-    return str(number), end
+
+    def _read_number(self, data: bytes, pos: int) -> tuple[Any, int]:
+        if data[pos] != _DECIMAL:
+            return self._read_whole(data, pos)
+        self.is_usual = False
+        if data[pos + 1] != _ARRAY | 2:
+            raise _unknown(data, pos)
+        exponent, end = self._read_whole(data, pos + 2)
+        unscaled, end = self._read_whole(data, end)
+        return decimal_of(unscaled, exponent, pos), end
+
+    def _read_whole(self, data: bytes, pos: int) -> tuple[int, int]:
+        first = data[pos]
+        if first in (_BIG_POSITIVE, _BIG_NEGATIVE):
+            self.is_usual = False
+            raw, end = self._read_bytes(data, pos + 1)
+            number = read_number(raw, pos)
+            return (number if first == _BIG_POSITIVE else -number), end
+        number, end = self._read_header(data, pos)
+        if first & 0xE0 > _NEGATIVE or number < 0:
+            raise _unknown(data, pos)
+        return (~number if first & 0xE0 else number), end
+
+    def _read_bytes(self, data: bytes, pos: int) -> tuple[bytes, int]:
+        length, start = self._read_header(data, pos)
+        if data[pos] & 0xE0 != _BYTES or length < 0:
+            raise _unknown(data, pos)
+        return read_bytes(data, start, length)
+
+    def _read_text(self, data: bytes, pos: int) -> tuple[str, int]:
+        length, start = self._read_header(data, pos)
+        if length >= 0:
+            if length > _LONGEST_TEXT:
+                self.is_usual = False
+            return read_text(data, start, length)
+        self.is_usual = False
+        pos = start
+        chunks = []
+        while data[pos] != _END:
+            length, start = self._read_header(data, pos)
+            if data[pos] & 0xE0 != _TEXT or length < 0:
+                raise _unknown(data, pos)
+            chunk, pos = read_text(data, start, length)
+            chunks.append(chunk)
+        return "".join(chunks), pos + 1
+
+    def _read_name(self, data: bytes, pos: int) -> tuple[str, int]:
+        kind = data[pos] & 0xE0
+        if kind == _TEXT:
+            return self._read_text(data, pos)
+        if kind > _NEGATIVE:
+            raise _unknown(data, pos)
+        self.is_usual = False
+        number, end = self._read_whole(data, pos)
+        return str(number), end
 
 
 def _unknown(data: bytes, pos: int) -> Malformed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -59,13 +60,15 @@ class JacksonCodec(Codec[T]):
     #: The format's functions: to bytes from a node, and back.
     _dumps: Callable[[Any], bytes]
     _loads: Callable[[bytes], Any]
+    #: Of some formats: the node, and whether its own bytes are these.
+    _parse: Callable[[bytes], tuple[Any, bool]] | None = None
     #: How Redisson sets Jackson up, and whether the format has bytes for a UUID without the name of its class.
     _set_up: Dialect = JACKSON_2
     _uuid_bytes = False
     #: The type that the whole value is declared as.
     _slot: Signature = OBJECT
     _plans: Plans | None = None
-    #: Why a value of these bytes may be written to others, whatever its node is. Only JSON has bytes that rule it out.
+    #: Why a value of these bytes may be written to others, whatever its node is. Of Ion and Avro no bytes rule it out.
     _doubt: Callable[[bytes], str] = staticmethod(lambda _data: "its numbers or texts stand in another form")
     #: Of JSON: how a text is written, and the functions of ordinary values.
     _quoted: Callable[[str], str] | None = None
@@ -101,11 +104,12 @@ class JacksonCodec(Codec[T]):
         if type(data) is not bytes:
             data = bytes(data)
         try:
-            node = self._loads(data)
+            node, is_usual = (self._loads(data), False) if self._parse is None else self._parse(data)
             plans = self._plans
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._slot)
             reader = Reader(plans)
+            reader.is_json = self._quoted is not None
             # An object of a declared class is compared when it is looked for, whatever its parts are.
             reader.is_compared = type(node) is Object and _is_of_a_declared_class(node)
             found: T = reader.whole(node)
@@ -113,7 +117,9 @@ class JacksonCodec(Codec[T]):
             raise decode_error(error, self.name, data) from error
         if reader.other:
             return marked(found, reader.other)
-        doubt = _ANY_FORM if reader.is_compared else reader.doubt or self._doubt(data)
+        doubt = _ANY_FORM if reader.is_compared else reader.doubt
+        if not doubt and not is_usual:
+            doubt = self._doubt(data)
         return compared(found, data, self, doubt) if doubt else found
 
 
@@ -123,6 +129,7 @@ class MsgPackJacksonCodec(JacksonCodec):
     _set_up = JACKSON_2_BINARY
     _dumps = staticmethod(msgpack.dumps)
     _loads = staticmethod(msgpack.loads)
+    _parse = staticmethod(msgpack.parse)
 
 
 class CborJacksonCodec(JacksonCodec):
@@ -132,6 +139,7 @@ class CborJacksonCodec(JacksonCodec):
     _uuid_bytes = True
     _dumps = staticmethod(cbor.dumps)
     _loads = staticmethod(cbor.loads)
+    _parse = staticmethod(cbor.parse)
 
 
 class SmileJacksonCodec(JacksonCodec):
@@ -141,6 +149,7 @@ class SmileJacksonCodec(JacksonCodec):
     _uuid_bytes = True
     _dumps = staticmethod(smile.dumps)
     _loads = staticmethod(smile.loads)
+    _parse = staticmethod(smile.parse)
 
 
 class IonJacksonCodec(JacksonCodec):
@@ -171,6 +180,7 @@ class CborJackson3Codec(_UntypedCodec):
 
     _dumps = staticmethod(cbor.dumps)
     _loads = staticmethod(cbor.loads)
+    _parse = staticmethod(functools.partial(cbor.parse, typed=False))
 
 
 class SmileJackson3Codec(_UntypedCodec):
@@ -178,6 +188,7 @@ class SmileJackson3Codec(_UntypedCodec):
 
     _dumps = staticmethod(smile.dumps)
     _loads = staticmethod(smile.loads)
+    _parse = staticmethod(smile.parse)
 
 
 class AvroJacksonCodec(JacksonCodec[T]):

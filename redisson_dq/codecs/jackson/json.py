@@ -30,6 +30,7 @@ _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 #: An escape with more than one spelling, a character beyond U+FFFF.
 _ESCAPES = re.compile(rb"\\[u/]")
+_MINUS_ZERO = re.compile(rb"-0(?![.0-9eE])")
 _BEYOND = re.compile(b"[\xf0-\xf4]")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -74,6 +75,8 @@ def doubt(data: bytes) -> str:
     """
     if _may_be_spaced(data):
         return "it has spaces, or is written otherwise than Jackson does"
+    if b"-0" in data and _MINUS_ZERO.search(data) is not None:
+        return "the whole number -0 is written as 0"
     if (b"\\" in data and _ESCAPES.search(data) is not None) or (
         not data.isascii() and _BEYOND.search(data) is not None
     ):

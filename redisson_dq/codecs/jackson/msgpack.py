@@ -22,7 +22,7 @@ from redisson_dq.codecs.jackson.binary import deeper, read_bytes, read_text, utf
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.java.numbers import BigInteger, Byte, Float, Long, Short
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dumps", "loads", "parse"]
 
 
 def dumps(node: Any) -> bytes:
@@ -34,7 +34,13 @@ def dumps(node: Any) -> bytes:
 
 def loads(data: bytes) -> Any:
     """The node of the bytes. Raises Malformed. O(size)."""
-    return binary.read_whole(_read, data)
+    return parse(data)[0]
+
+
+def parse(data: bytes) -> tuple[Any, bool]:
+    """The same, and whether the node's own bytes are these, as far as they tell."""
+    reader = _Reader()
+    return binary.read_whole(reader.read, data), reader.is_usual
 
 
 _ONE = tuple(bytes((n,)) for n in range(256))
@@ -148,51 +154,69 @@ _NUMBER_FORMS = {first: struct.Struct(form) for first, form in _NUMBERS.items()}
 _FLOAT_FORM = struct.Struct(">f")
 
 
-def _read(data: bytes, pos: int, depth: int) -> tuple[Any, int]:
-    start = pos
-    first = data[pos]
-    pos += 1
-    if first < 0x80:
-        return first, pos
-    if first >= 0xE0:
-        return first - 0x100, pos
-    if first < 0xC0:
-        if first >= 0xA0:
-            return read_text(data, pos, first & 0x1F)
-        kind = _ARRAY if first >= 0x90 else _OBJECT
-        count = first & 0x0F
-    elif first in _SIZED:
-        kind, size = _SIZED[first]
-        length, pos = read_bytes(data, pos, size)
-        count = int.from_bytes(length, "big")
-        if kind == _TEXT:
-            return read_text(data, pos, count)
-        if kind == _BYTES:
-            return read_bytes(data, pos, count)
-    elif first in _NUMBER_FORMS:
-        form = _NUMBER_FORMS[first]
-        return form.unpack_from(data, pos)[0], pos + form.size
-    elif first == 0xCA:
-        return Float(_FLOAT_FORM.unpack_from(data, pos)[0]), pos + 4
-    elif first in _VALUES:
-        return _VALUES[first], pos
-    else:
-        raise Malformed(f"0x{first:02X} begins no value (extension types are not read)", start)
-    if count > len(data) - pos:
-        raise Malformed(f"{count} elements are announced, {len(data) - pos} bytes are there", start)
-    depth = deeper(depth, start)
-    if kind == _ARRAY:
-        items = []
+#: The fewest characters, elements or properties that are counted so.
+_LEAST = {0xD9: 32, 0xDA: 1 << 8, 0xDB: 1 << 16, 0xDC: 16, 0xDD: 1 << 16, 0xDE: 16, 0xDF: 1 << 16}
+
+
+class _Reader:
+    """Reads one value. ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell."""
+
+    __slots__ = ("is_usual",)
+
+    def __init__(self) -> None:
+        self.is_usual = True
+
+    def read(self, data: bytes, pos: int, depth: int) -> tuple[Any, int]:
+        start = pos
+        first = data[pos]
+        pos += 1
+        if first < 0x80:
+            return first, pos
+        if first >= 0xE0:
+            return first - 0x100, pos
+        if first < 0xC0:
+            if first >= 0xA0:
+                return read_text(data, pos, first & 0x1F)
+            kind = _ARRAY if first >= 0x90 else _OBJECT
+            count = first & 0x0F
+        elif first in _SIZED:
+            kind, size = _SIZED[first]
+            length, pos = read_bytes(data, pos, size)
+            count = int.from_bytes(length, "big")
+            if kind == _BYTES or count < _LEAST[first]:
+                self.is_usual = False
+            if kind == _TEXT:
+                return read_text(data, pos, count)
+            if kind == _BYTES:
+                return read_bytes(data, pos, count)
+        elif first in _NUMBER_FORMS:
+            form = _NUMBER_FORMS[first]
+            number = form.unpack_from(data, pos)[0]
+            if number - number != 0 or (first != 0xCB and _whole(number)[0] != first):
+                self.is_usual = False
+            return number, pos + form.size
+        elif first == 0xCA:
+            self.is_usual = False
+            return Float(_FLOAT_FORM.unpack_from(data, pos)[0]), pos + 4
+        elif first in _VALUES:
+            return _VALUES[first], pos
+        else:
+            raise Malformed(f"0x{first:02X} begins no value (extension types are not read)", start)
+        if count > len(data) - pos:
+            raise Malformed(f"{count} elements are announced, {len(data) - pos} bytes are there", start)
+        depth = deeper(depth, start)
+        if kind == _ARRAY:
+            items = []
+            for _ in range(count):
+                item, pos = self.read(data, pos, depth)
+                items.append(item)
+            return items, pos
+        pairs = []
         for _ in range(count):
-            item, pos = _read(data, pos, depth)
-            items.append(item)
-        return items, pos
-    pairs = []
-    for _ in range(count):
-        at = pos
-        name, pos = _read(data, pos, depth)
-        if type(name) is not str:
-            raise Malformed("a property's name is no text", at)
-        item, pos = _read(data, pos, depth)
-        pairs.append((name, item))
-    return Object(pairs), pos
+            at = pos
+            name, pos = self.read(data, pos, depth)
+            if type(name) is not str:
+                raise Malformed("a property's name is no text", at)
+            item, pos = self.read(data, pos, depth)
+            pairs.append((name, item))
+        return Object(pairs), pos

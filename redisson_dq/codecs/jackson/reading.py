@@ -5,6 +5,7 @@ Nothing is looked up by name but the tables below and the declared classes; any 
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -18,7 +19,7 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.enums import constant_of
 from redisson_dq.codecs.jackson.keys import map_key
-from redisson_dq.codecs.jackson.node import Number, Object, Typed, array_node, class_of, object_node
+from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed, array_node, class_of, object_node
 from redisson_dq.codecs.jackson.plans import UNREAD, ClassPlan, Plan, Plans
 from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
@@ -69,7 +70,7 @@ _FLOATS = frozenset(("float", "java.lang.Float"))
 #: The values with one form only. Those of other classes may be written in another form than they were read in.
 _ONE_FORM = frozenset(
     (
-        *("boolean", "byte", "short", "int", "long", "char", "[B", "[C", "java.math.BigInteger"),
+        *("boolean", "byte", "short", "int", "long", "char", "[B", "[C"),
         *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Short", "Integer", "Long", "Character", "String")),
     )
 )
@@ -84,6 +85,10 @@ _TEXT_OF: dict[type, Callable[[Any], str]] = {
 #: A float of few characters in Java's form.
 _SHORT_FLOAT = re.compile(r"-?(?:0\.0|0\.0{0,2}[1-9](?:[0-9]*[1-9])?|[1-9][0-9]*\.(?:0|[0-9]*[1-9]))")
 _PLAIN_ARRAYS = frozenset(("[I", "[J", "[S", "[Z", "[D", "[F", "[Ljava.lang.String;"))
+#: The classes whose values stand without them.
+_BARE = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
+_TWICE = "a map has two entries with one key"
+_NAMED = "the class of some value stands in another way"
 #: The nodes that hold others.
 _SHAPES = frozenset((list, Object, Typed))
 _NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
@@ -111,6 +116,8 @@ class Reader:
     other = ""
     #: Whether it is compared in any case.
     is_compared = False
+    #: Whether the format is JSON, where bytes stand as texts.
+    is_json = False
 
     def __init__(self, plans: Plans) -> None:
         self._plans = plans
@@ -126,8 +133,7 @@ class Reader:
         value = whole.read(self, node, 1)
         if value is UNREAD:
             value = self.read(node, whole.slot, 1)
-            kind = type(node)
-            if kind is int or (type(value) in self._dialect.bare and kind in _SHAPES):
+            if type(value) in self._dialect.bare and type(node) in _SHAPES:
                 self.doubt = "as the whole value some numbers and texts stand without their class"
         return value
 
@@ -148,6 +154,8 @@ class Reader:
         if slot is OBJECT and kind not in _SHAPES:
             return self.number(node)
         if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
+            if node.name in _BARE:
+                self.doubt = _NAMED
             return self._of_class(node.name, node.content, slot, depth)
         if slot.name in REFERENCES:
             self.doubt = f"what a {slot.name} holds may stand with the name of its class or without"
@@ -161,6 +169,8 @@ class Reader:
         nameless = self._dialect.generic and depth > 1
         if kind is list:
             if len(node) == 2 and type(node[0]) is str and not (nameless and _CLASS_NAME.match(node[0]) is None):
+                if node[0] in _BARE or type(node[1]) is Object:
+                    self.doubt = _NAMED
                 return self._of_class(node[0], node[1], slot, depth)
             if nameless:
                 return self._java_object("", node, depth)
@@ -168,6 +178,8 @@ class Reader:
         if kind is Object:
             name, fields = class_of(node)
             if name is not None:
+                if node[0][0] != CLASS:
+                    self.doubt = _NAMED
                 return self._of_class(name, fields, slot, depth)
             if nameless:
                 return self._java_object("", node, depth)
@@ -185,7 +197,10 @@ class Reader:
 
     def number(self, node: Any) -> Any:
         """What stands without a class and holds no others, as it is; a number with a point is a Double."""
-        if type(node) is not Number:
+        kind = type(node)
+        if kind is not Number:
+            if kind is int and not INT_MIN <= node <= INT_MAX:
+                self.doubt = "a number of more than 32 bits stands without its class"
             return node
         value = float(node)
         self._check_digits(node, value)
@@ -194,7 +209,7 @@ class Reader:
     def _check_digits(self, node: Number, value: float, text: Callable[[float], str] = double_text) -> None:
         """Note a float of another form. JDKs before 19 write more digits, but not for those of few characters."""
         if text is double_text:
-            is_same = repr(value) == node or text(value) == node
+            is_same = (repr(value) == node and (1e-3 <= abs(value) < 1e7 or not value)) or text(value) == node
         else:
             is_same = (len(node) <= _SAME_DIGITS and _SHORT_FLOAT.fullmatch(node) is not None) or text(value) == node
         if not is_same:
@@ -220,7 +235,11 @@ class Reader:
         if kind is list:
             return self._items(node, OBJECT, depth)
         if kind is Object:
-            return dict(self._entries(node, OBJECT, OBJECT, depth))
+            pairs = self._entries(node, OBJECT, OBJECT, depth)
+            found = dict(pairs)
+            if len(found) != len(pairs):
+                self.doubt = _TWICE
+            return found
         return self.number(node)
 
     def _of_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
@@ -230,7 +249,10 @@ class Reader:
             value = scalar(node)
             if value is None:
                 raise wrong(name)
-            if type(node) is Number and isinstance(value, float):
+            if name == "[B" and type(node) is str:
+                if not self.is_json or base64.b64encode(value).decode() != node:
+                    self.doubt = "some bytes stand in another form"
+            elif type(node) is Number and isinstance(value, float):
                 self._check_digits(node, value, float_text if name in _FLOATS else double_text)
             elif name not in _ONE_FORM:
                 self.doubt = f"{shorten(str(node), 80)} is written in another form as a {name}"
@@ -255,7 +277,7 @@ class Reader:
                 # Of two entries with one key, Java keeps the last.
                 entries = list(dict(pairs).items())
                 if len(entries) != len(pairs):
-                    self.doubt = "a map has two entries with one key"
+                    self.doubt = _TWICE
                 return map_of(name, kind, entries)
             items = self._items(array_node(name, node), element_of(slot), depth)
             if kind is list:

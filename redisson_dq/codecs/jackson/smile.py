@@ -28,7 +28,7 @@ from redisson_dq.codecs.jackson.binary import (
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dumps", "loads", "parse"]
 
 _HEADER = b":)\n\x01"
 _EMPTY_TEXT, _NULL, _FALSE, _TRUE, _INT, _LONG, _BIG_INTEGER = range(0x20, 0x27)
@@ -50,9 +50,15 @@ def dumps(node: Any) -> bytes:
 
 def loads(data: bytes) -> Any:
     """The node of the bytes. Raises Malformed. O(size)."""
+    return parse(data)[0]
+
+
+def parse(data: bytes) -> tuple[Any, bool]:
+    """The same, and whether the node's own bytes are these, as far as they tell."""
     if not data.startswith(_HEADER):
         raise Malformed("the bytes do not begin with the header that Jackson writes", 0)
-    return binary.read_whole(_Reader().read, data, len(_HEADER))
+    reader = _Reader()
+    return binary.read_whole(reader.read, data, len(_HEADER)), reader.is_usual
 
 
 _ONE = tuple(bytes((n,)) for n in range(256))
@@ -182,19 +188,32 @@ _VALUES = {_EMPTY_TEXT: "", _NULL: None, _FALSE: False, _TRUE: True}
 
 
 class _Reader:
-    """Reads one value, and remembers its names."""
+    """Reads one value, and remembers its names.
+
+    ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell.
+    """
+
+    __slots__ = ("_names", "_seen", "is_usual")
 
     def __init__(self) -> None:
         self._names: list[str] = []
+        self._seen: set[str] = set()
+        self.is_usual = True
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Any, int]:
         start = pos
         first = data[pos]
         pos += 1
         if _ASCII <= first < _UNICODE:
-            return read_text(data, pos, first - _ASCII + 1)
+            text, pos = read_text(data, pos, first - _ASCII + 1)
+            if not text.isascii():
+                self.is_usual = False
+            return text, pos
         if _UNICODE <= first < _SMALL_INT:
-            return read_text(data, pos, first - _UNICODE + 2)
+            text, pos = read_text(data, pos, first - _UNICODE + 2)
+            if text.isascii() or first == _SMALL_INT - 1:
+                self.is_usual = False
+            return text, pos
         if _SMALL_INT <= first < _LONG_ASCII:
             return _unzigzag(first - _SMALL_INT), pos
         if first in _VALUES:
@@ -215,9 +234,16 @@ class _Reader:
                 items.append(item)
             return items, pos + 1
         if first in (_LONG_ASCII, _LONG_UNICODE):
-            return _read_long_text(data, pos)
+            text, pos = _read_long_text(data, pos)
+            if _text(text)[0] != first:
+                self.is_usual = False
+            return text, pos
         if first in _READ:
-            return _READ[first](data, pos)
+            value, pos = _READ[first](data, pos)
+            to_bytes = _USUAL.get(first)
+            if to_bytes is None or value - value != 0 or to_bytes(value) != data[start:pos]:
+                self.is_usual = False
+            return value, pos
         raise Malformed(f"0x{first:02X} begins nothing that Jackson writes here", start)
 
     def _read_name(self, data: bytes, pos: int) -> tuple[str, int]:
@@ -227,7 +253,10 @@ class _Reader:
         if _NEAR_NAME <= first < _ASCII_NAME:
             return self._known(first - _NEAR_NAME, start), pos
         if _FAR_NAME <= first < _LONG_NAME:
-            return self._known((first - _FAR_NAME) << 8 | data[pos], start), pos + 1
+            number = (first - _FAR_NAME) << 8 | data[pos]
+            if number < 64 or number & 0xFF >= 0xFE:
+                self.is_usual = False
+            return self._known(number, start), pos + 1
         if _ASCII_NAME <= first < _UNICODE_NAME:
             name, pos = read_text(data, pos, first - _ASCII_NAME + 1)
         elif _UNICODE_NAME <= first < _ARRAY:
@@ -238,8 +267,13 @@ class _Reader:
             return "", pos
         else:
             raise Malformed(f"0x{first:02X} begins no name", start)
+        # A long name, one that was there before, and one in the other form may be written so or not.
+        if first == _LONG_NAME or name in self._seen or name.isascii() != (first < _UNICODE_NAME) or not name:
+            self.is_usual = False
         if len(self._names) == _NAMES:
             self._names.clear()
+            self.is_usual = False
+        self._seen.add(name)
         self._names.append(name)
         return name, pos
 
@@ -330,3 +364,5 @@ _READ: dict[int, Callable[[bytes, int], tuple[Any, int]]] = {
     _DECIMAL: _read_decimal,
     _BINARY: _read_safe,
 }
+#: The values whose bytes say all of them.
+_USUAL: dict[int, Callable[[Any], bytes]] = {_INT: _whole, _LONG: _whole, _DOUBLE: _double}
