@@ -119,6 +119,8 @@ class ReadyQueue(Handle[T]):
     async def contains(self, value: T) -> bool:
         """Whether a value with equal bytes is ready.
 
+        Raises EncodeError for a value that was read from other bytes than it is written to.
+
         :Redisson: ``RQueue.contains(Object)``
         :Cost: O(n); one round trip
         """
@@ -173,6 +175,8 @@ class ReadyQueue(Handle[T]):
 
     async def remove(self, value: T, count: int = 1) -> bool:
         """Removes the first ``count`` values with equal bytes (the last ones below zero, all for 0); True if any.
+
+        Raises EncodeError for a value that was read from other bytes than it is written to.
 
         :Redisson: ``RQueue.remove(Object)``
         :Cost: O(n); one round trip

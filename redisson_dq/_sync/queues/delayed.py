@@ -52,8 +52,10 @@ class DelayedQueue(WaitingQueue[T]):
     and RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are
     no value are a DecodeError, which tells where they are kept.
 
-    Calls that look for a value (``contains``, ``remove`` ...) compare bytes. Equal values that Python made have equal
-    bytes. A value that was read from Java has those it was read from, but for the few kinds that docs/codecs.md lists.
+    Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
+    values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
+    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. A constant of an enum, a
+    truth value and a message of protobuf cannot be told from others, and are not found then.
     """
 
     def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
