@@ -121,9 +121,10 @@ class LeaseRequests(ObjectRequests[T]):
         self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None, to: str | None = None
     ) -> Request[Redriven]:
         dead = self._side.dead_keys
-        target = self._side.keys if to is None else self._side.keys_of(to)
-        if target.ready == dead.dead:
-            raise ArgumentError(f"queue {self._side.name!r}: to= is the dead-letter list itself")
+        own = self._side.keys
+        target = own if to is None else self._side.keys_of(to)
+        if target.ready != own.ready and target.ready in (*attrs.astuple(dead), *attrs.astuple(own)):
+            raise ArgumentError(f"queue {self._side.name!r}: to= is the dead-letter list itself, or a key of the queue")
         keys = LeaseKeys(queue=target, dead=dead)
         return calls.redrive(keys, self._letter_ids(ids), self._most(limit)).then(_redriven)
 

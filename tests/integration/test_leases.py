@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
+import attrs
 import pytest
 
-from redisson_dq import SettleOutcome
+from redisson_dq import Durability, SettleOutcome
 from redisson_dq.codecs import Codec, StringCodec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.wire.envelope import unwrap
@@ -330,6 +332,19 @@ def test_a_block_that_raises_nacks_with_its_reason(queue: Any) -> None:
     assert (again.attempt, again.failures, again.reason) == (2, 1, "KeyError: 'sku'")
 
 
+def test_a_block_that_raises_tells_why_its_nack_was_not_confirmed(
+    flavour: Flavour, url: str, queue: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.add("a")
+    with flavour.connect(url, codec=StringCodec(), durable=Durability(replicas=1, timeout=0.01)) as careful:
+        delivery = careful.blocking_queue("orders").receive()
+        with pytest.raises(ValueError, match="broken"), delivery:
+            raise ValueError("broken")
+    assert delivery.outcome is SettleOutcome.RETURNED
+    (message,) = caplog.messages
+    assert message.startswith(f"queue 'orders': nack of {delivery.id}, whose block failed: give_back on 'orders': the ")
+
+
 def test_a_block_that_is_interrupted_hands_back(queue: Any) -> None:
     queue.add("a")
     with pytest.raises(KeyboardInterrupt), queue.receive():
@@ -504,7 +519,7 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
     for timeout in (0, -1, "x", float("inf"), None):
         with pytest.raises(ArgumentError, match="visibility timeout"):
             queue.receive(timeout=0, visibility_timeout=timeout)
-    for name in ("orders", ""):
+    for name in ("orders", "", KEYS.arrivals, KEYS.timeout):
         with pytest.raises(ArgumentError, match="'orders'"):
             client.blocking_queue("orders", dead_letter=name)
     queue.add("a")
@@ -518,7 +533,7 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
         lambda: queue.ack_all(["x"]),
         lambda: queue.ack_all("x"),
         lambda: queue.redrive(["zz"]),
-        lambda: queue.redrive(to="redisson_dq_dead:{orders}"),
+        *(partial(queue.redrive, to=key) for key in (*attrs.astuple(DEAD), KEYS.arrivals, KEYS.timeout)),
         lambda: queue.in_flight(-1, 5),
         lambda: queue.dead_letters(0, 5000),
         # The class, where one of its objects is meant. Each call would fail, and not say why.

@@ -230,6 +230,22 @@ def test_a_state_has_the_leases_in_it(queue: Any, delayed: Any) -> None:
     assert delivery.ack() is SettleOutcome.ACKED
 
 
+@pytest.mark.parametrize("how", ["java", "expire", "delete"])
+def test_leases_whose_values_are_gone_are_not_counted(admin: Any, queue: Any, delayed: Any, how: str) -> None:
+    queue.add_all(["a", "b"])
+    held = queue.receive(2, timeout=0)
+    if how == "java":
+        # What RDelayedQueue.delete() removes.
+        admin.delete(KEYS.timeout, KEYS.envelopes)
+    elif how == "expire":
+        assert delayed.expire(0.001)
+        eventually(lambda: not admin.exists(KEYS.timeout))
+    else:
+        assert delayed.delete()
+    assert (queue.in_flight_size(), queue.in_flight()) == (0, [])
+    assert queue.ack_all(held) == [SettleOutcome.LOST] * 2
+
+
 def test_the_ready_side_takes_arrivals_with_it(admin: Any, client: Any, queue: Any) -> None:
     admin.rpush(KEYS.arrivals, "a")
     admin.rpush(KEYS.ready, "b")

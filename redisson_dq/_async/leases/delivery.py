@@ -255,8 +255,8 @@ class Delivery(Generic[T]):
         try:
             await async_finish(self.nack(count=counts, reason=reason))
         except RedissonDQError as failure:
-            # The block's own error is raised, and the lease ends by its deadline.
-            logger.warning("queue %r: %s cannot be given back: %s", self._lease.name, self.id, failure)
+            # The block's own error is raised. A lease that still runs ends by its deadline.
+            logger.warning("queue %r: nack of %s, whose block failed: %s", self._lease.name, self.id, failure)
 
 
 def lease_of(delivery: Delivery[Any]) -> Lease:

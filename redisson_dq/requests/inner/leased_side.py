@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import attrs
+
 from redisson_dq._options import Options
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
@@ -42,8 +44,8 @@ class LeasedSide(OpenQueue[T]):
         super().__init__(name, codec, options)
         if delivery_limit is not None:
             check_count(delivery_limit, name, "a delivery limit")
-        if dead_letter is not None and self.keys_of(dead_letter).ready == self.keys.ready:
-            raise ArgumentError(f"queue {name!r}: dead_letter= is the queue itself")
+        if dead_letter is not None and self.keys_of(dead_letter).ready in attrs.astuple(self.keys):
+            raise ArgumentError(f"queue {name!r}: dead_letter= is the queue itself, or one of its keys")
         self.delivery_limit = delivery_limit or 0
         self.dead_letter = dead_letter
         self._last_source: LeaseSource | None = None
