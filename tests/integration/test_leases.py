@@ -157,8 +157,10 @@ def test_a_receiver_waits_until_something_comes(
 
 @pytest.mark.parametrize(("values", "scripts"), [(["a"], 1), (["a", "b", "c"], 2)])
 def test_a_receiver_of_many_asks_for_more_only_where_more_is_left(
-    admin: Any, queue: Any, threads: ThreadPoolExecutor, values: list[str], scripts: int
+    admin: Any, client: Any, threads: ThreadPoolExecutor, values: list[str], scripts: int
 ) -> None:
+    # A handle that transfers may run its first script late.
+    queue = client.blocking_queue("orders", transfer=False)
     waiting = threads.submit(queue.receive, 10)
     eventually(lambda: admin.info("clients")["blocked_clients"])
     admin.config_resetstat()
@@ -522,6 +524,8 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
     for name in ("orders", "", KEYS.arrivals, KEYS.timeout):
         with pytest.raises(ArgumentError, match="'orders'"):
             client.blocking_queue("orders", dead_letter=name)
+    with pytest.raises(ArgumentError, match="needs renew=True"):
+        queue.receive(timeout=0, on_lost=print)
     queue.add("a")
     delivery = queue.receive()
     bad: list[Callable[[], Any]] = [

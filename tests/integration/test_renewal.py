@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 import redis
 
 import redisson_dq
@@ -40,6 +41,21 @@ def test_a_lease_is_renewed_until_it_is_ended(admin: Any, queue: Any) -> None:
     assert renewed.ack() is SettleOutcome.ACKED
     assert again.ack() is SettleOutcome.ACKED
     assert not admin.exists(KEYS.leases)
+
+
+@pytest.mark.parametrize("how", ["extend", "extend_all", "pipeline"])
+def test_a_lease_that_was_made_shorter_is_renewed_in_time(client: Any, queue: Any, how: str) -> None:
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=60, renew=True)
+    if how == "extend":
+        assert delivery.extend(2)
+    elif how == "extend_all":
+        assert queue.extend_all([delivery], 2) == [SettleOutcome.EXTENDED]
+    else:
+        with client.pipeline() as pipe:
+            pipe.add(delivery.requests.extend(2))
+    eventually(lambda: delivery.remaining.total_seconds() > 2.5)
+    assert delivery.ack() is SettleOutcome.ACKED
 
 
 def test_many_leases_are_renewed_with_few_calls(admin: Any, queue: Any) -> None:

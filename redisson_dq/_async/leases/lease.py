@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -29,6 +30,8 @@ class Lease:
         self.is_given_up = False
         #: Is called with the delivery when it cannot be kept.
         self.on_lost: AsyncCallback[Any] | None = None
+        #: Is called when a call has brought the deadline forward.
+        self.on_sooner: Callable[[], None] | None = None
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
         self._record: LeaseRecord | None = None
 
@@ -76,5 +79,8 @@ class Lease:
     def extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
         """Notes another deadline."""
         if outcome:
+            is_sooner = deadline_ms < self.deadline_ms
             self.deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()
+            if is_sooner and self.on_sooner is not None:
+                self.on_sooner()
         return self.settled(outcome)

@@ -86,6 +86,7 @@ class Renewal:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
         for each in deliveries:
             lease_of(each).on_lost = on_lost
+            lease_of(each).on_sooner = self._look
         with self._mutex:
             if self._closed:
                 return
@@ -108,11 +109,15 @@ class Renewal:
         with self._mutex:
             self._closed = True
             tasks = list(self._tasks)
-        for alarm in (self._renewing, self._watching):
-            alarm.bring_forward(-math.inf)
+        self._look()
         self._lost.put(None)
         for task in tasks:
             await task.stop(_LAST_ANSWER)
+
+    def _look(self) -> None:
+        """Lets both background tasks look at what there is to do, now."""
+        for alarm in (self._renewing, self._watching):
+            alarm.bring_forward(-math.inf)
 
     async def _run(self) -> None:
         tried: dict[Settling, float] = {}

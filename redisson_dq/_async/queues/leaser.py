@@ -15,7 +15,7 @@ from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, async_sleep
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.errors import DecodeError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.routing import Routing
@@ -72,6 +72,8 @@ class Leaser(Generic[T]):
         wanted = 1 if limit is None else check_count(limit, name)
         if on_lost is not None:
             check_function(on_lost, name)
+            if not renew:
+                raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._check()
