@@ -31,6 +31,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = [
     "Move",
+    "PlainSource",
     "Pop",
     "PutBack",
     "ReceiverKinds",
@@ -159,16 +160,14 @@ def seconds(timeout: float) -> str:
     return f"{max(timeout, 0.001):.3f}" if timeout else "0"
 
 
-@attrs.frozen
-class Pop:
-    """One end of one list, or of the first of several that has a value."""
+class PlainSource:
+    """What holds for most sources: they wait on one list, and the blocking command alone takes the value."""
 
-    keys: tuple[str, ...]
-    end: End
+    __slots__ = ()
 
     @property
     def key(self) -> str:
-        return self.keys[0]
+        raise NotImplementedError
 
     def ends_with(self, key: str) -> bool:
         return key == self.key
@@ -176,7 +175,7 @@ class Pop:
     def leases(self, key: str) -> bool:
         return False
 
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
+    def receiver(self: Source, kinds: ReceiverKinds[S]) -> S:
         return kinds.single(self)
 
     def length(self) -> Request[int]:
@@ -186,14 +185,29 @@ class Pop:
     def sets_aside(self) -> bool:
         return False
 
-    def look(self, count: int) -> None:
+    def look(self, count: int) -> Request[list[Taken]] | None:
         return None
+
+    def behind(self) -> Request[list[Taken]] | None:
+        return None
+
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+        return None
+
+
+@attrs.frozen
+class Pop(PlainSource):
+    """One end of one list, or of the first of several that has a value."""
+
+    keys: tuple[str, ...]
+    end: End
+
+    @property
+    def key(self) -> str:
+        return self.keys[0]
 
     def words(self, timeout: float) -> tuple[Word, ...]:
         return ("BLPOP" if self.end == "first" else "BRPOP", *self.keys, seconds(timeout))
-
-    def behind(self) -> None:
-        return None
 
     def taken(self, reply: list[bytes]) -> list[Taken]:
         return [Taken(key=reply[0].decode(), data=reply[1])]
@@ -203,9 +217,6 @@ class Pop:
             return None
         request = commands.pop_many(self.key, self.end, count)
         return request.then(lambda found: [Taken(key=self.key, data=data) for data in found])
-
-    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
-        return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
         return put_back(self.end, surplus, known, bounded)
@@ -233,7 +244,7 @@ def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bou
 
 
 @attrs.frozen
-class Move:
+class Move(PlainSource):
     """From one end of a list to an end of another. A value that nobody waits for is safe where it was moved to."""
 
     source: str
@@ -249,39 +260,14 @@ class Move:
     def keys(self) -> tuple[str, ...]:
         return self.source, self.destination
 
-    def ends_with(self, key: str) -> bool:
-        return key == self.key
-
-    def leases(self, key: str) -> bool:
-        return False
-
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
-        return kinds.single(self)
-
-    def length(self) -> Request[int]:
-        return commands.length_of(self.source)
-
-    @property
-    def sets_aside(self) -> bool:
-        return False
-
-    def look(self, count: int) -> None:
-        return None
-
     def words(self, timeout: float) -> tuple[Word, ...]:
         ends = SIDES[self.from_end], SIDES[self.to_end]
         return "BLMOVE", self.source, self.destination, *ends, seconds(timeout)
-
-    def behind(self) -> None:
-        return None
 
     def taken(self, reply: bytes) -> list[Taken]:
         return [Taken(key=self.source, data=reply)]
 
     def more(self, count: int) -> Request[list[Taken]] | None:
-        return None
-
-    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:

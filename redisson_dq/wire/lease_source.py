@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.blocking import PutBack, ReceiverKinds, seconds
+from redisson_dq.wire import calls
+from redisson_dq.wire.blocking import PlainSource, PutBack, seconds
 from redisson_dq.wire.calls import Admitted, LimitWords, Seen
 from redisson_dq.wire.calls.due import Due, DueRange
 from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
@@ -24,7 +24,6 @@ __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 
 logger = logging.getLogger("redisson_dq")
 
-S = TypeVar("S")
 T = TypeVar("T")
 #: What tells how many values became dead letters.
 R = TypeVar("R", Admitted, Due)
@@ -37,7 +36,7 @@ _calls = itertools.count(secrets.randbits(32))
 
 
 @attrs.frozen(cache_hash=True)
-class LeaseSource:
+class LeaseSource(PlainSource):
     """The first values of a list, each leased for so many ms. After ``limit`` deliveries (0: never) a value is a dead
     letter. A value that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
 
@@ -67,17 +66,8 @@ class LeaseSource:
     def keys(self) -> tuple[str, ...]:
         return self.lease_keys.queue.ready, self.lease_keys.queue.arrivals
 
-    def ends_with(self, key: str) -> bool:
-        return key == self.key
-
     def leases(self, key: str) -> bool:
         return key == self.key
-
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
-        return kinds.single(self)
-
-    def length(self) -> Request[int]:
-        return commands.length_of(self.key)
 
     @property
     def sets_aside(self) -> bool:
@@ -134,9 +124,6 @@ class LeaseSource:
 
     def more(self, count: int) -> Request[list[Taken]]:
         return self.look(count)
-
-    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
-        return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
         leased = [taken for taken in surplus if isinstance(taken, Leased)]

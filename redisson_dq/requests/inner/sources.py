@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, Union
 
 import attrs
 
 from redisson_dq.wire import calls
-from redisson_dq.wire.blocking import Move, Pop, PutBack, ReceiverKinds, Taken
+from redisson_dq.wire.blocking import Move, PlainSource, Pop, PutBack, Taken
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
 __all__ = ["BoundedSource"]
 
-S = TypeVar("S")
-
 
 @attrs.frozen
-class BoundedSource:
+class BoundedSource(PlainSource):
     """A pop or a move from a bounded queue.
 
     A value that is taken makes room. A value that goes back takes room again.
@@ -36,30 +34,8 @@ class BoundedSource:
     def keys(self) -> tuple[str, ...]:
         return self.of.keys
 
-    def ends_with(self, key: str) -> bool:
-        return self.of.ends_with(key)
-
-    def leases(self, key: str) -> bool:
-        return self.of.leases(key)
-
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
-        return kinds.single(self)
-
-    def length(self) -> Request[int]:
-        return self.of.length()
-
-    @property
-    def sets_aside(self) -> bool:
-        return self.of.sets_aside
-
-    def look(self, count: int) -> Request[list[Taken]] | None:
-        return self.of.look(count)
-
     def words(self, timeout: float) -> tuple[Word, ...]:
         return self.of.words(timeout)
-
-    def behind(self) -> None:
-        return self.of.behind()
 
     def taken(self, reply: Any) -> list[Taken]:
         return self.of.taken(reply)
