@@ -1,4 +1,4 @@
-"""A Java class has changed, but its declaration has not. Each codec then reads what docs/codecs.md says."""
+"""A Java class has changed, but its declaration has not. Each codec then reads what docs/declaring-classes.md says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from redisson_dq.java.registry import declaration_for
 from tests.interop import changed
 from tests.peer import VERSIONS, JavaPeer
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "codecs.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "declaring-classes.md"
 
 #: By column of the table: the codecs, with what Java makes of them.
 COLUMNS: dict[str, list[Callable[[Any], tuple[Codec, Any]]]] = {
