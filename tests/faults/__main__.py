@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ends = time.monotonic() + 60 * options.minutes if options.minutes else None
     failed: list[Result] = []
     items = runs = 0
-    for fault, loads, one_seed in _plan(options.only, seed, options.seed is not None, ends is not None):
+    plan = _everything if options.everything else _plan
+    for fault, loads, one_seed in plan(options.only, seed, options.seed is not None, ends is not None):
         result = run(fault, loads, one_seed, times=options.times)
         runs += 1
         items += sum(verdict.counts["offered"] for verdict in result.verdicts.values())
@@ -65,11 +66,29 @@ def _plan(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterat
         rng.shuffle(faults)
 
 
+# So many loads meet a fault at the same time. More of them would be slow.
+_TOGETHER = 4
+
+
+def _everything(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterator[tuple[Fault, list[str], int]]:
+    """Each fault with each load that its place has, some of them at a time, in any company."""
+    faults = [name for name in only if name in FAULTS] or list(FAULTS)
+    chosen = [name for name in only if name in LOADS] or list(LOADS)
+    rng = random.Random(seed)
+    for name in faults:
+        fault = FAULTS[name]
+        loads = [load for load in chosen if fault.loads is None or load in fault.loads]
+        rng.shuffle(loads)
+        for first in range(0, len(loads), _TOGETHER):
+            yield fault, loads[first : first + _TOGETHER], rng.randrange(1_000_000)
+
+
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument(
         "--minutes", type=float, help="go on for so long, in ever new combinations (default: each fault once)"
     )
+    parser.add_argument("--everything", action="store_true", help="each fault with each load (or with those of --only)")
     parser.add_argument("--seed", type=int, help="repeat the run that printed it")
     parser.add_argument("--only", type=_names, default=[], help="faults and loads, separated by commas")
     parser.add_argument("--times", type=int, help="how often the fault comes in a run")

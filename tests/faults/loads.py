@@ -44,6 +44,8 @@ class Load:
     #: A load that has taken so many items counts as running.
     warm: ClassVar[int] = 30
     queue_options: ClassVar[dict[str, Any]] = {}
+    #: How many take beside its consumers.
+    others: ClassVar[int] = 0
     #: Steps that wait without a timeout, so they never give up.
     endless: ClassVar[tuple[str, ...]] = ("_take",)
 

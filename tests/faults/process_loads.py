@@ -79,7 +79,7 @@ class _Worker:
 
     def _command(self) -> list[str]:
         arguments = {
-            "url": self._load.url,
+            "way": self._load.way,
             "mode": self.mode,
             "name": self._load.queue_name,
             "seed": self._rng.randrange(1 << 30),
@@ -113,6 +113,7 @@ class Processes(Load):
     # Processes take long to begin on a machine that does other things as well.
     warm = 5
     modes: ClassVar[tuple[str, ...]] = ("take", "take", "offer")
+    others = 3
     #: How many items a process may have in hand when it dies.
     in_hand: ClassVar[dict[str, int]] = {"take": 1}
     #: What asks a process to end at the end of the run.
@@ -125,9 +126,10 @@ class Processes(Load):
         self._workers = [_Worker(self, mode, place) for place, mode in enumerate(self.modes, 1)]
 
     @property
-    def url(self) -> str:
-        url: str = self._world.gate.url
-        return url
+    def way(self) -> dict[str, Any]:
+        """How its processes connect."""
+        way: dict[str, Any] = self._world.way
+        return way
 
     @property
     def is_offering(self) -> bool:
@@ -189,8 +191,8 @@ class LeaseProcesses(Processes):
             time.sleep(0.1)
 
     def _look(self) -> None:
-        with redis.Redis.from_url(self._world.server.url) as admin:
-            notes = Counter(note.decode() for note in admin.lrange(f"{self.queue_name}-done", 0, -1))
+        # In the queue's own slot.
+        notes = Counter(note.decode() for note in self._world.elements(f"{{{self.queue_name}}}-done"))
         for name, count in notes.items():
             if count > 1:
                 self.ledger.found("twice", f"{name} was done {count} times")
@@ -231,12 +233,12 @@ class BesideJava(Load):
     """A real Redisson that offers, moves and takes on the same queue."""
 
     rules = BESIDE_JAVA
+    others = 1
     consumers = ("take", "poll", "poll_many")
 
     def start(self) -> None:
         self._peer = JavaPeer()
-        address = self._world.gate.url.rpartition("/")[0]
-        self._peer.call("open", address=address, codec="StringCodec")
+        self._peer.call("open", **self._world.java, codec="StringCodec")
         self._peer.call("open_delayed", queue=self.queue_name)
         self._leaves = threading.Event()
         super().start()

@@ -18,6 +18,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import redis
+import redis.sentinel
+
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -29,16 +32,26 @@ def tell(*lines: str) -> None:
     os.write(1, "".join(f"{line}\n" for line in lines).encode())
 
 
-def connected(url: str) -> Any:
+def connected(way: dict[str, Any]) -> Any:
     """A client, as soon as the fault lets it in."""
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return redisson_dq.connect(url, codec=StringCodec(), probe_interval=2)
-        except RedissonDQError:
+            return _connect(way)
+        except (RedissonDQError, redis.RedisError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+def _connect(way: dict[str, Any]) -> Any:
+    options: dict[str, Any] = {"codec": StringCodec(), "probe_interval": 2}
+    if "url" in way:
+        return redisson_dq.connect(way["url"], **options)
+    if "cluster" in way:
+        return redisson_dq.Client(redis.RedisCluster.from_url(way["cluster"]), **options)
+    sentinel = redis.sentinel.Sentinel([("127.0.0.1", way["sentinel"])])
+    return redisson_dq.Client(sentinel.master_for("main"), **options)
 
 
 class Interrupted(BaseException):
@@ -55,7 +68,7 @@ def take(client: Any, name: str, rng: random.Random) -> None:
 def lease(client: Any, name: str, rng: random.Random) -> None:
     """Acks in one transaction with a note of it, so that each item that is gone has one note."""
     queue = client.blocking_queue(name, delivery_limit=None)
-    done = client.blocking_queue(f"{name}-done", transfer=False)
+    done = client.blocking_queue(f"{{{name}}}-done", transfer=False)
     while True:
         with contextlib.suppress(RedissonDQError):
             for each in queue.receive(rng.choice((1, 5, 20)), visibility_timeout=4):
@@ -142,7 +155,7 @@ def fork(client: Any, name: str, rng: random.Random) -> None:
                 tell("wrong take() of the parent's client works in a forked process")
             except ClosedError:
                 code = 0
-            with redisson_dq.connect(client_url, codec=StringCodec(), probe_interval=2) as own:
+            with _connect(client_way) as own:
                 value = own.blocking_queue(name).poll(timeout=0.2)
                 if value is not None:
                     tell(f"took {value}")
@@ -199,7 +212,7 @@ MODES: dict[str, Callable[..., None]] = {
 
 if __name__ == "__main__":
     arguments = json.loads(sys.argv[1])
-    client_url = arguments["url"]
-    made = connected(client_url)
+    client_way = arguments["way"]
+    made = connected(client_way)
     more = [arguments["first"]] if arguments["mode"] == "offer" else []
     MODES[arguments["mode"]](made, arguments["name"], random.Random(arguments["seed"]), *more)

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -76,6 +76,21 @@ class World:
 
     def connect(self, flavour: Flavour) -> Any:
         return flavour.connect(self.gate.url, codec=StringCodec(), probe_interval=2)
+
+    @property
+    def way(self) -> dict[str, Any]:
+        """How a process of its own connects: ``url``, ``cluster`` or ``sentinel``."""
+        return {"url": self.gate.url}
+
+    @property
+    def java(self) -> dict[str, Any]:
+        """How Redisson connects."""
+        return {"address": self.gate.url.rpartition("/")[0]}
+
+    def elements(self, key: str) -> list[bytes]:
+        """A list's, for any thread: over a connection of its own."""
+        with redis.Redis.from_url(self.server.url) as reader:
+            return list(reader.lrange(key, 0, -1))
 
     def clock(self) -> float:
         """The server's clock, in epoch seconds: this machine's, as far as nobody has set it."""
@@ -201,6 +216,20 @@ class ClusterWorld(World):
     def connect(self, flavour: Flavour) -> Any:
         return flavour.cluster(self.cluster.url, codec=StringCodec(), probe_interval=2)
 
+    @property
+    def way(self) -> dict[str, Any]:
+        return {"cluster": self.cluster.url}
+
+    def elements(self, key: str) -> list[bytes]:
+        for server in self.cluster.servers:
+            with redis.Redis.from_url(server.url) as reader, suppress(redis.exceptions.MovedError):
+                return list(reader.lrange(key, 0, -1))
+        return []
+
+    @property
+    def java(self) -> dict[str, Any]:
+        return {"address": self.cluster.url.rpartition("/")[0], "cluster": True}
+
     def settle(self) -> None:
         """Nothing is known of them here."""
 
@@ -252,6 +281,22 @@ class SentinelWorld(World):
 
     def connect(self, flavour: Flavour) -> Any:
         return flavour.sentinel(self.sentinel_port, "main", codec=StringCodec(), probe_interval=2)
+
+    @property
+    def way(self) -> dict[str, Any]:
+        return {"sentinel": self.sentinel_port}
+
+    def elements(self, key: str) -> list[bytes]:
+        found: list[list[bytes]] = []
+        for server in self.servers:
+            with redis.Redis.from_url(server.url) as reader:
+                found.append(reader.lrange(key, 0, -1))
+        # Nothing is taken from such a list. A replica may have less of it.
+        return max(found, key=len)
+
+    @property
+    def java(self) -> dict[str, Any]:
+        return {"address": f"redis://127.0.0.1:{self.sentinel_port}?main"}
 
     @property
     def admin(self) -> Any:

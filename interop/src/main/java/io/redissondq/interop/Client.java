@@ -17,7 +17,9 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
+import org.redisson.config.SubscriptionMode;
 
 /** One Redisson with the delayed queues it keeps open. */
 @SuppressWarnings("deprecation")
@@ -116,7 +118,8 @@ final class Client implements AutoCloseable {
         if (codec != null) {
             config.setCodec(codec);
         }
-        BaseConfig<?> server = cluster ? nodes(config, address) : single(config, address);
+        BaseConfig<?> server = cluster ? nodes(config, address)
+                : address.contains("?") ? sentinel(config, address) : single(config, address);
         if (!prefix.isEmpty()) {
             mapNames(server, prefix);
         }
@@ -128,6 +131,21 @@ final class Client implements AutoCloseable {
                 .setAddress(address)
                 .setConnectionMinimumIdleSize(1)
                 .setDnsMonitoringInterval(-1);
+    }
+
+    /** By an address of a Sentinel and the name of its master: redis://127.0.0.1:26379?main. */
+    private static SentinelServersConfig sentinel(Config config, String address) {
+        String[] parts = address.split("\\?");
+        return config.useSentinelServers()
+                .setMasterName(parts[1])
+                .addSentinelAddress(parts[0])
+                .setCheckSentinelsList(false)
+                .setReadMode(ReadMode.MASTER)
+                .setSubscriptionMode(SubscriptionMode.MASTER)
+                .setScanInterval(500)
+                .setMasterConnectionMinimumIdleSize(1)
+                .setSlaveConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionMinimumIdleSize(1);
     }
 
     private static ClusterServersConfig nodes(Config config, String address) {
