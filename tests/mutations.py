@@ -42,6 +42,13 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "worker: a value that is let past its handler's limit takes a token",
+        "redisson_dq/_async/worker/intake.py",
+        "if admission.has_limit and handler.parking.is_open:",
+        "if False:",
+        "tests/integration/test_worker_limits.py::test_a_busy_handler_with_a_limit_holds_up_no_other",
+    ),
+    Mutation(
         "worker: values of a busy handler come again at one time, however many they are",
         "redisson_dq/working/parking.py",
         "self._last = max(now + pause, self._last) + count * _APART",

@@ -94,11 +94,6 @@ class Handler:
         return self.running >= self.concurrency
 
     @property
-    def parks(self) -> bool:
-        """Whether its values may be parked while it is full. Not those that took a token or a slot of a limit."""
-        return self.admission is None or (self.admission.rate is None and self.admission.limit is None)
-
-    @property
     def name(self) -> str:
         """The function's name, for logs and hooks."""
         return getattr(self.function, "__qualname__", None) or type(self.function).__qualname__

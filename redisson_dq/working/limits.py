@@ -118,6 +118,11 @@ class Admission:
         return cls(name=name, rate=rate, limit=limit, key=key, unique_for=seconds, unique_by=unique_by)
 
     @property
+    def has_limit(self) -> bool:
+        """Whether a value takes a token or a slot."""
+        return self.rate is not None or self.limit is not None
+
+    @property
     def words(self) -> LimitWords:
         """The script's arguments for rate and slots."""
         slots = 0 if self.limit is None else self.limit.slots
@@ -134,7 +139,7 @@ class Admission:
         return Seen(
             digest=digest_of(data),
             key=key,
-            limit=number if self.rate or self.limit else 0,
+            limit=number if self.has_limit else 0,
             unique=unique,
             unique_ms=round((self.unique_for or 0) * 1000),
         )

@@ -205,6 +205,36 @@ def test_a_rate_gives_every_token_of_ten_seconds(client: Any, queue: Any, url: s
     assert count >= 1100 - 20
 
 
+@pytest.mark.parametrize(
+    ("options", "partitions"),
+    [({"limit": Limit(1)}, None), ({"rate": Rate(2, per=600)}, None), ({"limit": Limit(1)}, 3)],
+)
+def test_a_busy_handler_with_a_limit_holds_up_no_other(
+    client: Any, admin: Any, options: dict[str, Any], partitions: int | None
+) -> None:
+    gate, ledger = Gate(), Ledger()
+    worker = Worker(client)
+    worker.queue("orders", partitions=partitions)
+
+    @worker.handler("orders", when=lambda value: value.startswith("slow"), **options)
+    def slow(value: str) -> None:
+        gate.wait()
+
+    worker.handler("orders")(ledger.handle)
+    queue = client.blocking_queue("orders", partitions=partitions)
+    for value in ["slow 1", "slow 2", *(f"quick {number}" for number in range(10))]:
+        queue.add(value)
+    with queue, running(worker, gate):
+        assert sorted(ledger.some(10)) == sorted(f"quick {number}" for number in range(10))
+        assert gate.entered == 1
+        gate.open()
+        # What was let past took neither a slot nor one of the two tokens of ten minutes.
+        eventually(lambda: gate.entered == 2)
+        for name in redisson_dq.partition_names("orders", partitions) if partitions else ["orders"]:
+            at_rest(admin, name)
+    assert gate.most == 1
+
+
 # -- unique values -----------------------------------------------------------------------------------------------------
 
 

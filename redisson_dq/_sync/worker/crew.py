@@ -206,7 +206,7 @@ class Crew:
 
     def _holds_until(self, intake: Intake, handler: Handler) -> float | None:
         """Until when a full handler holds up the others of its queue. None: not at all, or until it is free."""
-        if handler.is_full and handler.parks and len(intake.handlers) > 1:
+        if handler.is_full and len(intake.handlers) > 1:
             handler.parking.begin(time.monotonic())
         return handler.parking.moment
 
@@ -225,13 +225,13 @@ class Crew:
             self._park(handler, some)
 
     def _route(self, intake: Intake, delivery: Delivery[Any], parked: dict[Handler, list[Delivery[Any]]]) -> None:
-        """Values that find no free slot go to ``parked``."""
+        """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
         try:
             handler = choose(intake.handlers, delivery.value)
         except Unroutable as failure:
             handler, error = failure.handler, failure
-        if handler is not None and not self._has_slot(intake, handler):
+        if handler is not None and not (intake.admitted(delivery) and self._has_slot(intake, handler)):
             parked.setdefault(handler, []).append(delivery)
             return
         self._tell_received(intake, delivery, handler)

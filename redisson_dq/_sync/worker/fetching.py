@@ -213,6 +213,7 @@ class Fetcher:
         admitted = intake.leaser.run_again(request, source.visible_ms / 1000, None)
         for data in admitted.dropped:
             self._duplicate(intake, data)
+        intake.note_leased(admitted.leased)
         return admitted.leased
 
     def _hand_over(self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:

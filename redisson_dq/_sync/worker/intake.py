@@ -20,6 +20,7 @@ from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.partitions import partition_names
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.limits import BadKey, digest_of
@@ -60,6 +61,9 @@ class Intake:
         self.handlers: list[Handler] = []
         #: Values of each batch handler that wait for more.
         self.gathered: dict[Handler, list[Delivery[Any]]] = {}
+        # Bytes of values that were seen while their handler had no free slot, and the leases of such values.
+        self._passed: set[bytes] = set()
+        self._let_past: set[str] = set()
         # Each value needs them several times. By whether values are seen first.
         self._sources: dict[bool, dict[str, tuple[LeasedSide[Any], LeaseSource]]] = {}
         for side in self.leaser.sides:
@@ -104,9 +108,21 @@ class Intake:
         """What the script that admits is told of the values that were seen. Each is told of once."""
         limits: dict[str, LimitWords] = {}
         seen: list[Seen] = []
+        self._passed.clear()
         for each in dict.fromkeys(data):
             seen.append(self._seen(each, side, limits))
         return list(limits.values()), seen
+
+    def note_leased(self, leased: Sequence[Leased]) -> None:
+        """Is told what of the values that were seen last came."""
+        self._let_past.update(each.id.hex() for each in leased if each.data in self._passed)
+
+    def admitted(self, delivery: Delivery[Any]) -> bool:
+        """Whether a value may be handled. One that was let past its handler's limit may not, and is parked."""
+        if delivery.id not in self._let_past:
+            return True
+        self._let_past.discard(delivery.id)
+        return False
 
     def _seen(self, data: bytes, side: LeasedSide[Any], limits: dict[str, LimitWords]) -> Seen:
         # What cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
@@ -117,8 +133,12 @@ class Intake:
         try:
             handler = choose(self.handlers, values[0])
             admission = None if handler is None else handler.admission
-            if admission is None:
+            if handler is None or admission is None:
                 return plain
+            if admission.has_limit and handler.parking.is_open:
+                # It comes only to be parked, and takes neither a token nor a slot.
+                self._passed.add(data)
+                return admission.seen(values[0], data, 0)
             if admission.name not in limits:
                 limits[admission.name] = admission.words
             return admission.seen(values[0], data, list(limits).index(admission.name) + 1)
