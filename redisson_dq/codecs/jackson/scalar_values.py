@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq import java
+from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.jackson import iso
 from redisson_dq.codecs.jackson.node import Number
 from redisson_dq.codecs.jackson.throwables import read_trace_element
@@ -259,6 +260,12 @@ def _text(make: Callable[[str], Any]) -> Callable[[Any], Any]:
     return lambda node: make(node) if type(node) is str else None
 
 
+def _no_bits(node: Any) -> java.BitSet:
+    if node == (("empty", True),):
+        return java.BitSet()
+    raise Malformed("a java.util.BitSet, of whose bits Jackson writes nothing", near=java.BitSet.java_name, stale=False)
+
+
 def _truth(make: Callable[[bool], Any]) -> Callable[[Any], Any]:
     return lambda node: make(node) if type(node) is bool else None
 
@@ -297,5 +304,5 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
     java.AtomicLong.java_name: _whole(LONG_MIN, LONG_MAX, java.AtomicLong),
     java.AtomicBoolean.java_name: _truth(java.AtomicBoolean),
     **_TIMES,
-    java.BitSet.java_name: lambda node: java.BitSet() if node == (("empty", True),) else None,
+    java.BitSet.java_name: _no_bits,
 }

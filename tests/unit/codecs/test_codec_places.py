@@ -30,7 +30,7 @@ from redisson_dq.codecs import (
     SerializationCodec,
 )
 from redisson_dq.codecs.marks import other_bytes
-from redisson_dq.errors import EncodeError
+from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import conversions, hierarchy, java_class
 from redisson_dq.java.hierarchy import class_name, is_assignable, kind_of
 from redisson_dq.java.orders import sorted_naturally
@@ -260,6 +260,13 @@ def test_properties_hold_what_java_reads_of_them(codec: Codec) -> None:
         refused = refusal(lambda value=value: codec.encode([java.Properties({"a": value})]))  # type: ignore[misc]
         assert (refused is None) == isinstance(codec, (Kryo5Codec, SerializationCodec))
         assert refused is None or "cannot be a java.lang.String (at $[0]['a'])" in str(refused)
+
+
+def test_a_bit_set_that_jackson_wrote_has_no_bits() -> None:
+    data = b'["java.util.ArrayList",[["java.util.BitSet",{"empty":%b}]]]'
+    assert JsonJacksonCodec().decode(data % b"true") == [java.BitSet()]
+    with pytest.raises(DecodeError, match=r"a java\.util\.BitSet, of whose bits Jackson writes nothing \(offset"):
+        JsonJacksonCodec().decode(data % b"false")
 
 
 def test_numbers_in_properties_come_back_as_what_java_reads() -> None:
