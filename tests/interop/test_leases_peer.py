@@ -31,6 +31,8 @@ from tests.interop.conftest import OpenJava
 from tests.interop.java_args import string
 from tests.interop.sides import HOUR, NO_PROBE
 from tests.peer import VERSIONS
+from tests.unit.codecs import acme
+from tests.unit.codecs.vectors import vectors
 
 #: The oldest of them reads the legacy format alone.
 ENVELOPES = {version: "legacy" if version == VERSIONS[-1] else "current" for version in VERSIONS}
@@ -225,10 +227,21 @@ def blocked(look: redis.Redis, count: int) -> None:
 def test_values_whose_bytes_are_not_stable(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, version: str
 ) -> None:
-    """Sets and maps come in any order: every call works by the bytes that Java has written."""
+    """Every call works by the bytes that Java has written: sets and maps come in any order, enums under two names."""
     producer = java(redis7.url, version=version)
-    values: list[Any] = [{f"member {number}" for number in range(30)}, {f"key {n}": {n, n + 50, -n} for n in range(30)}]
-    producer.offer_all([(value, 1) for value in values])
+    values: list[Any] = [
+        {f"member {number}" for number in range(30)},
+        {f"key {n}": {n, n + 50, -n} for n in range(30)},
+        acme.Planet.EARTH,
+    ]
+    # A constant with a body, as Java has written it: Kryo names the body's class.
+    (constant,) = (
+        vector.data
+        for vector in vectors("Kryo5Codec")
+        if (vector.redisson, vector.name) == (version, "enum/with-body") and vector.data
+    )
+    look.rpush(queue, constant)
+    producer.offer_all([(value, 1) for value in values[:2]])
     keys = QueueKeys.of(queue)
     with flavour.connect(redis7.url, envelope=ENVELOPES[version]) as client:
         ready = client.blocking_queue(queue)
