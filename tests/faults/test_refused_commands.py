@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
 
@@ -124,6 +126,32 @@ def test_an_offer_stands_whose_announcement_is_refused(flavour: Flavour, caplog:
             assert [queue.poll(timeout=PATIENCE) for _ in range(4)] == ["item-0", "item-1", "item-2", "with an id"]
     told = [record for record in caplog.records if "PUBLISH" in record.getMessage().upper()]
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("partitions", [None, by_night(2)])
+def test_a_refused_receive_is_not_repeated_for_nobody(flavour: Flavour, partitions: int | None) -> None:
+    """The right is taken away while it waits. The value that has come is for whoever looks next."""
+    with World() as world, ThreadPoolExecutor(1) as thread:
+        admin = world.admin
+        admin.execute_command("ACL", "SETUSER", "limited", "on", ">secret", "~*", "&*", "+@all")
+        url = world.server.url.replace("//", "//limited:secret@")
+        with flavour.connect(url, codec=StringCodec()) as client:
+            options = {} if partitions is None else {"partitions": partitions}
+            queue = client.blocking_queue("orders", transfer=False, **options)
+            assert queue.receive(timeout=0.01) is None
+            waiting = thread.submit(queue.receive)
+            eventually(lambda: admin.info("clients")["blocked_clients"])
+            admin.execute_command("ACL", "SETUSER", "limited", "-evalsha", "-eval")
+            admin.rpush("orders" if partitions is None else queue.partitions[0].keys.ready, "a")
+            with pytest.raises(RedisReplyError, match="evalsha"):
+                waiting.result(PATIENCE)
+            before = admin.info("stats")["total_connections_received"]
+            time.sleep(0.3)
+            # It was some 650 a second.
+            assert admin.info("stats")["total_connections_received"] < before + 5
+            admin.execute_command("ACL", "SETUSER", "limited", "+evalsha", "+eval")
+            delivery = queue.receive(timeout=PATIENCE)
+            assert (delivery.value, delivery.attempt) == ("a", 1)
 
 
 def _content(admin: Any) -> dict[bytes, object]:

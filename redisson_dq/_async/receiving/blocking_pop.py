@@ -385,6 +385,8 @@ class BlockingPop:
         except ResponseError as error:
             if request is None or is_passing(error):
                 raise
+            # Redis would refuse it again at once. What was set aside comes with the next look, whoever makes it.
+            self._owes_look = False
             # The error may be about a key that only this request uses. A plain look at the keys tells which one.
             raise await explained(self._connections, request, error) from error
         finally:
