@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+import redis
 
 from redisson_dq import OfferOutcome, Outcome, partition_names
 from redisson_dq.codecs import StringCodec
@@ -17,6 +18,7 @@ from redisson_dq.errors import (
     DuplicateItemError,
     QueueFullError,
     RedisConnectionError,
+    RedisReplyError,
     RedissonDQError,
 )
 from redisson_dq.wire.partitions import partition_of
@@ -199,6 +201,21 @@ def test_an_error_tells_how_many_are_in(producer: Any) -> None:
         producer.offer_all([(KEYS[i % 3], 60) for i in range(30)], key=lambda value: value)
     assert isinstance(caught.value, RedissonDQError)
     assert [len(found) for found in waiting(producer)] == [0, 10, 10, 0]
+
+
+def test_an_error_tells_that_the_call_must_not_be_repeated(flavour: Flavour, server: EmbeddedServer) -> None:
+    """This user may write to one of the partitions."""
+    name = partition_names("orders", 2)[0]
+    rights = ["reset", "on", ">secret", "+@all", "&*", f"~{name}", f"~*{{{name}}}*"]
+    with redis.Redis.from_url(server.url) as admin:
+        admin.execute_command("ACL", "SETUSER", "limited", *rights)
+        url = server.url.replace("//", "//limited:secret@")
+        with flavour.connect(url, codec=StringCodec()) as client:
+            producer = client.delayed_queue("orders", partitions=2, transfer=False)
+            with pytest.raises(RedisReplyError, match="; 5 of 10 values were offered") as caught:
+                producer.offer_all((str(i), 60) for i in range(10))
+        assert caught.value.maybe_done
+        admin.acl_deluser("limited")
 
 
 def test_an_error_before_anything_is_sent_tells_so_too(flavour: Flavour, own_server: EmbeddedServer) -> None:

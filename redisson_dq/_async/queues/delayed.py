@@ -19,7 +19,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.delayed import By, DelayedRequests, OnDuplicate
-from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import Due, DueRange
 from redisson_dq.wire.envelope import Quarantined
@@ -139,7 +139,8 @@ class DelayedQueue(WaitingQueue[T]):
         offers in a :class:`Pipeline`.
 
         Everything is checked and encoded before anything is sent. Raises like :meth:`offer`. When Redis refuses a batch
-        or cannot be reached, the batches before it are in. The message says how many values that is.
+        or cannot be reached, the batches before it are in. The message says how many values that is, and ``maybe_done``
+        is true, as another call with all values would add these twice.
 
         >>> await delayed.offer_all([("a", 10), ("b", 20)], context={"trace": "00-4bf92f"})
         2
@@ -154,7 +155,7 @@ class DelayedQueue(WaitingQueue[T]):
             try:
                 offered += await self._runtime.connections.run(request)
             except RedissonDQError as error:
-                error.args = (f"{error}; {offered} of {len(pairs)} values were offered before",)
+                note_offered(error, f"{offered} of {len(pairs)} values were offered before", offered)
                 raise
         return offered
 

@@ -18,7 +18,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import OnDuplicate
-from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.requests.inner.routing import DelayedRouting
 from redisson_dq.requests.partitioned import PartitionedDelayedRequests
 
@@ -100,7 +100,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
         Everything is checked and encoded before anything is sent, then a batch of each partition at a time. After an
         error no more are sent, and its message says how many values were offered; which of them, nobody can tell. With
-        ``maybe_done`` a batch of some partition may be in as well.
+        ``maybe_done`` a batch of some partition may be in as well; it is true too when others are in.
 
         :Cost: O(k log n), k values; one round trip to each node for 1,000 values (or 1 MB) of each partition
         :Guarantee: each batch atomic; never sent twice
@@ -126,7 +126,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             if failures:
                 # An error with ``maybe_done`` tells more than one without.
                 failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
-                failure.args = (f"{failure}; {offered} of {len(pairs)} values were offered",)
+                note_offered(failure, f"{offered} of {len(pairs)} values were offered", offered)
                 raise failure
         return offered
 

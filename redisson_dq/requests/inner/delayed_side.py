@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 from redisson_dq._options import Options
 from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, to_ms
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ArgumentError, DuplicateItemError, EnvelopeError, QueueFullError
+from redisson_dq.errors import (
+    ArgumentError,
+    DuplicateItemError,
+    EnvelopeError,
+    QueueFullError,
+    RedisConnectionError,
+    RedisReplyError,
+    RedissonDQError,
+)
 from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner import walks
@@ -30,7 +38,7 @@ from redisson_dq.wire.request import Request, Word
 if TYPE_CHECKING:
     from redisson_dq.scheduling.recurrence import Recurrence
 
-__all__ = ["DelayedSide", "warn_of_expired", "warn_of_quarantine"]
+__all__ = ["DelayedSide", "note_offered", "warn_of_expired", "warn_of_quarantine"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -45,6 +53,13 @@ _MOST_DUE = 1000
 
 _LONGEST_ID = 512
 _LARGEST_CONTEXT = 16_384
+
+
+def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
+    """Adds to an error how many values of a call are in. If some are, the call may have been carried out in part."""
+    error.args = (f"{error}; {text}",)
+    if offered and isinstance(error, (RedisConnectionError, RedisReplyError)):
+        error.maybe_done = True
 
 
 class DelayedSide(LeasedSide[T]):
