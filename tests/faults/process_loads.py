@@ -7,6 +7,7 @@ can be. Of values that were received under a lease it is nothing.
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -17,10 +18,12 @@ import time
 from collections import Counter
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar
 
 import redis
 
+from redisson_dq import partition_names
 from tests.conftest import environment
 from tests.faults.loads import LOADS, Load
 from tests.faults.rules import BESIDE_JAVA, LEASED
@@ -30,6 +33,8 @@ __all__ = ["Processes"]
 
 # How long a process may take to end when it is asked to, on a machine that does other things as well.
 _LAST_STEPS = 30.0
+#: Of the queues that processes fill themselves.
+PARTITIONS = 3
 # Each process names its items from another number on.
 _NUMBERS = 1_000_000
 
@@ -83,6 +88,8 @@ class _Worker:
             "mode": self.mode,
             "name": self._load.queue_name,
             "seed": self._rng.randrange(1 << 30),
+            "partitions": PARTITIONS,
+            "stop": self._load.stop_file,
             "first": (self._place * 1000 + self._generation) * _NUMBERS,
         }
         return [sys.executable, "-m", "tests.faults.worker", json.dumps(arguments)]
@@ -123,6 +130,9 @@ class Processes(Load):
         super().__init__(name, world, ledger, seed)
         self.seed = seed
         self.is_over = False
+        self._directory = tempfile.TemporaryDirectory()
+        #: When it is there, its processes offer nothing any more.
+        self.stop_file = os.path.join(self._directory.name, "stop")
         self._workers = [_Worker(self, mode, place) for place, mode in enumerate(self.modes, 1)]
 
     @property
@@ -149,6 +159,7 @@ class Processes(Load):
 
     def stop_offering(self) -> None:
         super().stop_offering()
+        Path(self.stop_file).touch()
         for worker in self._workers:
             if worker.mode == "offer":
                 worker.end(signal.SIGKILL)
@@ -161,6 +172,7 @@ class Processes(Load):
         for worker in self._workers:
             worker.end(self.last_signal)
         super().close()
+        self._directory.cleanup()
 
 
 class LeaseProcesses(Processes):
@@ -206,27 +218,38 @@ class LeaseProcesses(Processes):
         self._acked.add(name)
 
 
-class Signals(Processes):
-    """A process whose main thread is interrupted at random instants of its waits, by real signals."""
+class InEveryWay(Processes):
+    """Processes that wait on partitions too, hear of values as listeners, and offer in pipelines and recurrently."""
 
-    modes = ("signals", "signals")
+    @property
+    def queues(self) -> list[str]:
+        return [self.queue_name, *partition_names(f"{self.queue_name}-parts", PARTITIONS)]
+
+
+class Signals(InEveryWay):
+    """A process whose main thread is interrupted at random instants of its calls, by real signals.
+
+    In another one they cancel the main task of a loop.
+    """
+
+    modes = ("signals", "signals", "asyncio_signals")
     in_hand: ClassVar[dict[str, int]] = {}
     last_signal = signal.SIGTERM
 
 
-class Forks(Processes):
+class Forks(InEveryWay):
     """A process that forks while it waits."""
 
     modes = ("fork", "offer")
-    # Its own thread, and the child that it may have just then.
-    in_hand: ClassVar[dict[str, int]] = {"fork": 2}
+    # Its own threads, its listener, and the child that it may have just then.
+    in_hand: ClassVar[dict[str, int]] = {"fork": 4}
 
 
-class Leaving(Processes):
+class Leaving(InEveryWay):
     """Processes that end while their threads wait."""
 
     modes = ("leave", "leave")
-    in_hand: ClassVar[dict[str, int]] = {"leave": 2}
+    in_hand: ClassVar[dict[str, int]] = {"leave": 4}
 
 
 class BesideJava(Load):

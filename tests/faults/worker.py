@@ -7,6 +7,7 @@ killed right after it.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -15,13 +16,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import redis
+import redis.asyncio
+import redis.asyncio.sentinel
 import redis.sentinel
 
 import redisson_dq
+import redisson_dq.aio
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
@@ -52,6 +56,64 @@ def _connect(way: dict[str, Any]) -> Any:
         return redisson_dq.Client(redis.RedisCluster.from_url(way["cluster"]), **options)
     sentinel = redis.sentinel.Sentinel([("127.0.0.1", way["sentinel"])])
     return redisson_dq.Client(sentinel.master_for("main"), **options)
+
+
+@contextlib.asynccontextmanager
+async def _connected(way: dict[str, Any]) -> AsyncIterator[Any]:
+    """The same with asyncio."""
+    if "cluster" in way:
+        made: Any = redis.asyncio.RedisCluster.from_url(way["cluster"])
+    elif "sentinel" in way:
+        made = redis.asyncio.sentinel.Sentinel([("127.0.0.1", way["sentinel"])]).master_for("main")
+    else:
+        made = redis.asyncio.Redis.from_url(way["url"])
+    try:
+        async with redisson_dq.aio.Client(made, codec=StringCodec(), probe_interval=2) as client:
+            yield client
+    finally:
+        await made.aclose()
+
+
+class _Ways:
+    """Everything that a process does beside taking what others offer: partitions, recurring offers, pipelines."""
+
+    def __init__(self, client: Any, name: str, rng: random.Random) -> None:
+        self._client, self._load, self._rng = client, name.removeprefix("faults-"), rng
+        self._number = arguments["first"]
+        self._delayed = client.delayed_queue(name)
+        self.parts = client.blocking_queue(f"{name}-parts", partitions=arguments["partitions"])
+        self._parts_delayed = client.delayed_queue(f"{name}-parts", partitions=arguments["partitions"])
+        self._beats = client.blocking_queue(f"{name}-beat")
+        self._metronome = client.delayed_queue(f"{name}-beat")
+
+    def offer(self) -> None:
+        """Offers one item in any way, unless the load has stopped to offer."""
+        if os.path.exists(arguments["stop"]):
+            return
+        self._number += 1
+        item, delay = f"item:{self._load}:{self._number}", self._rng.choice((0.0, 0.05, self._rng.random() * 0.3))
+        tell(f"asked {item} {delay} {time.time()}")
+        try:
+            if self._rng.random() < 0.5:
+                self._parts_delayed.offer(item, delay=delay)
+            else:
+                with self._client.pipeline(transaction=self._rng.random() < 0.5) as pipe:
+                    pipe.add(self._delayed.requests.offer(item, delay=delay))
+            tell(f"in {item}")
+        except ClosedError:
+            raise
+        except RedissonDQError as error:
+            if not getattr(error, "maybe_done", False):
+                tell(f"refused {item}")
+
+    def beat(self) -> None:
+        """Takes an occurrence of what recurs all the time."""
+        self._metronome.offer_recurring("beat", "beat", every=0.05)
+        self._beats.poll(timeout=0.1)
+
+
+def _heard(value: str) -> None:
+    tell(f"took {value}")
 
 
 class Interrupted(BaseException):
@@ -103,7 +165,7 @@ def offer(client: Any, name: str, rng: random.Random, first: int) -> None:
 
 def signals(client: Any, name: str, rng: random.Random) -> None:
     """A handler raises at random instants of the waits, real signals one after the other; the client works on."""
-    plain = client.blocking_queue(name)
+    plain, ways = client.blocking_queue(name), _Ways(client, name, rng)
     armed = is_over = False
 
     def interrupt(*_: Any) -> None:
@@ -124,13 +186,24 @@ def signals(client: Any, name: str, rng: random.Random) -> None:
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 0.02), rng.choice((0, 0.0005)))
                 while True:
                     # No signal handler can run between the call and the append to the list.
-                    got += plain.poll(3, timeout=0.05)
-                    got += [plain.take()]
+                    step = rng.randrange(6)
+                    if step == 0:
+                        got += plain.poll(3, timeout=0.05)
+                    elif step == 1:
+                        got += [plain.take()]
+                    elif step == 2:
+                        got += ways.parts.poll(3, timeout=0.05)
+                    elif step == 3:
+                        ways.beat()
+                    elif step == 4:
+                        plain.unsubscribe(plain.subscribe_on_elements(_heard))
+                    else:
+                        ways.offer()
             finally:
                 armed = False
         except Interrupted:
             armed = False
-        except RedisConnectionError:
+        except RedissonDQError:
             armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         told, got = got, []
@@ -138,12 +211,49 @@ def signals(client: Any, name: str, rng: random.Random) -> None:
     client.close()
 
 
+def asyncio_signals(client: Any, name: str, rng: random.Random) -> None:
+    """A signal cancels the main task of a loop, again and again. Each loop has a client of its own."""
+    client.close()
+    is_over = False
+
+    def leave(*_: Any) -> None:
+        nonlocal is_over
+        is_over = True
+
+    signal.signal(signal.SIGTERM, leave)
+
+    async def keep_on(call: Callable[[], Any]) -> None:
+        while True:
+            found = await call()
+            # No await between the value and its line.
+            tell(*(f"took {each}" for each in (found if isinstance(found, list) else [found])))
+
+    async def main() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGALRM, task.cancel)
+        try:
+            async with _connected(client_way) as own:
+                signal.setitimer(signal.ITIMER_REAL, rng.choice((0.0005, 0.005, 0.3)) * rng.uniform(0.1, 1))
+                queue = own.blocking_queue(name)
+                await asyncio.gather(keep_on(queue.take), keep_on(lambda: queue.poll(3, timeout=0.1)))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    while not is_over:
+        with contextlib.suppress(asyncio.CancelledError, RedissonDQError, redis.RedisError):
+            asyncio.run(main())
+
+
 def fork(client: Any, name: str, rng: random.Random) -> None:
     """Forks while its threads wait. The client refuses to work in the child, which makes one of its own."""
-    queue = client.blocking_queue(name)
+    queue, ways = client.blocking_queue(name), _Ways(client, name, rng)
     threading.Thread(target=take, args=(client, name, rng), daemon=True).start()
+    threading.Thread(target=_take_parts, args=(ways,), daemon=True).start()
+    queue.subscribe_on_elements(_heard)
     while True:
         time.sleep(rng.uniform(0.0, 0.1))
+        ways.offer()
         child = os.fork()
         if child:
             _ended(child)
@@ -170,6 +280,13 @@ def fork(client: Any, name: str, rng: random.Random) -> None:
             os._exit(code)
 
 
+def _take_parts(ways: _Ways) -> None:
+    while True:
+        with contextlib.suppress(RedisConnectionError):
+            tell(*(f"took {each}" for each in ways.parts.poll(1, timeout=1)))
+            ways.beat()
+
+
 def _ended(child: int) -> None:
     until = time.monotonic() + _PATIENCE
     while os.waitpid(child, os.WNOHANG) == (0, 0):
@@ -183,7 +300,7 @@ def _ended(child: int) -> None:
 
 def leave(client: Any, name: str, rng: random.Random) -> None:
     """The interpreter ends while threads wait, with and without a close()."""
-    queue = client.blocking_queue(name)
+    queue, ways = client.blocking_queue(name), _Ways(client, name, rng)
 
     def keep_on(call: Callable[[], Any]) -> None:
         with contextlib.suppress(RedissonDQError):
@@ -192,9 +309,13 @@ def leave(client: Any, name: str, rng: random.Random) -> None:
                 if value is not None:
                     tell(f"took {value}")
 
-    for call in (queue.take, lambda: queue.poll(timeout=0.3)):
+    for call in (queue.take, lambda: queue.poll(timeout=0.3), lambda: ways.parts.poll(timeout=0.3), ways.beat):
         threading.Thread(target=keep_on, args=(call,), daemon=True).start()
-    time.sleep(rng.uniform(0.05, 0.5))
+    queue.subscribe_on_elements(_heard)
+    until = time.monotonic() + rng.uniform(0.05, 0.5)
+    while time.monotonic() < until:
+        ways.offer()
+        time.sleep(0.05)
     if rng.random() < 0.5:
         client.close()
     if rng.random() < 0.3:
@@ -206,6 +327,7 @@ MODES: dict[str, Callable[..., None]] = {
     "lease": lease,
     "offer": offer,
     "signals": signals,
+    "asyncio_signals": asyncio_signals,
     "fork": fork,
     "leave": leave,
 }
