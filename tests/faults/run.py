@@ -14,6 +14,7 @@ import redis
 from tests.conftest import PATIENCE, eventually
 from tests.faults.all_loads import LOADS, Load
 from tests.faults.ledger import Finding, Ledger, Verdict
+from tests.faults.rules import LEASED
 from tests.faults.world import ClusterWorld, SentinelWorld, World
 
 __all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "settled"]
@@ -102,7 +103,14 @@ class Run:
     def go_on(self) -> None:
         """Waits until each load has taken so many more that it is under way."""
         until = [(load, load.ledger.taken + load.warm) for load in self.loads]
-        eventually(lambda: all(load.ledger.taken >= taken for load, taken in until))
+        eventually(lambda: self.look() and all(load.ledger.taken >= taken for load, taken in until))
+
+    def look(self) -> bool:
+        """Looks whether each item of the loads with leases is in one place."""
+        for load in self.loads:
+            for misplaced in self.world.misplaced(load.queues) if load.rules is LEASED else ():
+                load.ledger.found("torn", misplaced)
+        return True
 
 
 def run(fault: Fault, load_names: Sequence[str], seed: int, *, times: int | None = None) -> Result:
@@ -175,8 +183,12 @@ def gone_on(run: Run) -> list[Finding]:
 def settled(run: Run) -> list[Finding]:
     """Nothing is offered any more. Every item that is in Redis has to come."""
     queues = [queue for load in run.loads for queue in load.queues]
+
+    def is_settled() -> bool:
+        return run.look() and not run.world.due_or_ready(queues) and all(load.is_idle for load in run.loads)
+
     try:
-        eventually(lambda: not run.world.due_or_ready(queues) and all(load.is_idle for load in run.loads))
+        eventually(is_settled)
     except AssertionError:
         return [Finding("late", f"{run.world.due_or_ready(queues)} items did not come within {PATIENCE:.0f} s")]
     return []

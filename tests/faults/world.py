@@ -22,6 +22,7 @@ from tests.cluster import Cluster
 from tests.conftest import PROGRAMS, eventually
 from tests.faults.gate import ITEM, Gate, LostReply
 from tests.flavours import Flavour
+from tests.integration.whereabouts import whereabouts
 
 __all__ = ["ClusterWorld", "SentinelWorld", "World"]
 
@@ -158,6 +159,21 @@ class World:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
             waiting = set(admin.zrange(keys.timeout, 0, -1))
             found += [repr(entry) for entry in admin.lrange(keys.envelopes, 0, -1) if entry not in waiting]
+        return found
+
+    def misplaced(self, queues: list[str]) -> list[str]:
+        """What stands in two places or contradicts itself, of each queue at one moment. Each value is offered once."""
+        found = []
+        for queue in queues:
+            try:
+                total = whereabouts(self.admin_of(queue), queue).total
+            except AssertionError as error:
+                found.append(f"{queue}: {error}")
+            except redis.RedisError:
+                # This is the fault. Another look comes.
+                pass
+            else:
+                found += [f"{queue}: {value!r} in {count} places" for value, count in total.items() if count > 1]
         return found
 
     def subscriptions(self) -> int:
