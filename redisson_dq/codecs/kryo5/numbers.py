@@ -20,8 +20,9 @@ _INTEGERS = b"\x02\0"
 
 
 def ordinary_ints(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int] | None:
-    """A list of up to 62 Integers, of bytes that begin with such a size and with the class Integer; None for any other,
-    of which nothing was read then.
+    """A list of up to 62 Integers, from bytes that begin with such a size and with the class Integer.
+
+    None for any other list: nothing was read then.
     """
     count = data[pos] - 0x81
     start = pos + 3
