@@ -27,6 +27,7 @@ _LOG_TAIL = 12  # lines of the server's log in an error
 _LONGEST_UNIX_PATH = 100  # bytes; sun_path holds 108 on Linux, 104 on macOS
 
 _OURS = frozenset({"port", "bind", "unixsocket", "dir", "daemonize", "logfile"})  # never in config
+_SECRET = ("requirepass", "masterauth", "tls-key-file-pass", "tls-client-key-file-pass")
 
 
 class EmbeddedServer:
@@ -103,11 +104,8 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """``redis://127.0.0.1:PORT/0``, or ``unix:///path?db=0``. Kept between ``kill`` and ``restart``."""
-        address, secret = self._known_address(), self._password()
-        user = "" if secret is None else f":{quote(secret, safe='')}@"
-        if isinstance(address, int):
-            return f"redis://{user}{LOOPBACK}:{address}/0"
-        return f"unix://{user}{quote(str(address))}?db=0"
+        secret = self._password()
+        return self._url("" if secret is None else f":{quote(secret, safe='')}@")
 
     @property
     def pid(self) -> int:
@@ -132,7 +130,7 @@ class EmbeddedServer:
         return self._known_work_dir() / "data"
 
     def __repr__(self) -> str:
-        where = "stopped" if self._address is None else self.url
+        where = "stopped" if self._address is None else self._url("" if self._password() is None else ":***@")
         return f"<EmbeddedServer {where} {self._program.path}>"
 
     # -- life --------------------------------------------------------------------------------------------------------
@@ -239,13 +237,26 @@ class EmbeddedServer:
         else:
             options |= {"port": "0", "unixsocket": str(address), "unixsocketperm": "700"}
         options |= self._config
-        return [str(self._program.path), *(part for name in options for part in (f"--{name}", options[name]))]
+        secrets = [f"{name} {_quoted(options.pop(name))}\n" for name in _SECRET if name in options]
+        files = []
+        if secrets:
+            # Other users of the machine can read the arguments of a process. The directory is this user's alone.
+            path = self._known_work_dir() / "secrets.conf"
+            path.write_text("".join(secrets))
+            files.append(str(path))
+        return [str(self._program.path), *files, *(part for name in options for part in (f"--{name}", options[name]))]
 
     def _end(self, how: str) -> None:
         process, self._process, self._info = self._process, None, None
         if process is not None:
             process.end(how)
             logger.info("stopped %s, pid %d", self._program.path, process.pid)
+
+    def _url(self, user: str) -> str:
+        address = self._known_address()
+        if isinstance(address, int):
+            return f"redis://{user}{LOOPBACK}:{address}/0"
+        return f"unix://{user}{quote(str(address))}?db=0"
 
     def _password(self) -> str | None:
         return self._config.get("requirepass")
@@ -264,6 +275,11 @@ class EmbeddedServer:
         if self._work_dir is None:
             raise ArgumentError("this server is not started")
         return self._work_dir
+
+
+def _quoted(value: str) -> str:
+    """A value as a configuration file has it, whatever its bytes."""
+    return '"' + "".join(f"\\x{byte:02x}" for byte in value.encode()) + '"'
 
 
 class _AddressInUseError(RedisConnectionError):

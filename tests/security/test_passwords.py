@@ -7,6 +7,7 @@ import logging
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,6 +111,25 @@ def test_a_wrong_password(flavour: Flavour, logged: list[str]) -> None:
         # The password in use is in the server's own URL, and not in what it shows of itself.
         assert "another" in server.url
         _assert_kept([*_told(caught.value), *logged])
+
+
+@pytest.mark.parametrize("unixsocket", [False, True])
+@pytest.mark.parametrize("secret", [_SECRET, "with \" quotes ' \\ and ünïcode %"])
+def test_a_server_of_ones_own(unixsocket: bool, secret: str) -> None:
+    """Neither it nor a process of it shows its password. Only its URL has it, for clients."""
+    with EmbeddedServer(program=PROGRAMS["redis"](), unixsocket=unixsocket, config={"requirepass": secret}) as server:
+        arguments = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            # One may have ended by now.
+            with suppress(OSError):
+                arguments.append(path.read_bytes())
+        assert any(b"_supervisor.py" in each for each in arguments)
+        assert not [each for each in arguments if secret.encode() in each]
+        assert secret not in repr(server)
+        assert "***" in repr(server)
+        with redis.Redis.from_url(server.url) as client:
+            assert client.ping()
+            assert client.config_get("requirepass")["requirepass"] == secret
 
 
 def test_what_fails_while_a_client_works(flavour: Flavour, logged: list[str]) -> None:
