@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,7 +19,7 @@ import redisson_dq
 import redisson_dq.aio
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
 
@@ -156,6 +157,10 @@ def _fail_in_every_way(flavour: Flavour, world: World, lines: list[str]) -> None
     lines.extend(text for each in objects for text in (repr(each), str(each), repr(getattr(each, "inner", each))))
     world.admin.rpush("orders", b"\xff")
     told(lambda: queue.poll(timeout=1))
+    world.admin.rpush("orders", "leased", b"\xff")
+    delivery = queue.receive(timeout=1)
+    lines.extend((repr(delivery), str(delivery), repr(getattr(delivery, "inner", delivery))))
+    told(lambda: queue.receive(timeout=1))
     world.admin.set("wrong", "a string")
     told(lambda: client.blocking_queue("wrong").take())
     told(lambda: queue.poll_from_any("wrong", timeout=0.1))
@@ -179,6 +184,8 @@ def _fail_in_every_way(flavour: Flavour, world: World, lines: list[str]) -> None
     world.gate.cut()
     told(lambda: queue.size())
     told(lambda: queue.poll(timeout=0.3))
+    told(lambda: queue.receive(timeout=0.3))
+    told(delivery.ack)
     eventually(lambda: len(lines) > 10)
     with suppress(redisson_dq.errors.RedissonDQError):
         client.close()
@@ -198,6 +205,32 @@ def test_clients_of_redis_py(logged: list[str]) -> None:
     client.close()
     made.close()
     _assert_kept([*lines, *_told(mixed.value), *logged])
+
+
+def test_a_worker(flavour: Flavour, logged: list[str]) -> None:
+    """Its handler fails, its connections are cut, and then its password is wrong."""
+    failed = threading.Event()
+
+    def fail(value: str) -> None:
+        failed.set()
+        raise ValueError(value)
+
+    with World(config={"requirepass": _SECRET}) as world:
+        url = world.gate.url.replace("//", f"//:{_SECRET}@")
+        worker = flavour.worker_of(url, codec=StringCodec(), grace=0.2)
+        worker.handler("orders")(fail)
+        running = threading.Thread(target=worker.run)
+        running.start()
+        world.admin.rpush("orders", b"\xff", "order-42")
+        assert failed.wait(PATIENCE)
+        world.admin.config_set("requirepass", "changed meanwhile")
+        world.gate.cut()
+        eventually(lambda: any("invalid username-password" in line for line in logged))
+        worker.request_stop()
+        running.join(PATIENCE)
+        assert not running.is_alive()
+        lines = [repr(worker), str(worker), repr(getattr(worker, "inner", worker))]
+    _assert_kept([*lines, *logged])
 
 
 def test_an_event_loop_that_shows_what_it_does(logged: list[str]) -> None:
