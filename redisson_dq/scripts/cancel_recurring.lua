@@ -3,7 +3,7 @@
 -- KEYS: timeout, envelopes, recurring, recurring_due, leases, deliveries, histories, history_ends
 -- ARGV: id
 -- RETURN: 1 if there was one, else 0
--- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its place in the envelope list
+-- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its way from the nearer end of the envelope list
 -- INCLUDE: find, out, need
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
