@@ -45,6 +45,27 @@ def test_it_lasts_from_the_first_part_to_the_last(outage: Any, caplog: pytest.Lo
     assert len(told) == 3
 
 
+def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
+    outage: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[Any] = []
+    outage.listeners.append(told.append)
+    error = ConnectionError("away")
+    outage.began("wait", error)
+    outage.began("renewal", error)
+    outage.gave_up("wait")
+    outage.gave_up("renewal")
+    assert outage.is_going_on
+    assert told == [error]
+    outage.began("wait", error)
+    outage.gave_up("wait")
+    assert [record.getMessage() for record in caplog.records] == ["Redis is away: away"]
+    outage.ended("transfers")
+    assert not outage.is_going_on
+    assert isinstance(told[1], timedelta)
+    assert len(told) == 2
+
+
 def test_a_listener_that_fails_keeps_nothing_from_the_others(outage: Any) -> None:
     told: list[Any] = []
 

@@ -24,19 +24,17 @@ class Outage:
 
     def __init__(self) -> None:
         self._mutex = AsyncMutex()
-        self._places: dict[str, BaseException] = {}
+        self._places: set[str] = set()
         self._since = 0.0
         self.listeners: list[_Listener] = []
-
-    @property
-    def is_going_on(self) -> bool:
-        return bool(self._places)
+        #: Whether some part cannot reach Redis, or the last one that could not tries no more.
+        self.is_going_on = False
 
     def began(self, place: str, error: BaseException) -> None:
         """One part cannot reach Redis."""
         with self._mutex:
-            first = not self._places
-            self._places[place] = error
+            self._places.add(place)
+            first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = time.monotonic()
         if first:
@@ -44,16 +42,23 @@ class Outage:
             self._tell(error)
 
     def ended(self, place: str) -> None:
-        """One part can reach Redis again, or tries no more."""
+        """One part can reach Redis."""
         # Nearly always true, and called after each reply.
-        if place not in self._places:
+        if not self.is_going_on:
             return
         with self._mutex:
-            last = self._places.pop(place, None) is not None and not self._places
+            self._places.discard(place)
+            last = self.is_going_on and not self._places
+            self.is_going_on = bool(self._places)
             after = timedelta(seconds=time.monotonic() - self._since)
         if last:
             logger.warning("Redis is back again after %.1f s", after.total_seconds())
             self._tell(after)
+
+    def gave_up(self, place: str) -> None:
+        """One part tries no more. The outage goes on until another one reaches Redis."""
+        with self._mutex:
+            self._places.discard(place)
 
     def _tell(self, what: BaseException | timedelta) -> None:
         for listener in list(self.listeners):

@@ -135,7 +135,7 @@ class Subscription:
             if await self._closing.wait(pause):
                 break
             pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
-        self._connections.outage.ended(_PLACE)
+        self._connections.outage.gave_up(_PLACE)
 
     async def _serve(self, current: Dedicated) -> None:
         with self._mutex:

@@ -292,12 +292,12 @@ class TransferDriver:
         task.handles -= 1
         if task.handles == 0:
             del self._tasks[keys.channel]
-            self._connections.outage.ended(keys.channel)
+            self._connections.outage.gave_up(keys.channel)
             self._carry_out(task, task.engine.close(), now_us())
             if not self._tasks:
                 self._timer.disarm(_PROBE)
                 self._is_away = False
-                self._connections.outage.ended(_PROBE)
+                self._connections.outage.gave_up(_PROBE)
             await self._subscription.remove(keys.channel)
             await self._hand_over([task])
             if self._watched.pop(self._keyspace_channel(keys), None) is not None:

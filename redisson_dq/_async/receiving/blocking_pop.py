@@ -261,7 +261,7 @@ class BlockingPop:
             else:
                 self._trouble_is_over()
                 pause = _FIRST_PAUSE
-        self._connections.outage.ended(self._place)
+        self._connections.outage.gave_up(self._place)
 
     async def _next_round(self) -> bool:
         """Waits until there is something to do. False when the background task has to end."""

@@ -36,7 +36,7 @@ class Prober:
         self._ends = True
         self._changed.on()
         await self._worker.stop(_LAST_ANSWER)
-        self._connections.outage.ended(_PLACE)
+        self._connections.outage.gave_up(_PLACE)
 
     async def _run(self) -> None:
         while not self._ends:

@@ -138,7 +138,7 @@ class Subscription:
             if self._closing.wait(pause):
                 break
             pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
-        self._connections.outage.ended(_PLACE)
+        self._connections.outage.gave_up(_PLACE)
 
     def _serve(self, current: Dedicated) -> None:
         with self._mutex:

@@ -136,7 +136,7 @@ class Renewal:
             due.clear()
             if pause is None:
                 # Nothing is left to renew, so no later answer would end the outage.
-                self._connections.outage.ended(_PLACE)
+                self._connections.outage.gave_up(_PLACE)
             self._renewing.wait(pause)
 
     def _watch(self) -> None:

@@ -39,7 +39,7 @@ class Prober:
         self._ends = True
         self._changed.on()
         self._worker.stop(_LAST_ANSWER)
-        self._connections.outage.ended(_PLACE)
+        self._connections.outage.gave_up(_PLACE)
 
     def _run(self) -> None:
         while not self._ends:

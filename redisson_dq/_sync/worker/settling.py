@@ -145,7 +145,7 @@ class Settler:
                     logger.exception("worker: %d leases cannot be ended", len(pending))
                     pending = []
                 pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
-        self._connections.outage.ended(_PLACE)
+        self._connections.outage.gave_up(_PLACE)
 
     def _send(self, settlements: list[_Settlement]) -> list[_Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
