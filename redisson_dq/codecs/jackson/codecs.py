@@ -23,6 +23,7 @@ from redisson_dq.codecs.jackson.writing import node_of
 from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.annotations import signature_of
+from redisson_dq.java.numbers import INT_MAX, INT_MIN
 from redisson_dq.java.registry import generation
 from redisson_dq.java.signatures import OBJECT, Signature
 
@@ -38,6 +39,11 @@ __all__ = [
 ]
 
 _ANY_FORM = "its fields, numbers or texts stand in another form"
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether it is a text or an Integer. Such a value is its node, and only its bytes may have another form."""
+    return type(node) is str or (type(node) is int and INT_MIN <= node <= INT_MAX)
 
 
 def _is_of_a_declared_class(node: Object) -> bool:
@@ -105,6 +111,9 @@ class JacksonCodec(Codec[T]):
             data = bytes(data)
         try:
             node, is_usual = (self._loads(data), False) if self._parse is None else self._parse(data)
+            if self._slot is OBJECT and _is_whole(node):
+                doubt = "" if is_usual else self._doubt(data)
+                return compared(node, data, self, doubt) if doubt else node  # type: ignore[no-any-return]
             plans = self._plans
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._slot)

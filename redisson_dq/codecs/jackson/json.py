@@ -73,6 +73,8 @@ def doubt(data: bytes) -> str:
 
     Empty if only its numbers and its nodes tell.
     """
+    if data.isdigit():
+        return ""
     if _may_be_spaced(data):
         return "it has spaces, or is written otherwise than Jackson does"
     if b"-0" in data and _MINUS_ZERO.search(data) is not None:
