@@ -277,7 +277,8 @@ class BesideJava(Load):
         rng = random.Random(self._rng.random())
         while self._offering.is_set() and not self._leaves.is_set():
             delay = self._delay()
-            name = self.ledger.next(delay)
+            # Redisson computes due times by its own clock. On a server whose clock is ahead they come as much earlier.
+            name = self.ledger.next(delay - max(0.0, self._world.clock() - time.time()))
             # One that failed may be in all the same.
             with suppress(PeerError, FutureTimeoutError):
                 self._peer.call("offer", queue=self.queue_name, value=name, delayMs=round(delay * 1000))
