@@ -96,7 +96,7 @@ def test_bytes_are_put_away_over_another_connection_when_one_is_killed(
                 unreadable += bad
                 admin.rpush("orders", bad[0], 3 * number, 3 * number + 1, bad[1], 3 * number + 2)
                 while admin.llen("orders"):
-                    got += queue.poll(10, timeout=5)
+                    got += queue.poll(10, timeout=PATIENCE)
         finally:
             over.set()
             killer.join()
@@ -200,3 +200,26 @@ def test_a_repeatable_look_is_sent_again_first_when_its_reply_is_lost(
         admin.rpush("orders", "c")
         assert waiting.result(PATIENCE)
         assert {name: count for name, count in admin.hgetall("looks").items() if count != b"1"} == {b"%d" % lost: b"2"}
+
+
+def test_a_wait_that_never_reached_redis_says_that_nothing_was_done(
+    flavour: Flavour, own_server: EmbeddedServer
+) -> None:
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        assert queue.poll(timeout=0.01) is None
+        own_server.stop()
+        # The first wait finds that its connection is broken. Its pop may have taken something.
+        with pytest.raises(RedisConnectionError) as broken:
+            queue.poll(timeout=0.2)
+        assert broken.value.maybe_done
+
+        def is_refused() -> bool:
+            with pytest.raises(RedisConnectionError, match="Error 111") as refused:
+                queue.poll(timeout=0.05)
+            return not refused.value.maybe_done and "was sent" not in str(refused.value)
+
+        eventually(is_refused)
+        with pytest.raises(RedisConnectionError) as received:
+            queue.receive(timeout=0.05)
+        assert not received.value.maybe_done

@@ -28,7 +28,7 @@ from redisson_dq._concurrency import (
     async_give_way,
     async_sleep,
 )
-from redisson_dq._redis import is_out_of_memory, is_passing, pack
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
@@ -248,6 +248,8 @@ class BlockingPop:
                 if isinstance(trouble, RedisConnectionError):
                     with self._waiters.mutex:
                         self.trouble = trouble
+                        if trouble.maybe_done:
+                            self._waiters.doubt()
                         self._waiters.answer_expired(trouble)
                     self._connections.outage.began(self._place, trouble)
                     logger.debug("queue %r: waiting again in %.2f s: %s", self._key, pause, error)
@@ -360,9 +362,17 @@ class BlockingPop:
     async def _connected(self) -> Dedicated:
         if self._dedicated is None:
             self._dedicated = dedicated = await self._connections.dedicated(self._key)
-            await dedicated.connect()
-            began = time.monotonic()
-            await dedicated.learn_id()
+            try:
+                await dedicated.connect()
+                began = time.monotonic()
+                await dedicated.learn_id()
+            except ResponseError:
+                raise
+            except (RedisError, OSError) as error:
+                # No pop was sent. One that was sent before may have taken something for somebody who still waits.
+                with self._waiters.mutex:
+                    in_doubt = self._waiters.is_in_doubt
+                raise translate(error, f"queue {self._key!r}", sent=in_doubt) from error
             self._round_trip = time.monotonic() - began
         return self._dedicated
 

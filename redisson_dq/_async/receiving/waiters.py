@@ -131,6 +131,7 @@ class Waiters:
         self._latest = -math.inf
         self._last_number = 0
         self._asked_number = 0
+        self._doubtful_number = 0
         self._coming = 0
         # The size in bytes of the largest value that was taken last.
         self._size = 0
@@ -192,6 +193,15 @@ class Waiters:
     def asked(self) -> None:
         """Notes that a command is sent for everybody who waits now."""
         self._asked_number = self._last_number
+
+    def doubt(self) -> None:
+        """Notes that nobody knows what became of the command that was sent last."""
+        self._doubtful_number = self._asked_number
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether such a command was sent for somebody who still waits."""
+        return bool(self._line) and next(iter(self._line)).number <= self._doubtful_number
 
     def claim(self, in_hand: int = 0) -> int:
         """How many values are still to be taken.
