@@ -96,9 +96,11 @@ def test_limits_keys_and_duplicates_of_what_java_offers(
             unique_for=60,
         )(ledger.handle)
         with running(worker):
-            # Those of a key are due one after the other, and the duplicates behind them.
+            # Those of a key are due one after the other, and the duplicates behind them. One offer ends before the next
+            # begins: of those that are under way together, one may come after its due time, behind later ones.
             offers = [(value, 300 + 20 * place) for place, value in enumerate(values)]
-            producer.offer_all([*offers, *((value, 1500) for value in values[:6])])
+            for value, delay_ms in [*offers, *((value, 1500) for value in values[:6])]:
+                producer.offer(value, delay_ms)
             ledger.some(len(values))
             log.until(Dropped, 6)
             at_rest(look, queue)
