@@ -259,7 +259,7 @@ class DelayedQueue(WaitingQueue[T]):
         an outcome is true when the item was cancelled. Outcomes are remembered for a while (``remember=`` of the
         client) after the due time.
 
-        :Cost: O(log n) of a lean item; of any other O(log n + p), p its place in the order of offers; one round trip
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it; one round trip
         :Guarantee: atomic; may safely be repeated
         """
         return self._run(self.requests.cancel(id))
