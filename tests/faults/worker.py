@@ -183,7 +183,8 @@ def signals(client: Any, name: str, rng: random.Random) -> None:
         try:
             try:
                 armed = True
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 0.02), rng.choice((0, 0.0005)))
+                # Again and again: one that raises while something is freed ends nothing.
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 0.02), rng.choice((0.02, 0.0005)))
                 while True:
                     # No signal handler can run between the call and the append to the list.
                     step = rng.randrange(6)
