@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import redis
@@ -74,6 +74,20 @@ async def _connected(way: dict[str, Any]) -> AsyncIterator[Any]:
         await made.aclose()
 
 
+@contextlib.contextmanager
+def _told(item: str, delay: float) -> Iterator[None]:
+    """Tells of an offer: before it, and what came of it. Nobody knows what came of one that may be done."""
+    tell(f"asked {item} {delay} {time.time()}")
+    try:
+        yield
+        tell(f"in {item}")
+    except ClosedError:
+        raise
+    except RedissonDQError as error:
+        if not getattr(error, "maybe_done", False):
+            tell(f"refused {item}")
+
+
 class _Ways:
     """Everything that a process does beside taking what others offer: partitions, recurring offers, pipelines."""
 
@@ -92,19 +106,12 @@ class _Ways:
             return
         self._number += 1
         item, delay = f"item:{self._load}:{self._number}", self._rng.choice((0.0, 0.05, self._rng.random() * 0.3))
-        tell(f"asked {item} {delay} {time.time()}")
-        try:
+        with _told(item, delay):
             if self._rng.random() < 0.5:
                 self._parts_delayed.offer(item, delay=delay)
             else:
                 with self._client.pipeline(transaction=self._rng.random() < 0.5) as pipe:
                     pipe.add(self._delayed.requests.offer(item, delay=delay))
-            tell(f"in {item}")
-        except ClosedError:
-            raise
-        except RedissonDQError as error:
-            if not getattr(error, "maybe_done", False):
-                tell(f"refused {item}")
 
     def beat(self) -> None:
         """Takes an occurrence of what recurs all the time."""
@@ -151,15 +158,8 @@ def offer(client: Any, name: str, rng: random.Random, first: int) -> None:
     while True:
         number += 1
         item, delay = f"item:{name.removeprefix('faults-')}:{number}", rng.choice((0.0, 0.05, rng.random() * 0.3))
-        tell(f"asked {item} {delay} {time.time()}")
-        try:
+        with _told(item, delay):
             delayed.offer(item, delay=delay, **({"id": item} if rng.random() < 0.3 else {}))
-            tell(f"in {item}")
-        except ClosedError:
-            raise
-        except RedissonDQError as error:
-            if not getattr(error, "maybe_done", False):
-                tell(f"refused {item}")
         time.sleep(rng.uniform(0, 0.02))
 
 
