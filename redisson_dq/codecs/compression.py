@@ -14,7 +14,7 @@ from typing import ClassVar
 from redisson_dq.codecs.base import Codec, T, check_codec
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
-from redisson_dq.codecs.marks import compared, has_room, marked
+from redisson_dq.codecs.marks import compared, marked, needs_copy
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
@@ -105,9 +105,9 @@ class _CompressingCodec(Codec[T]):
                 f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
             ) from error
         why = f"the {self._format} library of its writer compresses otherwise than the one here"
-        if has_room(value):
+        if not needs_copy(value):
             return compared(value, data, self, f"its bytes stand in another form, or {why}")
-        return value if self._compress(raw) == data else marked(value, why)
+        return value if self._compress(raw) == data else marked(value, why, self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inner!r})"

@@ -4,11 +4,15 @@ A reader reports what Python cannot keep, or may not keep. The codec then marks 
 bytes are read and written once more, and compared, when the mark is asked for. A plain value has no room for a mark, so
 it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A copy of the value has
 no mark.
+
+Some values cannot be marked: a constant of an enum, a bool, and objects without room, such as a message of protobuf. Of
+the last 1,000 of these that had other bytes, the bytes are remembered that Python writes.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -19,7 +23,7 @@ from typing import Any, TypeVar
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import EncodeError
 
-__all__ = ["compared", "has_room", "marked", "other_bytes"]
+__all__ = ["compared", "marked", "needs_copy", "other_bytes"]
 
 T = TypeVar("T")
 
@@ -30,6 +34,8 @@ _MADE_OF_THEMSELVES = (list, dict, float, str, int, bytes, Decimal)
 _MADE_OF_PARTS = (date, time, timedelta)
 #: How many bytes of both forms a mark shows.
 _SHOWN = 40
+#: How many values without room are remembered.
+_REMEMBERED = 1_000
 
 
 class _Mark(weakref.ref[Any]):
@@ -45,6 +51,8 @@ class _Mark(weakref.ref[Any]):
 
 #: By id, because an object may have no hash.
 _marks: dict[int, _Mark] = {}
+#: Of values without room, by the hash of the bytes that Python writes: why they were read from others.
+_remembered: OrderedDict[int, str] = OrderedDict()
 
 
 def _forget(mark: _Mark) -> None:
@@ -52,17 +60,23 @@ def _forget(mark: _Mark) -> None:
     _marks.pop(mark.key, None)
 
 
-def marked(value: T, why: str) -> T:
-    """The value, with a mark that says why it has other bytes. A constant of an enum, a bool, None and a message of
-    protobuf cannot be marked. O(n).
-    """
+def marked(value: T, why: str, codec: Codec[T]) -> T:
+    """The value, with a mark that says why ``codec`` writes it to other bytes. One without room is remembered. O(n)."""
     kind: Any = type(value)
-    if value is None or issubclass(kind, (Enum, bool)):  # all code shares these
-        return value
-    if not kind.__weakrefoffset__:
-        with_room = _with_room(kind)
-        return value if with_room is None else with_room(value, why)
-    return _with_mark(value, why)
+    if _has_room(value):
+        return _with_mark(value, why)
+    with_room = _with_room(kind)
+    if with_room is not None:
+        made: T = with_room(value, why)
+        return made
+    written = _bytes_by(value, codec)
+    if written is not None:
+        key = hash(written)
+        _remembered.pop(key, None)
+        _remembered[key] = why
+        while len(_remembered) > _REMEMBERED:
+            _remembered.popitem(last=False)
+    return value
 
 
 def _with_mark(value: T, why: str, data: bytes | None = None, codec: Codec[T] | None = None) -> T:
@@ -75,6 +89,8 @@ def _with_mark(value: T, why: str, data: bytes | None = None, codec: Codec[T] | 
 @cache
 def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
     """Makes a value of a subclass with the same content, which has room for the mark. It is for plain types."""
+    if issubclass(kind, (Enum, bool)):  # all code shares these
+        return None
     base: Any = next((base for base in (*_MADE_OF_THEMSELVES, *_MADE_OF_PARTS) if issubclass(kind, base)), None)
     if base is None:
         return None
@@ -98,10 +114,16 @@ def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
     return make
 
 
-def has_room(value: Any) -> bool:
+def _has_room(value: Any) -> bool:
     """Whether the value itself can be marked, without a copy of it."""
     kind: Any = type(value)
     return bool(kind.__weakrefoffset__) and not issubclass(kind, Enum)
+
+
+def needs_copy(value: Any) -> bool:
+    """Whether only a copy of the value can be marked, which is of a subclass."""
+    kind: Any = type(value)
+    return not _has_room(value) and _with_room(kind) is not None
 
 
 def compared(value: T, data: bytes, codec: Codec[T], why: str) -> T:
@@ -110,20 +132,24 @@ def compared(value: T, data: bytes, codec: Codec[T], why: str) -> T:
     Otherwise O(1): :func:`other_bytes` compares, unless the value is known to have other bytes. A value that cannot be
     written has no mark, as whatever looks for it raises EncodeError.
     """
-    if has_room(value):
+    if _has_room(value):
         mark = _marks.get(id(value))
         is_known = mark is not None and mark() is value and mark.data is None
         return value if is_known else _with_mark(value, why, data, codec)
     found = _difference(value, data, codec, why)
-    return marked(value, found) if found else value
+    return marked(value, found, codec) if found else value
+
+
+def _bytes_by(value: Any, codec: Codec[Any]) -> bytes | None:
+    try:
+        return codec.encode(value)
+    except EncodeError:
+        return None
 
 
 def _difference(value: Any, data: bytes, codec: Codec[Any], why: str) -> str:
-    try:
-        written = codec.encode(value)
-    except EncodeError:
-        return ""
-    if written == data:
+    written = _bytes_by(value, codec)
+    if written is None or written == data:
         return ""
     same = next((place for place, both in enumerate(zip(data, written, strict=False)) if both[0] != both[1]), len(data))
     start = max(same - _SHOWN // 2, 0)
@@ -131,10 +157,11 @@ def _difference(value: Any, data: bytes, codec: Codec[Any], why: str) -> str:
     return f"{why}; {data[start:end]!r} was read at byte {start}, {written[start:end]!r} is written"
 
 
-def other_bytes(value: Any) -> str:
-    """Why a value was read from other bytes than it is written to. Empty if the value has no mark.
+def other_bytes(value: Any, codec: Codec[Any]) -> str:
+    """Why a value was read from other bytes than ``codec`` writes. Empty if the value has no mark.
 
-    O(1), and O(size) where that has to be found out.
+    Of values without room the last 1,000 are known that were read from other bytes, and all that are written to the
+    same bytes as one of them. O(1), and O(size) where that has to be found out.
     """
     mark = _marks.get(id(value))
     if mark is not None and mark() is value:
@@ -143,4 +170,6 @@ def other_bytes(value: Any) -> str:
         # The value itself may have been changed since it was read.
         return _difference(mark.codec.decode(mark.data), mark.data, mark.codec, mark.why)
     why: str = getattr(value, "__dict__", _NONE).get(_WHY, "")
+    if _remembered and not why and not _has_room(value) and not needs_copy(value):
+        return _remembered.get(hash(_bytes_by(value, codec)), "")
     return why

@@ -15,6 +15,7 @@ from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
+from tests.unit.codecs.acme import Color
 
 
 def server_ms(admin: Any) -> float:
@@ -259,6 +260,21 @@ def test_a_value_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, cl
     queue.offer(value)
     assert queue.remove({**value})
     assert admin.lrange("numbers", 0, -1) == [data]
+
+
+def test_a_constant_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, client: Any) -> None:
+    """Nothing can be noted beside a constant, as all code shares it."""
+    queue = client.blocking_deque("colours", JsonJacksonCodec())
+    delayed = client.delayed_queue(queue, transfer=False)
+    queue.offer(Color.RED)
+    data = b'["com.acme.Color", "BLUE"]'
+    admin.lpush("colours", data)
+    assert queue.peek() is Color.BLUE
+    for look in (queue.contains, queue.remove, delayed.remove):
+        with pytest.raises(EncodeError, match=r"was read from other bytes than .* it has spaces"):
+            look(Color.BLUE)
+    assert queue.contains(Color.RED)
+    assert admin.lrange("colours", 0, 0) == [data]
 
 
 def test_names_are_mapped(flavour: Flavour, admin: Any, url: str) -> None:

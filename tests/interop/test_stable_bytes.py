@@ -59,7 +59,7 @@ def test_what_java_wrote_is_written_to_the_same_bytes(peers: Callable[[str], Jav
             written = codec.encode(value)
         except (DecodeError, EncodeError):
             continue  # an error is no other bytes
-        assert other_bytes(value) == "", sample
+        assert other_bytes(value, codec) == "", sample
         (same if written == data else other).add(sample)
     print(name, len(same), sorted(other))
     assert len(same) > 300

@@ -46,8 +46,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
     values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
-    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. A constant of an enum, a
-    truth value and a message of protobuf cannot be told from others, and are not found then.
+    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. For a constant of an enum,
+    a bool or a message of protobuf they raise it while an equal one is among the last 1,000 read so.
     """
 
     requests: QueueRequests[T]

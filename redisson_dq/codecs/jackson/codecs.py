@@ -125,7 +125,7 @@ class JacksonCodec(Codec[T]):
         except Exception as error:
             raise decode_error(error, self.name, data) from error
         if reader.other:
-            return marked(found, reader.other)
+            return marked(found, reader.other, self)
         doubt = _ANY_FORM if reader.is_compared else reader.doubt
         if not doubt and not is_usual:
             doubt = self._doubt(data)

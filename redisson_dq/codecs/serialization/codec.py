@@ -59,7 +59,7 @@ class SerializationCodec(Codec):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
         except Exception as error:
             raise decode_error(error, self.name, data) from error
-        return marked(value, state.other) if state.other else value
+        return marked(value, state.other, self) if state.other else value
 
     def __repr__(self) -> str:
         return f"{self.name}()" if self._unknown == "refuse" else f"{self.name}(unknown={self._unknown!r})"

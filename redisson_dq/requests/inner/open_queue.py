@@ -85,11 +85,12 @@ class OpenQueue(Generic[T]):
 
         Raises EncodeError, also for a value that was read from other bytes.
         """
-        why = other_bytes(value)
+        why = other_bytes(value, self.codec)
         if why:
             message = (
                 f"queue {self.name!r}: {self.codec.name}: the value was read from other bytes than it is written to, "
-                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
+                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written, except of a "
+                "constant, a bool or a message"
             )
             raise EncodeError(message, codec=self.codec.name)
         return self.encode(value)

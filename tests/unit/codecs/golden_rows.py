@@ -29,7 +29,7 @@ from redisson_dq.codecs import (
     LongCodec,
     StringCodec,
 )
-from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.codecs.marks import _WHY
 from redisson_dq.java.own import kind_of
 from tests.peer import from_json
 
@@ -123,8 +123,8 @@ _PLAIN: dict[type, type] = {java.HashSet: set, java.LinkedHashMap: dict}
 
 
 def _plain(value: Any) -> Any:
-    if other_bytes(value):
-        value = copy.copy(value)  # without the mark, which may be in a subclass
+    if _WHY in getattr(value, "__dict__", ()):
+        value = copy.copy(value)  # without the mark, which a subclass keeps
     return _PLAIN.get(type(value), kind_of(value))
 
 

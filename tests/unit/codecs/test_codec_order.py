@@ -18,24 +18,31 @@ import pytest
 
 from redisson_dq import java
 from redisson_dq.codecs import (
+    ByteArrayCodec,
     CborJacksonCodec,
     Codec,
+    CompositeCodec,
     DoubleCodec,
+    IonJacksonCodec,
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
     LongCodec,
+    LZ4Codec,
+    MsgPackJacksonCodec,
     ProtobufCodec,
     SerializationCodec,
     StringCodec,
     TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
+    ZStdCodec,
 )
-from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.codecs.marks import _remembered, other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.collections import set_of
 from redisson_dq.java.hashing import hash_map_order, java_hash
+from tests.proto.shipment_pb2 import Shipment
 from tests.unit.codecs import acme, orders
 from tests.unit.codecs.vectors import vectors
 
@@ -328,7 +335,7 @@ class Tagged:
 
 def test_the_class_of_a_charset_is_not_kept() -> None:
     value = JsonJacksonCodec().decode(b'["java.util.ArrayList",[["sun.nio.cs.UTF_8","UTF-8"]]]')
-    assert "is written as java.nio.charset.Charset" in other_bytes(value)
+    assert "is written as java.nio.charset.Charset" in other_bytes(value, JsonJacksonCodec())
 
 
 def test_what_java_could_not_put_into_a_field() -> None:
@@ -342,21 +349,21 @@ def test_what_java_could_not_put_into_a_field() -> None:
 def test_what_python_writes_of_an_enum_map_has_no_mark() -> None:
     value = [Shorts(all=java.EnumMap(acme.Color, {acme.Color.RED: [5]}))]
     for codec in CODECS:
-        assert other_bytes(codec.decode(codec.encode(value))) == ""
+        assert other_bytes(codec.decode(codec.encode(value)), codec) == ""
 
 
 @pytest.mark.parametrize(("codec", "data", "words"), OTHERS)
 def test_what_is_written_to_other_bytes_says_so(codec: Codec, data: bytes, words: str) -> None:
     value = codec.decode(data)
     assert codec.encode(value) != data
-    assert words in other_bytes(value)
+    assert words in other_bytes(value, codec)
     assert isinstance(value, list)
     for each in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), [*value]):
-        assert (each, type(each), other_bytes(each)) == (value, list, "")
+        assert (each, type(each), other_bytes(each, codec)) == (value, list, "")
         for other in CODECS:
             assert other.encode(value) == other.encode(each)
     again = codec.encode(value)
-    assert other_bytes(codec.decode(again)) == ""
+    assert other_bytes(codec.decode(again), codec) == ""
     assert codec.encode(codec.decode(again)) == again
 
 
@@ -374,8 +381,8 @@ def test_objects_and_dicts_say_so_themselves() -> None:
         b"1.50",
     ):
         value = codec.decode(data)
-        assert other_bytes(value)
-        assert other_bytes(pickle.loads(pickle.dumps(value))) == ""
+        assert other_bytes(value, codec)
+        assert other_bytes(pickle.loads(pickle.dumps(value)), codec) == ""
     for simple, data in (
         (JsonJacksonCodec(), b"5000000000"),
         (JsonJackson3Codec(), b'["java.lang.Long",5]'),
@@ -386,13 +393,76 @@ def test_objects_and_dicts_say_so_themselves() -> None:
     ):
         read: Any = simple.decode(data)
         again: Any = copy.copy(read)
-        assert other_bytes(read)
-        assert (other_bytes(again), again) == ("", read)
+        assert other_bytes(read, simple)
+        assert (other_bytes(again, simple), again) == ("", read)
         assert simple.decode(simple.encode(read)) == read
-    assert other_bytes(TypedJsonJacksonCodec(dict[java.Double, str]).decode(b'{"5":"a"}'))
+    typed: Codec = TypedJsonJacksonCodec(dict[java.Double, str])
+    assert other_bytes(typed.decode(b'{"5":"a"}'), typed)
+    uris: Codec = ProtobufCodec(java.Uri)
     for uri in (b'"http://acme.com/"', b'["java.net.URI","http://acme.com/"]'):
         is_java = uri.startswith(b"[")
-        assert bool(other_bytes(ProtobufCodec(java.Uri).decode(uri))) is not is_java
+        assert bool(other_bytes(uris.decode(uri), uris)) is not is_java
+
+
+@java_class("com.acme.order.Slotted", serial_version_uid=1)
+@attrs.define(weakref_slot=False)
+class Slotted:
+    """It has no room for a mark."""
+
+    name: str | None = None
+    count: int = 0
+
+
+EARTH = Kryo5Codec().encode(acme.Planet.EARTH).replace(b"Planet$\xb2", b"Planet$\xb7")
+LATER, SOONER = ProtobufCodec(Shipment).encode(Shipment(stock={"b": 2})), b"\x3a\x05\x0a\x01a\x10\x01"
+ROOMLESS: list[tuple[Codec, bytes, str]] = [
+    (Kryo5Codec(), EARTH, "constant_bodies="),
+    (CompositeCodec(None, None, Kryo5Codec()), EARTH, "constant_bodies="),
+    (LZ4Codec(), LZ4Codec(ByteArrayCodec()).encode(EARTH), "stand in another form"),
+    (JsonJacksonCodec(), b'["com.acme.Color", "RED"]', "it has spaces"),
+    (JsonJackson3Codec(), b' ["com.acme.Color","GREEN"]', "it has spaces"),
+    (TypedJsonJacksonCodec(acme.Color), b'"R\\u0045D"', "some character stands in another form"),
+    (JsonJacksonCodec(), b"true\n", "it has spaces"),
+    (JsonJackson3Codec(), b"\tfalse", "it has spaces"),
+    (ProtobufCodec(bool), b" true", "its writer has other fields"),
+    (IonJacksonCodec(), b"'com.acme.Color'::\"\\x52ED\"", "its numbers or texts stand in another form"),
+    (CborJacksonCodec(), b"\x82\x78\x0ecom.acme.Color\x63RED", "stand in another form"),
+    (MsgPackJacksonCodec(), b"\x92\xd9\x0ecom.acme.Color\xa3RED", "stand in another form"),
+    (ProtobufCodec(Shipment), LATER + SOONER, "its writer has other fields"),
+    (ZStdCodec(ProtobufCodec(Shipment)), ZStdCodec(ByteArrayCodec()).encode(LATER + SOONER), "stand in another form"),
+    (
+        JsonJacksonCodec(),
+        b'{"@class":"com.acme.order.Slotted","name":"a","count":5}',
+        '"name":"a","count":5}\' was read',
+    ),
+]
+
+
+@pytest.mark.parametrize(("codec", "data", "words"), ROOMLESS)
+def test_a_value_without_room_for_a_mark_is_remembered(codec: Codec, data: bytes, words: str) -> None:
+    """Every equal value counts as one that was read so, because some of these are one object for all code."""
+    _remembered.clear()
+    value = codec.decode(data)
+    assert codec.encode(value) != data
+    assert words in other_bytes(value, codec)
+    assert words in other_bytes(copy.deepcopy(value), codec)
+    assert other_bytes([value], codec) == ""
+    _remembered.clear()
+    assert codec.decode(codec.encode(value)) == value
+    assert not _remembered
+
+
+def test_the_last_values_without_room_are_remembered() -> None:
+    codec: Codec = ProtobufCodec(Shipment)
+    read = [codec.decode(LATER + SOONER + b"\x08" + bytes((128 + n % 128, n // 128))) for n in range(128, 1_228)]
+    assert len(_remembered) == 1_000
+    codec.decode(LATER + SOONER + b"\x08" + bytes((128 + 228 % 128, 228 // 128)))
+    assert other_bytes(read[99], codec) == ""
+    assert all(other_bytes(each, codec) for each in read[100:])
+    other = codec.decode(LATER + SOONER + b"\x08\x05")
+    assert other_bytes(read[100], codec)
+    assert other_bytes(other, codec)
+    assert other_bytes(read[101], codec) == ""
 
 
 def test_a_mark_goes_with_its_value() -> None:
@@ -402,7 +472,7 @@ def test_a_mark_goes_with_its_value() -> None:
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
         for _ in range(times):
-            assert other_bytes(codec.decode(data))
+            assert other_bytes(codec.decode(data), codec)
         gc.collect()
         return tracemalloc.get_traced_memory()[0] - before
 
