@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import attrs
@@ -23,11 +22,13 @@ from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueu
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._options import Options, Undecodable, Wakeups, Written
 from redisson_dq._redis import connection_factory, without_password
+from redisson_dq._shared_options import with_options_of
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import TransferCounts
 from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
 from redisson_dq.requests.ready import BoundedRequests, DequeRequests, QueueRequests
 from redisson_dq.wire.envelope import Envelope
@@ -40,6 +41,7 @@ Self = TypeVar("Self", bound="Client")
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
     from typing_extensions import TypeVar as TypeVarWithDefault
+    from typing_extensions import Unpack
 
     V = TypeVarWithDefault("V", default=Any)
 else:
@@ -114,8 +116,7 @@ class Client:
         *,
         transfer: bool = True,
         partitions: None = None,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingQueue[V]: ...
 
     @overload
@@ -126,10 +127,10 @@ class Client:
         *,
         transfer: bool = True,
         partitions: int,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> PartitionedBlockingQueue[V]: ...
 
+    @with_options_of(LeasedSide)
     def blocking_queue(
         self,
         name: str,
@@ -137,8 +138,7 @@ class Client:
         *,
         transfer: bool = True,
         partitions: int | None = None,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingQueue[V] | PartitionedBlockingQueue[V]:
         """The queue that consumers take from. No round trip.
 
@@ -155,42 +155,42 @@ class Client:
         """
         if partitions is not None:
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [ReadySide[V](each, codec, self.runtime.options, delivery_limit, dead_letter) for each in names]
+            sides = [ReadySide[V](each, codec, self.runtime.options, **terms) for each in names]
             opened = tuple(self._blocking_queue(side, transfer) for side in sides)
             return PartitionedBlockingQueue(self.runtime, name, opened, sides)
-        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
+    @with_options_of(LeasedSide)
     def blocking_deque(
         self,
         name: str,
         codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingDeque[V]:
         """The same queue, taken from at both ends. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._opened(BlockingDeque(self.runtime, side, DequeRequests(side), transfer))
 
+    @with_options_of(LeasedSide)
     def bounded_blocking_queue(
         self,
         name: str,
         codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BoundedBlockingQueue[V]:
         """A queue with a capacity, which offers respect. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        side = BoundedSide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = BoundedSide[V](name, codec, self.runtime.options, **terms)
         return self._opened(BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer))
 
     @overload
@@ -266,10 +266,8 @@ class Client:
             opened = tuple(self._opened(DelayedQueue(self.runtime, side, transfer)) for side in sides)
             return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.
-        delivery_limit, dead_letter = terms_of(queue) if isinstance(queue, BlockingQueue) else (10, None)
-        side = DelayedSide[V](
-            name, codec, self.runtime.options, lean=lean, delivery_limit=delivery_limit, dead_letter=dead_letter
-        )
+        terms = terms_of(queue) if isinstance(queue, BlockingQueue) else LeaseTerms()
+        side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
         return self._opened(DelayedQueue(self.runtime, side, transfer))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
@@ -313,9 +311,7 @@ class Client:
     async def __aenter__(self: Self) -> Self:
         return await self.open()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -328,6 +324,8 @@ class Client:
         return handle
 
 
+# The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
+# Editors also show the defaults then.
 def connect(
     url: str,
     *,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import attrs
@@ -15,6 +14,7 @@ from redis import Redis
 
 from redisson_dq._options import Options, Undecodable, Wakeups, Written
 from redisson_dq._redis import connection_factory, without_password
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._sync.connecting.servers import AnyRedis, servers_of
 from redisson_dq._sync.pipeline import Pipeline
 from redisson_dq._sync.queues.blocking import BlockingQueue
@@ -31,6 +31,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import TransferCounts
 from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
 from redisson_dq.requests.ready import BoundedRequests, DequeRequests, QueueRequests
 from redisson_dq.wire.envelope import Envelope
@@ -43,6 +44,7 @@ Self = TypeVar("Self", bound="Client")
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
     from typing_extensions import TypeVar as TypeVarWithDefault
+    from typing_extensions import Unpack
 
     V = TypeVarWithDefault("V", default=Any)
 else:
@@ -117,8 +119,7 @@ class Client:
         *,
         transfer: bool = True,
         partitions: None = None,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingQueue[V]: ...
 
     @overload
@@ -129,10 +130,10 @@ class Client:
         *,
         transfer: bool = True,
         partitions: int,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> PartitionedBlockingQueue[V]: ...
 
+    @with_options_of(LeasedSide)
     def blocking_queue(
         self,
         name: str,
@@ -140,8 +141,7 @@ class Client:
         *,
         transfer: bool = True,
         partitions: int | None = None,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingQueue[V] | PartitionedBlockingQueue[V]:
         """The queue that consumers take from. No round trip.
 
@@ -158,42 +158,42 @@ class Client:
         """
         if partitions is not None:
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [ReadySide[V](each, codec, self.runtime.options, delivery_limit, dead_letter) for each in names]
+            sides = [ReadySide[V](each, codec, self.runtime.options, **terms) for each in names]
             opened = tuple(self._blocking_queue(side, transfer) for side in sides)
             return PartitionedBlockingQueue(self.runtime, name, opened, sides)
-        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
+    @with_options_of(LeasedSide)
     def blocking_deque(
         self,
         name: str,
         codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BlockingDeque[V]:
         """The same queue, taken from at both ends. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        side = ReadySide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._opened(BlockingDeque(self.runtime, side, DequeRequests(side), transfer))
 
+    @with_options_of(LeasedSide)
     def bounded_blocking_queue(
         self,
         name: str,
         codec: Codec[V] | None = None,
         *,
         transfer: bool = True,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        **terms: Unpack[LeaseTerms],
     ) -> BoundedBlockingQueue[V]:
         """A queue with a capacity, which offers respect. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        side = BoundedSide[V](name, codec, self.runtime.options, delivery_limit, dead_letter)
+        side = BoundedSide[V](name, codec, self.runtime.options, **terms)
         return self._opened(BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer))
 
     @overload
@@ -269,10 +269,8 @@ class Client:
             opened = tuple(self._opened(DelayedQueue(self.runtime, side, transfer)) for side in sides)
             return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.
-        delivery_limit, dead_letter = terms_of(queue) if isinstance(queue, BlockingQueue) else (10, None)
-        side = DelayedSide[V](
-            name, codec, self.runtime.options, lean=lean, delivery_limit=delivery_limit, dead_letter=dead_letter
-        )
+        terms = terms_of(queue) if isinstance(queue, BlockingQueue) else LeaseTerms()
+        side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
         return self._opened(DelayedQueue(self.runtime, side, transfer))
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
@@ -316,9 +314,7 @@ class Client:
     def __enter__(self: Self) -> Self:
         return self.open()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -331,6 +327,8 @@ class Client:
         return handle
 
 
+# The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
+# Editors also show the defaults then.
 def connect(
     url: str,
     *,

@@ -11,7 +11,6 @@ import time
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 from redisson_dq.embedded._find import ServerProgram, find_server
@@ -175,9 +174,7 @@ class EmbeddedServer:
     def __enter__(self) -> EmbeddedServer:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     # -- inside ------------------------------------------------------------------------------------------------------

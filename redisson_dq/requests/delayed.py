@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, TypeVar, overload
+from typing import Literal, TypedDict, TypeVar, overload
 
 from redisson_dq._times import Delay, due_word, from_ms, span_ms
 from redisson_dq.durability import Durability
@@ -19,7 +19,7 @@ from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
 from redisson_dq.wire.request import Request
 
-__all__ = ["By", "DelayedRequests", "OnDuplicate"]
+__all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
 
 T = TypeVar("T")
 
@@ -28,6 +28,18 @@ OnDuplicate = Literal["reject", "keep", "replace"]
 
 #: The order of a page of items: by due time, or as they were offered.
 By = Literal["due", "offer"]
+
+
+class OfferOptions(TypedDict, total=False):
+    """The options of ``offer``, of each kind of handle. Their defaults stand in :meth:`DelayedRequests.offer`."""
+
+    id: str | None
+    on_duplicate: OnDuplicate | None
+    deduplicate_for: Delay | None
+    expires: Delay | None
+    context: Mapping[str, str] | None
+    durable: Durability | None
+
 
 _LARGEST_PAGE = 10_000
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._times import Delay
-from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
-from redisson_dq.requests.delayed import DelayedRequests, OnDuplicate
+from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.routing import DelayedRouting, Routing
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.ready import QueueRequests
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire.request import Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests"]
 
@@ -56,6 +59,7 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
         super().__init__(partitions, routing)
         self._name = name
 
+    @with_options_of(DelayedRequests.offer)
     def offer(
         self,
         value: T,
@@ -63,24 +67,11 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
         at: datetime | None = None,
         *,
         key: str | None = None,
-        id: str | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        deduplicate_for: Delay | None = None,
-        expires: Delay | None = None,
-        context: Mapping[str, str] | None = None,
-        durable: Durability | None = None,
+        **options: Unpack[OfferOptions],
     ) -> Request[WaitingItem[T]]:
-        return self._partitions[self._routing.of_offer(value, key, id, by_payload=deduplicate_for is not None)].offer(
-            value,
-            delay,
-            at,
-            id=id,
-            on_duplicate=on_duplicate,
-            deduplicate_for=deduplicate_for,
-            expires=expires,
-            context=context,
-            durable=durable,
-        )
+        by_payload = options.get("deduplicate_for") is not None
+        place = self._routing.of_offer(value, key, options.get("id"), by_payload=by_payload)
+        return self._partitions[place].offer(value, delay, at, **options)
 
     def cancel(self, id: str, key: str | None = None) -> Request[Outcome]:
         return self._partition_with(id, key).cancel(id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
@@ -15,9 +15,7 @@ from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive", "with_options"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive"]
 
 
 @attrs.frozen
@@ -166,15 +164,6 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
-
-
-def with_options(method: F) -> F:
-    """Shows the options of :func:`declared` in the signature of a method that takes them as ``**options``."""
-    shown = inspect.signature(method)
-    own = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    options = [each for each in inspect.signature(declared).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    method.__signature__ = shown.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-    return method
 
 
 def check_queue_name(queue: object) -> None:

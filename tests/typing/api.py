@@ -191,11 +191,21 @@ def wrong(client: redisson_dq.Client) -> None:
     delayed.offer("42", 5)  # wrong: argument
     delayed.offer(Order(1), delay="5")  # wrong: argument
     delayed.offer(Order(1), 5, id="42", on_duplicate="ignore")  # wrong: argument
+    delayed.offer(Order(1), 5, deduplicate="42")  # wrong: name
+    delayed.requests.offer(Order(1), 5, expires="42")  # wrong: argument
+    client.delayed_queue("orders", partitions=2).offer(Order(1), 5, durable=1)  # wrong: argument
+    client.delayed_queue("orders", partitions=2).requests.offer(Order(1), 5, durabel=None)  # wrong: name
     delayed.items(by="value")  # wrong: argument
     orders.move("bills", from_end="left")  # wrong: argument
     orders.poll(5, 5)  # wrong: overload
     orders.poll(5)  # wrong: overload
     client.blocking_deque("orders").poll_last(5)  # wrong: overload
+    orders.receive(visibility=5)  # wrong: overload
+    orders.receive(10, renew="yes")  # wrong: overload
+    client.blocking_queue("orders", delivery_limit="10")  # wrong: overload
+    client.blocking_deque("orders", deliveries=10)  # wrong: name
+    client.bounded_blocking_queue("orders", dead_letter=10)  # wrong: argument
+    redisson_dq.connect("redis://localhost", remember="10")  # wrong: argument
     orders.take_last()  # wrong: attribute
     redisson_dq.connect("redis://localhost", wakeups="keyspaces")  # wrong: argument
     redisson_dq.connect("redis://localhost", undecodable="skipp")  # wrong: argument

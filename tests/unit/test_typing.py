@@ -32,7 +32,7 @@ def plain(type_name: str) -> str:
 
 def test_the_file_says_enough() -> None:
     assert len(REVEALED) > 55
-    assert len(WRONG) == 20
+    assert len(WRONG) == 30
 
 
 def test_mypy_says_the_same() -> None:
@@ -47,7 +47,7 @@ def test_mypy_says_the_same() -> None:
     }
     assert revealed == REVEALED
     codes = {number: re.search(r"\[([\w-]+)\]$", text) for number, kind, text in lines if kind == "error"}
-    kinds = {"arg-type": "argument", "call-overload": "overload", "attr-defined": "attribute"}
+    kinds = {"arg-type": "argument", "call-overload": "overload", "attr-defined": "attribute", "call-arg": "name"}
     assert {number: kinds[code[1]] for number, code in codes.items() if code} == WRONG, run.stdout
 
 
@@ -65,7 +65,7 @@ def test_pyright_says_the_same_and_has_nothing_against_the_library() -> None:
     # Where no overload fits, Pyright names the argument of the one that fits best, or the call.
     kinds = {
         "reportArgumentType": {"argument", "overload"},
-        "reportCallIssue": {"overload"},
+        "reportCallIssue": {"overload", "name"},
         "reportAttributeAccessIssue": {"attribute"},
     }
     errors = {one["range"]["start"]["line"] + 1: kinds[one["rule"]] for one in here if one["severity"] == "error"}

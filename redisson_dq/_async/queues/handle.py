@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._async.queues.taken_values import TakenValues
@@ -102,9 +101,7 @@ class Handle(Generic[T]):
     async def __aenter__(self: Self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.destroy()
 
     # -- the object --------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._async.queues.handle import Handle
@@ -100,9 +99,7 @@ class Partitioned(Generic[AnyHandle]):
     async def __aenter__(self: Self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.destroy()
 
     # -- inside ------------------------------------------------------------------------------------------------------

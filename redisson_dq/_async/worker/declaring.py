@@ -13,11 +13,12 @@ from redisson_dq._concurrency.handlers import (
     async_check_callable,
     check_no_yield,
 )
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async, with_options
+from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -101,7 +102,7 @@ class Declarations:
     @overload
     def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
-    @with_options
+    @with_options_of(declared)
     def handler(self, queue: str, type: type | None = None, **options: Any) -> Callable[[Any], Any]:
         """Declares a function as the handler of a queue's values, or of some of them. No round trip.
 
@@ -135,7 +136,7 @@ class Declarations:
         self, queue: str, size: int, type: None = None, *, within: Delay = 0, **options: Unpack[HandlerOptions[Any]]
     ) -> Callable[[F], F]: ...
 
-    @with_options
+    @with_options_of(declared)
     def batch_handler(
         self, queue: str, size: int, type: type | None = None, *, within: Delay = 0, **options: Any
     ) -> Callable[[Any], Any]:
@@ -148,7 +149,7 @@ class Declarations:
         """
         return self._declare(queue, type, size, within, options)
 
-    @with_options
+    @with_options_of(declared)
     def add_handler(
         self,
         function: Callable[..., Any],

@@ -32,11 +32,14 @@ def sides_of(name: str, settings: QueueSettings, options: Options) -> list[Ready
     becomes a dead letter.
     """
     if settings.bounded:
-        return [BoundedSide(name, settings.codec, options, None, settings.dead_letter)]
+        return [BoundedSide(name, settings.codec, options, delivery_limit=None, dead_letter=settings.dead_letter)]
     names = [name]
     if settings.partitions is not None:
         names = partition_names(name, settings.partitions, options.name_mapper)
-    return [ReadySide(each, settings.codec, options, None, settings.dead_letter) for each in names]
+    return [
+        ReadySide(each, settings.codec, options, delivery_limit=None, dead_letter=settings.dead_letter)
+        for each in names
+    ]
 
 
 def timeout_of(settings: QueueSettings) -> Delay:

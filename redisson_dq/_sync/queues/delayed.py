@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from redisson_dq._concurrency import finish_or_undo
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.delayed_item import DelayedItem
@@ -21,11 +22,14 @@ from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
-from redisson_dq.requests.delayed import By, DelayedRequests, OnDuplicate
+from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import Due, DueRange
 from redisson_dq.wire.envelope import Quarantined
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["DelayedQueue"]
 
@@ -64,18 +68,9 @@ class DelayedQueue(WaitingQueue[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @with_options_of(DelayedRequests.offer)
     def offer(
-        self,
-        value: T,
-        delay: Delay | None = None,
-        at: datetime | None = None,
-        *,
-        id: str | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        deduplicate_for: Delay | None = None,
-        expires: Delay | None = None,
-        context: Mapping[str, str] | None = None,
-        durable: Durability | None = None,
+        self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
     ) -> DelayedItem[T]:
         """Adds a value that becomes ready after ``delay`` (seconds or timedelta), or at ``at`` (an aware datetime).
 
@@ -116,18 +111,7 @@ class DelayedQueue(WaitingQueue[T]):
         :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
-        request = self.requests.offer(
-            value,
-            delay,
-            at,
-            id=id,
-            on_duplicate=on_duplicate,
-            deduplicate_for=deduplicate_for,
-            expires=expires,
-            context=context,
-            durable=durable,
-        )
-        return DelayedItem(self, self._run(request))
+        return DelayedItem(self, self._run(self.requests.offer(value, delay, at, **options)))
 
     def offer_all(
         self,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency import finish
@@ -105,9 +104,7 @@ class Handle(Generic[T]):
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.destroy()
 
     # -- the object --------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from redisson_dq._concurrency import Callback
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.leaser import Leaser
@@ -26,6 +27,17 @@ __all__ = ["LeaseCalls"]
 T = TypeVar("T")
 U = TypeVar("U")
 
+if TYPE_CHECKING:
+    # Type checkers know this module even when it is not installed.
+    from typing_extensions import TypedDict, Unpack
+
+    class ReceiveOptions(TypedDict, Generic[T], total=False):
+        """How ``receive`` leases. Their defaults stand in :meth:`Leaser.receive`."""
+
+        visibility_timeout: Delay
+        renew: bool
+        on_lost: Callback[Delivery[T]] | None
+
 
 class LeaseCalls(Generic[T]):
     """A handle, of one queue or of its partitions, whose values can be received under a lease."""
@@ -36,43 +48,19 @@ class LeaseCalls(Generic[T]):
     # -- receiving ---------------------------------------------------------------------------------------------------
 
     @overload
-    def receive(
-        self,
-        *,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> Delivery[T]: ...
+    def receive(self, **options: Unpack[ReceiveOptions[T]]) -> Delivery[T]: ...
+
+    @overload
+    def receive(self, *, timeout: Delay | None, **options: Unpack[ReceiveOptions[T]]) -> Delivery[T] | None: ...
 
     @overload
     def receive(
-        self,
-        *,
-        timeout: Delay | None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
-    ) -> Delivery[T] | None: ...
-
-    @overload
-    def receive(
-        self,
-        limit: int,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
+        self, limit: int, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> list[Delivery[T]]: ...
 
+    @with_options_of(Leaser.receive)
     def receive(
-        self,
-        limit: int | None = None,
-        *,
-        timeout: Delay | None = None,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
+        self, limit: int | None = None, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """Waits for the next value and leases it for ``visibility_timeout`` (seconds or a timedelta).
 
@@ -102,7 +90,7 @@ class LeaseCalls(Generic[T]):
             Of partitions like ``take()``; with ``timeout=0`` one round trip for each
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
-        return self._leaser.receive(limit, timeout, visibility_timeout, renew, on_lost)
+        return self._leaser.receive(limit, timeout, **options)
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
         """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.

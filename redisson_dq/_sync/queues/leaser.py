@@ -65,9 +65,10 @@ class Leaser(Generic[T]):
         self,
         limit: int | None,
         timeout: Delay | None,
-        visibility_timeout: Delay,
-        renew: bool,
-        on_lost: Callback[Delivery[T]] | None,
+        *,
+        visibility_timeout: Delay = 30,
+        renew: bool = False,
+        on_lost: Callback[Delivery[T]] | None = None,
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """The call ``receive()`` of a handle."""
         name = self.sides[0].name if self._name is None else self._name

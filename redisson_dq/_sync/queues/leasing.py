@@ -16,6 +16,7 @@ from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
+from redisson_dq.requests.inner.leased_side import LeaseTerms
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
 
@@ -97,6 +98,6 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         return self._run(self.requests.purge_dead(ids, limit))
 
 
-def terms_of(queue: LeasingQueue[Any]) -> tuple[int | None, str | None]:
-    """The delivery limit and the dead-letter queue of a handle, as they were given."""
-    return queue._side.delivery_limit or None, queue._side.dead_letter
+def terms_of(queue: LeasingQueue[Any]) -> LeaseTerms:
+    """The terms of a handle's leases, as they were given."""
+    return queue._side.terms

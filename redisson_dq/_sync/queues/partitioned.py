@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency import finish
@@ -103,9 +102,7 @@ class Partitioned(Generic[AnyHandle]):
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.destroy()
 
     # -- inside ------------------------------------------------------------------------------------------------------

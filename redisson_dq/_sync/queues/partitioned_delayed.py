@@ -9,8 +9,9 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice, zip_longest
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from redisson_dq._shared_options import with_options_of
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.partitioned import Partitioned
@@ -20,10 +21,13 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.requests.checks import check_function
-from redisson_dq.requests.delayed import OnDuplicate
+from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.requests.inner.routing import DelayedRouting
 from redisson_dq.requests.partitioned import PartitionedDelayedRequests
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["PartitionedDelayedQueue"]
 
@@ -56,6 +60,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @with_options_of(DelayedRequests.offer)
     def offer(
         self,
         value: T,
@@ -63,12 +68,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         at: datetime | None = None,
         *,
         key: str | None = None,
-        id: str | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        deduplicate_for: Delay | None = None,
-        expires: Delay | None = None,
-        context: Mapping[str, str] | None = None,
-        durable: Durability | None = None,
+        **options: Unpack[OfferOptions],
     ) -> DelayedItem[T]:
         """Like :meth:`DelayedQueue.offer`; values with an equal ``key`` go to one partition, and stay in order.
 
@@ -78,18 +78,9 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         :Cost: O(log n); O(n) to replace; one round trip
         :Guarantee: atomic; never sent twice; with an id (and the same key) it may safely be repeated
         """
-        partition = self.partitions[self._routing.of_offer(value, key, id, by_payload=deduplicate_for is not None)]
-        return partition.offer(
-            value,
-            delay,
-            at,
-            id=id,
-            on_duplicate=on_duplicate,
-            deduplicate_for=deduplicate_for,
-            expires=expires,
-            context=context,
-            durable=durable,
-        )
+        by_payload = options.get("deduplicate_for") is not None
+        place = self._routing.of_offer(value, key, options.get("id"), by_payload=by_payload)
+        return self.partitions[place].offer(value, delay, at, **options)
 
     def offer_all(
         self,

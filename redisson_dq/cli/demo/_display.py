@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from redisson_dq.cli.demo._board import Board, Item, latenesses, percentile
@@ -23,9 +22,7 @@ class Display(Protocol):
 
     def __enter__(self) -> Display: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
     def took(self, item: Item) -> None:
         """An item has arrived."""
@@ -55,9 +52,7 @@ class PlainDisplay(contextlib.AbstractContextManager["PlainDisplay"]):
         self._bulk = board.bulk
         self._taken_of_bulk = 0
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         return None
 
     def took(self, item: Item) -> None:
@@ -92,9 +87,7 @@ class LiveDisplay(contextlib.AbstractContextManager["LiveDisplay"]):
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.stop()
 
     def took(self, item: Item) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import secrets
 import sys
 from collections.abc import Iterator
-from types import TracebackType
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -50,9 +49,7 @@ class Sandbox:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     @property

@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, read_class
@@ -49,9 +48,7 @@ class Library:
     def __enter__(self) -> Library:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._files.close()
 
     def names(self) -> list[str]:

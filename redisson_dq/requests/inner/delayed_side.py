@@ -26,7 +26,7 @@ from redisson_dq.errors import (
 from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner import walks
-from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.inner.walks import Walk
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls
@@ -36,6 +36,8 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from redisson_dq.scheduling.recurrence import Recurrence
 
 __all__ = ["DelayedSide", "note_offered", "warn_of_expired", "warn_of_quarantine"]
@@ -69,16 +71,9 @@ class DelayedSide(LeasedSide[T]):
     back_after_ms = 1
 
     def __init__(
-        self,
-        name: str,
-        codec: Codec | None,
-        options: Options,
-        *,
-        lean: bool,
-        delivery_limit: int | None = 10,
-        dead_letter: str | None = None,
+        self, name: str, codec: Codec | None, options: Options, *, lean: bool, **terms: Unpack[LeaseTerms]
     ) -> None:
-        super().__init__(name, codec, options, delivery_limit, dead_letter)
+        super().__init__(name, codec, options, **terms)
         if lean and options.envelope is Envelope.LEGACY:
             raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
         self.lean = lean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 import attrs
 
@@ -17,9 +17,16 @@ from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
 
-__all__ = ["LeasedSide"]
+__all__ = ["LeaseTerms", "LeasedSide"]
 
 T = TypeVar("T")
+
+
+class LeaseTerms(TypedDict, total=False):
+    """How a queue ends what is not acked. Their defaults stand in :class:`LeasedSide`."""
+
+    delivery_limit: int | None
+    dead_letter: str | None
 
 
 class LeasedSide(OpenQueue[T]):
@@ -35,6 +42,7 @@ class LeasedSide(OpenQueue[T]):
         name: str,
         codec: Codec | None,
         options: Options,
+        *,
         delivery_limit: int | None = 10,
         dead_letter: str | None = None,
     ) -> None:
@@ -48,6 +56,7 @@ class LeasedSide(OpenQueue[T]):
             raise ArgumentError(f"queue {name!r}: dead_letter= is the queue itself, or one of its keys")
         self.delivery_limit = delivery_limit or 0
         self.dead_letter = dead_letter
+        self.terms = LeaseTerms(delivery_limit=delivery_limit, dead_letter=dead_letter)
         self._last_source: LeaseSource | None = None
 
     def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
