@@ -30,12 +30,14 @@ __all__ = [
     "AsyncRunning",
     "AsyncSettled",
     "AsyncSide",
+    "AsyncStarter",
     "HandlerPool",
     "Layer",
     "Resources",
     "Running",
     "Settled",
     "Side",
+    "Starter",
     "async_perform",
     "async_signals",
     "check_callable",
@@ -199,7 +201,15 @@ class AsyncHandlerPool:
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
         """Runs ``work`` as a task of its own."""
-        task = asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}")
+        return self._running(asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}"))
+
+    def adopt(self) -> AsyncRunning:
+        """The calling task, which is going to run a handling and nothing else."""
+        task = asyncio.current_task()
+        assert task is not None
+        return self._running(task)
+
+    def _running(self, task: asyncio.Task[Any]) -> AsyncRunning:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)
@@ -230,6 +240,51 @@ class AsyncHandlerPool:
         others = self._tasks - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=timeout)
+
+
+class Starter:
+    """Starts the handlings of what a thread has received."""
+
+    def __init__(self, pool: HandlerPool) -> None:
+        self._pool = pool
+
+    def start(self, work: Callable[[], object]) -> Running:
+        """Runs ``work`` in a thread of the pool."""
+        return self._pool.start(work)
+
+    def run_first(self, successor: Callable[[], object]) -> bool:
+        """Leaves all to the pool. A thread that came in between would cost more than it spares."""
+        return False
+
+
+class AsyncStarter:
+    """Starts the handlings of what a task has received.
+
+    The first one runs in that task. As a task of its own it would begin one round of the loop later, after all that
+    came meanwhile.
+    """
+
+    def __init__(self, pool: AsyncHandlerPool) -> None:
+        self._pool = pool
+        self._first: Callable[[], Coroutine[Any, Any, object]] | None = None
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
+        """Keeps the first ``work`` for :meth:`run_first`, and runs the others as tasks of their own."""
+        if self._first is not None:
+            return self._pool.start(work)
+        self._first = work
+        return self._pool.adopt()
+
+    async def run_first(self, successor: Callable[[], object]) -> bool:
+        """Runs what was kept, after a call of ``successor``, which lets another task receive. False: nothing was kept.
+
+        Nothing may be awaited between the start and this call, as the handling may be cancelled from its start on.
+        """
+        if self._first is None:
+            return False
+        successor()
+        await self._first()
+        return True
 
 
 def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

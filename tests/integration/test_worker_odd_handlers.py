@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Ledger, Log, at_rest, running
 
 ONCE = Retry(limit=1)
+_marked: contextvars.ContextVar[str] = contextvars.ContextVar("marked", default="")
 
 
 class Unprintable(Exception):
@@ -116,6 +119,49 @@ def test_a_cancellation_that_is_the_handler_s_own_is_a_failure(
     # What on_failed did not save stayed leased.
     (letter,) = client.blocking_queue("others").dead_letters()
     assert letter.crashes == 1
+
+
+@pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
+def test_a_handler_in_the_task_that_received_its_value(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
+    """That task receives no more. Its end, its cancellation and its context variables are the handler's alone."""
+    tasks: set[Any] = set()
+    seen: list[tuple[str, str]] = []
+    cancelled: list[str] = []
+
+    async def handle(value: str) -> None:
+        tasks.add(asyncio.current_task())
+        seen.append((value, _marked.get()))
+        _marked.set(value)
+        try:
+            await asyncio.sleep(60 if value in "abc" else 0)
+        except asyncio.CancelledError:
+            cancelled.append(value)
+            raise
+
+    def begun(value: str) -> bool:
+        return seen[-1:] == [(value, "")]
+
+    worker = flavour.worker(client)
+    log = Log(worker)
+    worker.handler("orders", concurrency=3, timeout=0.3, retry=ONCE)(handle)
+    with running(worker):
+        for value in "ab":
+            queue.add(value)
+            eventually(partial(begun, value))
+        log.until(DeadLettered, 2)
+        for value in "def":
+            queue.add(value)
+            at_rest(admin)
+        # It is gone while it runs, and the client may be closed.
+        queue.add("c")
+        eventually(partial(begun, "c"))
+        assert worker.remove_handler(handle)
+        queue.add("g")
+        log.until(DeadLettered, 3)
+        assert worker.running == 0
+    assert seen == [(value, "") for value in "abdefc"]
+    assert (cancelled, len(tasks)) == (["a", "b", "c"], 6)
+    assert whereabouts(admin).ready == {b"g": 1}
 
 
 # Neither the worker nor the client is closed.

@@ -14,6 +14,7 @@ from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call, async_give_way
+from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncStarter
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -27,6 +28,8 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses to give anything.
 _PAUSE = 1.0
+# Between two looks at who receives, when that is to end.
+_LOOK = 0.05
 
 
 class Fetcher:
@@ -38,16 +41,20 @@ class Fetcher:
         *,
         wanted: Callable[[Intake], int],
         order: Order,
-        take: AsyncCallback[tuple[Intake, list[Delivery[Any]]]],
+        pool: AsyncHandlerPool,
+        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarter]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: AsyncCallback[Delivery[Any]],
     ) -> None:
-        """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
+        """``take`` gets what came and what starts handlings in the pool, ``unreadable`` what the codec cannot read,
+        ``duplicate`` what was dropped.
+        """
         self._runtime = runtime
         self._intakes: list[Intake] = []
         self._wanted = wanted
         self._order = order
+        self._pool = pool
         self._take = take
         self._unreadable = unreadable
         self._duplicate = duplicate
@@ -72,6 +79,7 @@ class Fetcher:
         return self._worker is not None and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
+        """Begins to receive, or goes on where the one who received has become a handler."""
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-fetching")
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -97,8 +105,9 @@ class Fetcher:
 
     async def has_ended(self) -> None:
         """Waits until nothing more comes."""
-        if self._worker is not None:
-            await self._worker.join()
+        receiving = self._worker
+        while receiving is not None and not (await receiving.join(_LOOK) and receiving is self._worker):
+            receiving = self._worker
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             await receivers.quiet([receiver])
@@ -115,39 +124,48 @@ class Fetcher:
 
     async def _run(self) -> None:
         while not self._ends:
-            # Whatever changes from here on is seen before the wait begins, or ends it.
-            self._stale = False
-            self._changed.off()
-            intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
-            try:
-                if self._ends:
-                    break
-                if not intakes:
-                    await self._changed.wait(None)
-                elif len(intakes) == 1:
-                    await self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE))
-                elif not await self._look(intakes):
-                    # One value: the next look goes by the queues' order again.
-                    await self._wait_for(intakes, 1)
-            except ClosedError:
-                # Woken; or the client was closed by somebody else.
-                if not self._stale:
-                    self._is_refused = True
-                    await self._changed.wait(_PAUSE)
-            except RedissonDQError as error:
-                if not self._is_refused:
-                    logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
-                self._is_refused = True
-                await self._changed.wait(_PAUSE)
-            except Exception:
-                # A defect. What it had received comes again at its deadline.
-                logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
-                self._is_refused = True
-                await self._changed.wait(_PAUSE)
-            else:
-                self._is_refused = False
+            starter = AsyncStarter(self._pool)
+            await self._receive(starter)
+            if await starter.run_first(self.start):
+                return
+            # Handlers begin before the next wait does.
+            await async_give_way()
 
-    async def _look(self, intakes: list[Intake]) -> bool:
+    async def _receive(self, starter: AsyncStarter) -> None:
+        """Receives once, or waits until there is something to do. Never raises."""
+        # Whatever changes from here on is seen before the wait begins, or ends it.
+        self._stale = False
+        self._changed.off()
+        intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
+        try:
+            if self._ends:
+                return
+            if not intakes:
+                await self._changed.wait(None)
+            elif len(intakes) == 1:
+                await self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE), starter)
+            elif not await self._look(intakes, starter):
+                # One value: the next look goes by the queues' order again.
+                await self._wait_for(intakes, 1, starter)
+        except ClosedError:
+            # Woken; or the client was closed by somebody else.
+            if not self._stale:
+                self._is_refused = True
+                await self._changed.wait(_PAUSE)
+        except RedissonDQError as error:
+            if not self._is_refused:
+                logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
+            self._is_refused = True
+            await self._changed.wait(_PAUSE)
+        except Exception:
+            # A defect. What it had received comes again at its deadline.
+            logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
+            self._is_refused = True
+            await self._changed.wait(_PAUSE)
+        else:
+            self._is_refused = False
+
+    async def _look(self, intakes: list[Intake], starter: AsyncStarter) -> bool:
         """Takes what is ready of the first queue in order that has something."""
         by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
@@ -165,13 +183,13 @@ class Fetcher:
                 elif len(found) < wanted:
                     lifelines.append(Lifeline())
                     found += await intake.leaser.lease(source, wanted - len(found), 0.0, lifelines[-1])
-            if await self._hand_over([intake], found, lifelines):
+            if await self._hand_over([intake], found, lifelines, starter):
                 self._order.took(name, len(found), idle)
                 return True
             idle.append(name)
         return False
 
-    async def _wait_for(self, intakes: Sequence[Intake], wanted: int) -> None:
+    async def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: AsyncStarter) -> None:
         """Waits until one of the queues has something."""
         sources = [source for intake in intakes for _, source in intake.sources().values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
@@ -195,7 +213,7 @@ class Fetcher:
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
                     found += await self._admit(intake, side, source, seen, wanted)
-        count = await self._hand_over(intakes, found, [lifeline])
+        count = await self._hand_over(intakes, found, [lifeline], starter)
         if len(intakes) > 1 and count:
             key = found[0].key
             self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
@@ -213,7 +231,9 @@ class Fetcher:
         intake.note_leased(admitted.leased)
         return admitted.leased
 
-    async def _hand_over(self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:
+    async def _hand_over(
+        self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline], starter: AsyncStarter
+    ) -> int:
         """Gives the deliveries to the worker. Tells how many values came."""
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
@@ -233,9 +253,7 @@ class Fetcher:
                 self._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
-            await async_call(self._take, (intake, deliveries))
-        # Handlers begin before the next wait does.
-        await async_give_way()
+            await async_call(self._take, (intake, deliveries, starter))
         return len(leased)
 
 

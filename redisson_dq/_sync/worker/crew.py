@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
-from redisson_dq._concurrency.handlers import HandlerPool, Layer
+from redisson_dq._concurrency.handlers import HandlerPool, Layer, Starter
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.arrivals import Arrivals
@@ -146,6 +146,7 @@ class Crew:
             self._client.runtime,
             wanted=self._wanted,
             order=self._order,
+            pool=self._pool,
             take=self._accept,
             unreadable=self._unreadable,
             duplicate=self._duplicate,
@@ -186,7 +187,12 @@ class Crew:
             fetcher.freed(intake)
 
     def _begin(
-        self, intake: Intake, handler: Handler, deliveries: list[Delivery[Any]], error: BaseException | None
+        self,
+        intake: Intake,
+        handler: Handler,
+        deliveries: list[Delivery[Any]],
+        error: BaseException | None,
+        starter: Starter | HandlerPool,
     ) -> None:
         handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
@@ -199,7 +205,7 @@ class Crew:
         if stops:
             handling.hand_back()
             return
-        handling.start(error)
+        handling.start(starter, error)
         for moment in (handling.deadline, holds_until):
             if moment is not None:
                 self._watch.added(moment)
@@ -212,19 +218,25 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]]]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starter]) -> None:
         """Gives each value to its handler, or to the dead letters."""
-        intake, deliveries = came
+        intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
         for delivery in deliveries:
             if self._stops:
                 self._settler.put(delivery, Nack(0, counted=False), _nothing)
                 continue
-            self._route(intake, delivery, parked)
+            self._route(intake, delivery, parked, starter)
         for handler, some in parked.items():
             self._park(handler, some)
 
-    def _route(self, intake: Intake, delivery: Delivery[Any], parked: dict[Handler, list[Delivery[Any]]]) -> None:
+    def _route(
+        self,
+        intake: Intake,
+        delivery: Delivery[Any],
+        parked: dict[Handler, list[Delivery[Any]]],
+        starter: Starter,
+    ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
         try:
@@ -246,9 +258,9 @@ class Crew:
         if handler.crash_limit is not None and delivery.crashes >= handler.crash_limit:
             error = Crashed(f"its receivers died, or stood still, {delivery.crashes} times")
         if handler.batch is None or error is not None:
-            self._begin(intake, handler, [delivery], error)
+            self._begin(intake, handler, [delivery], error, starter)
         else:
-            self._gather(intake, handler, delivery)
+            self._gather(intake, handler, delivery, starter)
 
     def _has_slot(self, intake: Intake, handler: Handler) -> bool:
         with self._mutex:
@@ -303,7 +315,7 @@ class Crew:
 
     # -- batches -----------------------------------------------------------------------------------------------------
 
-    def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any]) -> None:
+    def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any], starter: Starter) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
             has_slot = bool(gathered) or not handler.is_full
@@ -318,11 +330,11 @@ class Crew:
             # It was asked for when it was to fill a batch whose time was over meanwhile.
             self._settler.put(delivery, Nack(0, counted=False), _nothing)
         elif full:
-            self._begin_batch(intake, handler)
+            self._begin_batch(intake, handler, starter)
         else:
             self._watch.added(moment)
 
-    def _begin_batch(self, intake: Intake, handler: Handler) -> None:
+    def _begin_batch(self, intake: Intake, handler: Handler, starter: Starter | HandlerPool) -> None:
         with self._mutex:
             gathered = intake.gathered.pop(handler, [])
             self._gathering.pop(handler, None)
@@ -331,7 +343,7 @@ class Crew:
             if delivery.lost:
                 self._tell(happenings.Lost(**self._known(intake, delivery, handler, Event(delivery, intake.name))))
         if kept:
-            self._begin(intake, handler, kept, None)
+            self._begin(intake, handler, kept, None, starter)
 
     def _return_gathered(self, intake: Intake) -> None:
         with self._mutex:
@@ -371,7 +383,7 @@ class Crew:
             handling.deadline = None
             handling.expire()
         for intake, handler in full:
-            self._begin_batch(intake, handler)
+            self._begin_batch(intake, handler, self._pool)
             for fetcher in list(self._fetchers.values()):
                 fetcher.recount()
         for intake in passable:

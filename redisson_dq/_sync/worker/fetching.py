@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
+from redisson_dq._concurrency.handlers import HandlerPool, Starter
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
@@ -30,6 +31,8 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses to give anything.
 _PAUSE = 1.0
+# Between two looks at who receives, when that is to end.
+_LOOK = 0.05
 
 
 class Fetcher:
@@ -41,16 +44,20 @@ class Fetcher:
         *,
         wanted: Callable[[Intake], int],
         order: Order,
-        take: Callback[tuple[Intake, list[Delivery[Any]]]],
+        pool: HandlerPool,
+        take: Callback[tuple[Intake, list[Delivery[Any]], Starter]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: Callback[Delivery[Any]],
     ) -> None:
-        """``take`` gets what came, ``unreadable`` what the codec cannot read, ``duplicate`` what was dropped."""
+        """``take`` gets what came and what starts handlings in the pool, ``unreadable`` what the codec cannot read,
+        ``duplicate`` what was dropped.
+        """
         self._runtime = runtime
         self._intakes: list[Intake] = []
         self._wanted = wanted
         self._order = order
+        self._pool = pool
         self._take = take
         self._unreadable = unreadable
         self._duplicate = duplicate
@@ -75,6 +82,7 @@ class Fetcher:
         return self._worker is not None and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
+        """Begins to receive, or goes on where the one who received has become a handler."""
         self._worker = BackgroundTask(self._run, "redisson_dq-fetching")
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -100,8 +108,9 @@ class Fetcher:
 
     def has_ended(self) -> None:
         """Waits until nothing more comes."""
-        if self._worker is not None:
-            self._worker.join()
+        receiving = self._worker
+        while receiving is not None and not (receiving.join(_LOOK) and receiving is self._worker):
+            receiving = self._worker
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             receivers.quiet([receiver])
@@ -118,39 +127,48 @@ class Fetcher:
 
     def _run(self) -> None:
         while not self._ends:
-            # Whatever changes from here on is seen before the wait begins, or ends it.
-            self._stale = False
-            self._changed.off()
-            intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
-            try:
-                if self._ends:
-                    break
-                if not intakes:
-                    self._changed.wait(None)
-                elif len(intakes) == 1:
-                    self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE))
-                elif not self._look(intakes):
-                    # One value: the next look goes by the queues' order again.
-                    self._wait_for(intakes, 1)
-            except ClosedError:
-                # Woken; or the client was closed by somebody else.
-                if not self._stale:
-                    self._is_refused = True
-                    self._changed.wait(_PAUSE)
-            except RedissonDQError as error:
-                if not self._is_refused:
-                    logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
-                self._is_refused = True
-                self._changed.wait(_PAUSE)
-            except Exception:
-                # A defect. What it had received comes again at its deadline.
-                logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
-                self._is_refused = True
-                self._changed.wait(_PAUSE)
-            else:
-                self._is_refused = False
+            starter = Starter(self._pool)
+            self._receive(starter)
+            if starter.run_first(self.start):
+                return
+            # Handlers begin before the next wait does.
+            give_way()
 
-    def _look(self, intakes: list[Intake]) -> bool:
+    def _receive(self, starter: Starter) -> None:
+        """Receives once, or waits until there is something to do. Never raises."""
+        # Whatever changes from here on is seen before the wait begins, or ends it.
+        self._stale = False
+        self._changed.off()
+        intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
+        try:
+            if self._ends:
+                return
+            if not intakes:
+                self._changed.wait(None)
+            elif len(intakes) == 1:
+                self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE), starter)
+            elif not self._look(intakes, starter):
+                # One value: the next look goes by the queues' order again.
+                self._wait_for(intakes, 1, starter)
+        except ClosedError:
+            # Woken; or the client was closed by somebody else.
+            if not self._stale:
+                self._is_refused = True
+                self._changed.wait(_PAUSE)
+        except RedissonDQError as error:
+            if not self._is_refused:
+                logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
+            self._is_refused = True
+            self._changed.wait(_PAUSE)
+        except Exception:
+            # A defect. What it had received comes again at its deadline.
+            logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
+            self._is_refused = True
+            self._changed.wait(_PAUSE)
+        else:
+            self._is_refused = False
+
+    def _look(self, intakes: list[Intake], starter: Starter) -> bool:
         """Takes what is ready of the first queue in order that has something."""
         by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
@@ -168,13 +186,13 @@ class Fetcher:
                 elif len(found) < wanted:
                     lifelines.append(Lifeline())
                     found += intake.leaser.lease(source, wanted - len(found), 0.0, lifelines[-1])
-            if self._hand_over([intake], found, lifelines):
+            if self._hand_over([intake], found, lifelines, starter):
                 self._order.took(name, len(found), idle)
                 return True
             idle.append(name)
         return False
 
-    def _wait_for(self, intakes: Sequence[Intake], wanted: int) -> None:
+    def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
         """Waits until one of the queues has something."""
         sources = [source for intake in intakes for _, source in intake.sources().values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
@@ -198,7 +216,7 @@ class Fetcher:
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
                     found += self._admit(intake, side, source, seen, wanted)
-        count = self._hand_over(intakes, found, [lifeline])
+        count = self._hand_over(intakes, found, [lifeline], starter)
         if len(intakes) > 1 and count:
             key = found[0].key
             self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
@@ -216,7 +234,9 @@ class Fetcher:
         intake.note_leased(admitted.leased)
         return admitted.leased
 
-    def _hand_over(self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline]) -> int:
+    def _hand_over(
+        self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline], starter: Starter
+    ) -> int:
         """Gives the deliveries to the worker. Tells how many values came."""
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
@@ -236,9 +256,7 @@ class Fetcher:
                 self._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
-            call(self._take, (intake, deliveries))
-        # Handlers begin before the next wait does.
-        give_way()
+            call(self._take, (intake, deliveries, starter))
         return len(leased)
 
 

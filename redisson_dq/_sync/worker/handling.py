@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, perform
+from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, Starter, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
@@ -84,13 +84,13 @@ class Handling:
         #: When its time is over, on the monotonic clock.
         self.deadline: float | None = None
 
-    def start(self, error: BaseException | None = None) -> None:
+    def start(self, starter: Starter | HandlerPool, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
         self._began = time.monotonic()
         if self.handler.timeout is not None and error is None:
             self.deadline = self._began + self.handler.timeout
         work = self._perform if error is None else lambda: self._fail(error)
-        self._running = self._setting.pool.start(work)
+        self._running = starter.start(work)
 
     # -- who decides -------------------------------------------------------------------------------------------------
 
