@@ -18,6 +18,7 @@ __all__ = [
     "from_optional_ms",
     "seconds_of",
     "span_ms",
+    "span_us",
 ]
 __all__ += ["timeout_seconds", "to_ms"]
 
@@ -90,10 +91,12 @@ def _delay_seconds(queue: str, delay: object) -> float:
 
 def span_ms(span: Delay, queue: str, what: str) -> int:
     """A span of time in whole milliseconds, rounded up. Raises ArgumentError for a negative or non-finite one."""
-    seconds = _seconds(span, f"queue {queue!r}: {what}")
-    if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
-        raise ArgumentError(f"queue {queue!r}: {what} is finite, not negative and below 142,000 years, not {span!r}")
-    return _up_to_ms(seconds)
+    return _up_to_ms(seconds_of(span, f"queue {queue!r}: {what}"))
+
+
+def span_us(span: Delay, queue: str, what: str) -> int:
+    """The same in whole microseconds, for what is added to the server's time. Only the sum is rounded to ms then."""
+    return _up_to_us(seconds_of(span, f"queue {queue!r}: {what}"))
 
 
 def to_ms(moment: object, queue: str, what: str) -> int:

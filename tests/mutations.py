@@ -95,7 +95,7 @@ MUTATIONS = [
         f"{_INCLUDE}/add_many.lua",
         "ceil((now_us + ceil(dues[i] * 1000000 - 0.001)) / 1000)",
         "ceil(now_us / 1000) + ceil(dues[i] * 1000)",
-        "tests/integration/test_clock.py::test_only_the_sum_of_clock_and_delay_is_rounded",
+        "tests/integration/test_clock.py::test_only_the_sum_of_clock_and_span_is_rounded",
     ),
     Mutation(
         "offer_all: as many as the queue takes are one too few",

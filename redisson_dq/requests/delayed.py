@@ -84,7 +84,7 @@ class DelayedRequests(ObjectRequests[T]):
             key=self._side.offer_key(id, data, deduplicate_for),
             on_duplicate=on_duplicate or "reject",
             lateness_ms=None if expires is None else span_ms(expires, self._side.name, "expires="),
-            duplicate_ms=0 if deduplicate_for is None else self._side.interval_ms(deduplicate_for),
+            duplicate_us=0 if deduplicate_for is None else self._side.interval_us(deduplicate_for),
             remember_ms=self._side.options.remember_ms,
             context=self._side.context_word(context),
             lean=self._side.lean,

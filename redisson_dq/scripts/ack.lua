@@ -49,7 +49,7 @@ for i, id in ipairs(done) do
 end
 finish()
 for i, id in ipairs(done) do
-  note_handled(id, now_ms)
+  note_handled(id, now_us, now_ms)
   leave_slot(id, now_ms)
   if records[i] then
     leave_line(records[i], now_ms)

@@ -2,7 +2,7 @@
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
 -- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
@@ -10,7 +10,7 @@ local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
 local envelope, nonce = ARGV[1], ARGV[2]
-local count, visible_ms, delivery_limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local count, visible_us, delivery_limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local bounded = ARGV[6] == 'bounded'
 local now_us, now_ms = server_time()
 
@@ -55,7 +55,7 @@ local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.cal
 if known then
   reap(now_ms, count + 20)
 end
-local deadline = due_of(visible_ms * 1000, now_us)
+local deadline = due_of(visible_us, now_us)
 local add, latest = adder(written, now_us), deadline
 local popped, buried, parked, dropped = 0, 0, 0, {}
 
@@ -143,7 +143,7 @@ local function admit(value, digest, asked)
     local before
     turn, before = turn_in(asked.key, d, came)
     if before > 0 then
-      park(value, d, turn, now_ms + visible_ms + APART_MS * before)
+      park(value, d, turn, deadline + APART_MS * before)
       return
     end
   end
@@ -152,7 +152,7 @@ local function admit(value, digest, asked)
     if waits or slots_taken(limit) >= limit.slots then
       local mine = new_turn('w' .. limit.id)
       local first = line_of('w' .. limit.id, 1)[1]
-      local due = now_ms + visible_ms + APART_MS * (number_of(mine) - number_of(first))
+      local due = deadline + APART_MS * (number_of(mine) - number_of(first))
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
       return
     end

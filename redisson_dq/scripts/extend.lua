@@ -1,7 +1,7 @@
 -- Gives leases another deadline, counted from now.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, channel, leases, deliveries, alarm
--- ARGV: for how many ms from now, the ids
+-- ARGV: for how many us from now, the ids
 -- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
 -- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory
@@ -11,7 +11,7 @@ redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.deliveries)
 need({'EXISTS', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-local deadline, outcomes, sooner = due_of(ARGV[1] * 1000, now_us), {}, false
+local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false
 local ids = {unpack(ARGV, 2)}
 local deadlines = deadlines_of(ids, now_ms)
 for i, id in ipairs(ids) do

@@ -1,11 +1,11 @@
 -- Ends leases whose values were not done: they are ready again at once, or wait for another time.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
 -- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
--- ARGV: envelope ("lean" or "legacy"), delay in ms (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
+-- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
 -- INCLUDE: clock, add, delivery_record, digest, leave, held, envelope, turn, lines, dead, room, parts, announce, need, full_memory
-local envelope, delay_ms, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
+local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
 local limit = tonumber(ARGV[5])
@@ -68,8 +68,8 @@ for i, id in ipairs(ids) do
       leave_line(d, now_ms)
       to_dead(id, value, d, '', now_ms)
       buried, outcome = buried + 1, 'dead'
-    elseif delay_ms > 0 then
-      local due = due_of(delay_ms * 1000, now_us)
+    elseif delay_us > 0 then
+      local due = due_of(delay_us, now_us)
       local entry = add(value, due)
       if remembered then
         leave(entry, d, due, now_ms)

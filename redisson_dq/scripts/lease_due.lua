@@ -1,7 +1,7 @@
 -- Takes values that wait out of the delayed queue, by their due times and in that order, and leases them.
 -- Answers to: nothing in RDelayedQueue
 -- KEYS: ready, timeout, envelopes, channel, quarantine, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many ms, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
 -- INCLUDE: clock, due_between, occurrences, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, announce
@@ -27,7 +27,7 @@ if redis.call('HGET', keys.settings, 'paused') then
 end
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-local deadline = due_of(ARGV[3] * 1000, now_us)
+local deadline = due_of(ARGV[3], now_us)
 local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_us, now_ms)
 local buried = 0
 local aside, late = take_due(found, now_us, now_ms, tonumber(ARGV[9]), function(value, id, due, was_lease)

@@ -1,13 +1,13 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
 -- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals
--- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many ms an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
+-- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
 -- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, need, announce, limit, delivery_record, digest, leave, forget_histories
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
-local duplicate_ms, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
+local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.envelopes)
@@ -32,7 +32,7 @@ if record then
   state = member and 'waiting' or fate(old, record, record.due, remember_ms, now_ms)
   -- A payload is a duplicate for its interval, an id as long as its item waits or is remembered.
   local is_duplicate = state ~= 'unknown'
-  if duplicate_ms > 0 then
+  if duplicate_us > 0 then
     is_duplicate = is_duplicate and record.duplicate > now_ms
   end
   if is_duplicate and on_duplicate ~= 'replace' then
@@ -64,7 +64,7 @@ if key ~= '' or lateness ~= '' then
   remember(id, {
     state = 'w', due = due, key = key,
     latest = lateness ~= '' and due + lateness or 0,
-    duplicate = duplicate_ms > 0 and now_ms + duplicate_ms or 0,
+    duplicate = duplicate_us > 0 and due_of(duplicate_us, now_us) or 0,
   }, remember_ms, now_ms)
 end
 if context ~= '' then

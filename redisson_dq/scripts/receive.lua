@@ -1,16 +1,16 @@
 -- Takes values from the ready list and leases them, each until the same deadline.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.pollMany(args) is alike
 -- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many ms, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
 -- INCLUDE: clock, digest, grant, announce, need, whole
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
 local RECEIVING = {'LPOP'}
 local envelope, nonce = ARGV[1], ARGV[2]
-local count, visible_ms, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
-local deadline = due_of(visible_ms * 1000, now_us)
+local deadline = due_of(visible_us, now_us)
 
 -- Fails on a wrong type before anything is written.
 local arrived, ready = redis.call('LLEN', keys.arrivals), redis.call('LLEN', keys.ready)

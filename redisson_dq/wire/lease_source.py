@@ -37,8 +37,8 @@ _calls = itertools.count(secrets.randbits(32))
 
 @attrs.frozen(cache_hash=True)
 class LeaseSource(PlainSource):
-    """The first values of a list, each leased for so many ms. After ``limit`` deliveries (0: never) a value is a dead
-    letter. A value that is given back is ready again, or waits for at least ``back_after_ms`` where that is above zero.
+    """The first values of a list, each leased for so many us. After ``limit`` deliveries (0: never) a value is a dead
+    letter. A value that is given back is ready again, or waits for at least ``back_after_us`` where that is above zero.
 
     Redis cannot wait and run a script in one step. So a look leases what is ready. When nothing is ready, the blocking
     command moves the next value into the list ``arrivals``. Every look begins with that list. One is sent together with
@@ -50,9 +50,9 @@ class LeaseSource(PlainSource):
 
     lease_keys: LeaseKeys
     envelope: Envelope
-    visible_ms: int
+    visible_us: int
     limit: int
-    back_after_ms: int = 0
+    back_after_us: int = 0
     #: What the ids of the leases begin with (:func:`mark_of`), so that somebody else can tell whose they are.
     owner: bytes = b""
     #: Whether values are seen before they are leased.
@@ -91,7 +91,7 @@ class LeaseSource(PlainSource):
 
     def _receive(self, count: int, convert: Callable[[ReceiveReply], T]) -> Request[T]:
         most = min(count, MOST_AT_ONCE)
-        return calls.receive(self.lease_keys, self.envelope, self._nonce(), most, self.visible_ms, self.limit, convert)
+        return calls.receive(self.lease_keys, self.envelope, self._nonce(), most, self.visible_us, self.limit, convert)
 
     def peek(self, count: int) -> Request[list[bytes]]:
         """The first so many values. They stay."""
@@ -100,14 +100,14 @@ class LeaseSource(PlainSource):
     def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
         """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""
         request = calls.admit(
-            self.lease_keys, self.envelope, self._nonce(), count, self.visible_ms, self.limit, limits, seen
+            self.lease_keys, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
         )
         return attrs.evolve(request.then(self._told_of), repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""
         request = calls.lease_due(
-            self.lease_keys, self.envelope, self._nonce(), self.visible_ms, self.limit, wanted, remember_ms
+            self.lease_keys, self.envelope, self._nonce(), self.visible_us, self.limit, wanted, remember_ms
         )
         return attrs.evolve(request.then(self._told_of), repeatable=True)
 
@@ -132,7 +132,7 @@ class LeaseSource(PlainSource):
     def hand_back(self, leased: Sequence[Leased]) -> Request[list[bytes]]:
         """Returns values that no caller has seen, as if they had never been received."""
         ids = [each.id for each in leased]
-        request = calls.give_back(self.lease_keys, self.envelope, ids, delay_ms=self.back_after_ms, counted=False)
+        request = calls.give_back(self.lease_keys, self.envelope, ids, delay_us=self.back_after_us, counted=False)
         # A second hand-back answers LOST, and changes nothing.
         return attrs.evolve(request, repeatable=True)
 

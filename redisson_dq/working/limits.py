@@ -6,6 +6,7 @@ All of it holds over all processes, on the server's clock. Here are the definiti
 from __future__ import annotations
 
 import hashlib
+import math
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -141,7 +142,7 @@ class Admission:
             key=key,
             limit=number if self.has_limit else 0,
             unique=unique,
-            unique_ms=round((self.unique_for or 0) * 1000),
+            unique_ms=math.ceil((self.unique_for or 0) * 1000),
         )
 
     def fault_of(self, value: Any, data: bytes) -> BadKey | None:

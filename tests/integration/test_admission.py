@@ -70,7 +70,7 @@ class Opened:
     def source(self, visible: float = 60) -> LeaseSource:
         bounded = isinstance(self.queue, BoundedBlockingQueue)
         keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
-        return LeaseSource(keys, self.envelope, round(visible * 1000), self.limit, sees_first=True)
+        return LeaseSource(keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True)
 
 
 def opened(client: Any, **terms: Any) -> Opened:
@@ -595,6 +595,29 @@ def test_by_default_equal_bytes_are_the_same_value(queue: Any) -> None:
     while queue.size():
         dropped += told(queue, by)[0].dropped
     assert dropped == [b"a", b"a"]
+
+
+def test_a_lease_and_a_lock_end_as_soon_as_their_spans_are_over_and_not_before(queue: Any, admin: Any) -> None:
+    def up_to_ms(us: int) -> int:
+        return -(-us // 1000)
+
+    def server_us() -> int:
+        seconds, micros = admin.time()
+        return int(seconds) * 1_000_000 + int(micros)
+
+    for number in range(100):
+        span_us = 60_000_000 + 37 * number
+        by = Admission(name="h", unique_for=span_us / 1_000_000, unique_by=letter)
+        admin.delete(KEYS.handled)
+        queue.add("a")
+        before = server_us()
+        (delivery,) = admit(queue, by, visible=span_us / 1_000_000)
+        after = server_us()
+        deadline_ms = round(delivery.deadline.timestamp() * 1000)
+        assert up_to_ms(before + span_us) <= deadline_ms <= up_to_ms(after + span_us)
+        assert delivery.ack()
+        ((_, until_ms),) = admin.zrange(KEYS.handled, 0, -1, withscores=True)
+        assert until_ms >= up_to_ms(after + span_us)
 
 
 # -- the rest ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import attrs
 import pytest
 
 import redisson_dq
@@ -16,6 +18,7 @@ from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, by_night, environment
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
+from tests.integration.server import of_server
 
 # A whole process whose wall clock is off: it offers, then takes what it and its neighbour offered.
 SKEWED = """
@@ -162,8 +165,85 @@ def test_nothing_is_delivered_before_its_time_on_the_servers_clock(flavour: Flav
             assert seconds * 1000 + microseconds / 1000 >= due.pop(value, 0)
 
 
-@pytest.mark.parametrize("call", ["offer", "offer with an id", "offer_all", "offer_all with a context", "reschedule"])
-def test_only_the_sum_of_clock_and_delay_is_rounded(admin: Any, url: str, call: str) -> None:
+@attrs.frozen
+class Spans:
+    """Calls that add a span to the server's time. Each gives the time in ms that came of it."""
+
+    admin: Any
+    delayed: Any
+    queue: Any
+    item: Any
+
+    def offer(self, span: timedelta) -> float:
+        return in_ms(self.delayed.offer("order-43", delay=span).due)
+
+    def offer_with_an_id(self, span: timedelta) -> float:
+        return in_ms(self.delayed.offer("order-43", delay=span, id=f"{span}").due)
+
+    def offer_all(self, span: timedelta, context: dict[str, str] | None = None) -> float:
+        self.delayed.clear()
+        # A float and a timedelta of equal length are due at one time.
+        self.delayed.offer_all([("a", span), ("b", span / timedelta(seconds=1))], context=context)
+        return self._only_score()
+
+    def offer_all_with_a_context(self, span: timedelta) -> float:
+        return self.offer_all(span, {"trace": "1"})
+
+    def deduplicate(self, span: timedelta) -> float:
+        self.delayed.clear()
+        self.admin.delete(KEYS.records)
+        self.delayed.offer("order-43", delay=3600, deduplicate_for=span)
+        records = self.admin.hgetall(KEYS.records)
+        (record,) = [record for key, record in records.items() if key.startswith(b"e")]
+        return float(record.split(b" ")[3])
+
+    def reschedule(self, span: timedelta) -> float:
+        assert self.item.reschedule(delay=span)
+        return self._only_score()
+
+    def receive(self, span: timedelta) -> float:
+        delivery = self._received(span)
+        return self._ended(delivery)
+
+    def extend(self, span: timedelta) -> float:
+        delivery = self._received(timedelta(hours=1))
+        assert delivery.extend(span)
+        return self._ended(delivery)
+
+    def take_due(self, span: timedelta) -> float:
+        (delivery,) = self.delayed.take_due(of_server(self.admin, 3_600_000), visibility_timeout=span)
+        ends = in_ms(delivery.deadline)
+        assert delivery.nack(count=False)
+        return ends
+
+    def nack(self, span: timedelta) -> float:
+        self.delayed.clear()
+        assert self._received(timedelta(hours=1)).nack(delay=span)
+        return self._only_score()
+
+    def _only_score(self) -> float:
+        (score,) = {score for _, score in self.admin.zrange(KEYS.timeout, 0, -1, withscores=True)}
+        return float(score)
+
+    def _received(self, span: timedelta) -> Any:
+        self.queue.add("order-44")
+        return self.queue.receive(visibility_timeout=span)
+
+    def _ended(self, delivery: Any) -> float:
+        deadline = in_ms(delivery.deadline)
+        assert delivery.ack()
+        return deadline
+
+
+def in_ms(moment: datetime) -> float:
+    return moment.timestamp() * 1000
+
+
+SPANS = [name for name, call in vars(Spans).items() if inspect.isfunction(call) and not name.startswith("_")]
+
+
+@pytest.mark.parametrize("call", SPANS)
+def test_only_the_sum_of_clock_and_span_is_rounded(admin: Any, url: str, call: str) -> None:
     def server_us() -> int:
         seconds, micros = admin.time()
         return int(seconds) * 1_000_000 + int(micros)
@@ -174,23 +254,10 @@ def test_only_the_sum_of_clock_and_delay_is_rounded(admin: Any, url: str, call: 
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         delayed = client.delayed_queue("orders", transfer=False)
         item = delayed.offer("order-42", delay=60, id="order-42")
+        spans = Spans(admin, delayed, client.blocking_queue("orders", transfer=False), item)
         for number in range(200):
-            delay_us = 60_000_000 + 37 * number
-            delay = timedelta(microseconds=delay_us)
+            span_us = 60_000_000 + 37 * number
             before = server_us()
-            if call in ("reschedule", "offer_all", "offer_all with a context"):
-                if call == "reschedule":
-                    item.reschedule(delay=delay)
-                else:
-                    delayed.clear()
-                    context = {"trace": "1"} if call == "offer_all with a context" else None
-                    # A float and a timedelta of equal length are due at one time.
-                    delayed.offer_all([("a", delay), ("b", delay_us / 1_000_000)], context=context)
-                    assert len({score for _, score in admin.zrange(KEYS.timeout, 0, -1, withscores=True)}) == 1
-                due = admin.zrange(KEYS.timeout, 0, 0, withscores=True)[0][1]
-            else:
-                made = delayed.offer("order-43", delay=delay, id=None if call == "offer" else f"id-{number}")
-                assert made.due is not None
-                due = made.due.timestamp() * 1000
+            ends = getattr(spans, call)(timedelta(microseconds=span_us))
             after = server_us()
-            assert up_to_ms(before + delay_us) <= round(due) <= up_to_ms(after + delay_us)
+            assert up_to_ms(before + span_us) <= round(ends) <= up_to_ms(after + span_us)

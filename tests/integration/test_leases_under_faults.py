@@ -110,7 +110,8 @@ def test_dead_letters_between_them_hide_no_lease_of_a_lost_reply(admin: Any, cli
     queue.add_all(["a", "b"])
     # One dead letter is first, the other between two values.
     admin.rpush(KEYS.ready, admin.lpop(KEYS.ready), "c")
-    source = LeaseSource(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), Envelope.CURRENT, 60_000, limit=1)
+    keys = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
+    source = LeaseSource(keys, Envelope.CURRENT, 60_000_000, limit=1)
     request = source.receive(5)
     first, again = (results(client, request) for _ in range(2))
     assert [each.data for each in first] == [each.data for each in again] == [b"a", b"b", b"c"]

@@ -82,7 +82,7 @@ REQUESTS: dict[str, Request[Any]] = {
         key="i42",
         on_duplicate="keep",
         lateness_ms=None,
-        duplicate_ms=0,
+        duplicate_us=0,
         remember_ms=1000,
     ),
     "overdue": calls.overdue(KEYS),

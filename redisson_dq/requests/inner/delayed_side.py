@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._options import Options
-from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, to_ms
+from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_us, to_ms
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import (
     ArgumentError,
@@ -68,7 +68,7 @@ class DelayedSide(LeasedSide[T]):
     """What waits for its time."""
 
     # Leases of take_due go back to the waiting side.
-    back_after_ms = 1
+    back_after_us = 1
 
     def __init__(
         self, name: str, codec: Codec | None, options: Options, *, lean: bool, **terms: Unpack[LeaseTerms]
@@ -140,11 +140,11 @@ class DelayedSide(LeasedSide[T]):
             raise ArgumentError(f"queue {self.name!r}: context= takes {len(text)} bytes, more than {_LARGEST_CONTEXT}")
         return text
 
-    def interval_ms(self, deduplicate_for: Delay) -> int:
-        ms = span_ms(deduplicate_for, self.name, "deduplicate_for=")
-        if not ms:
+    def interval_us(self, deduplicate_for: Delay) -> int:
+        us = span_us(deduplicate_for, self.name, "deduplicate_for=")
+        if not us:
             raise ArgumentError(f"queue {self.name!r}: deduplicate_for= is above zero; without it, any value is added")
-        return ms
+        return us
 
     # -- replies -----------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.open_queue import OpenQueue
-from redisson_dq.requests.inner.settling import visible_ms
+from redisson_dq.requests.inner.settling import visible_us
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
@@ -34,8 +34,8 @@ class LeasedSide(OpenQueue[T]):
 
     #: Whether a value that leaves the queue makes room in it.
     bounded = False
-    #: A value that is given back waits for at least so many ms.
-    back_after_ms = 0
+    #: A value that is given back waits for at least so many us.
+    back_after_us = 0
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class LeasedSide(OpenQueue[T]):
 
     def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
         """The source of calls that lease values."""
-        visible = visible_ms(visibility_timeout, self.name)
+        visible = visible_us(visibility_timeout, self.name)
         # Nearly every call has the same source.
         last = self._last_source
-        if last is None or last.visible_ms != visible or last.lease_keys.queue is not self.keys:
-            last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_ms)
+        if last is None or last.visible_us != visible or last.lease_keys.queue is not self.keys:
+            last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_us)
             self._last_source = last
         return last
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq._options import check_durable
-from redisson_dq._times import Delay, span_ms
+from redisson_dq._times import Delay, span_us
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
@@ -15,7 +15,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["Settling", "visible_ms"]
+__all__ = ["Settling", "visible_us"]
 
 U = TypeVar("U")
 
@@ -49,7 +49,7 @@ class Settling:
             self.source.lease_keys,
             self.source.envelope,
             ids,
-            delay_ms=max(self.source.back_after_ms, 0 if delay is None else span_ms(delay, self.name, "a delay")),
+            delay_us=max(self.source.back_after_us, 0 if delay is None else span_us(delay, self.name, "a delay")),
             counted=count,
             reason=self._reason(reason),
             limit=self.source.limit,
@@ -60,7 +60,7 @@ class Settling:
         """Ends leases whose receiver has died. They end as if by their deadline."""
         source = self.source
         request = calls.give_back(
-            source.lease_keys, source.envelope, ids, delay_ms=source.back_after_ms, counted=False, crashed=True
+            source.lease_keys, source.envelope, ids, delay_us=source.back_after_us, counted=False, crashed=True
         )
         return request.then(_outcomes)
 
@@ -69,7 +69,7 @@ class Settling:
 
     def extend(self, ids: list[bytes], visibility_timeout: Delay) -> Request[tuple[int, int, list[SettleOutcome]]]:
         """The server's time in us, the deadline in ms, the outcomes."""
-        request = calls.extend(self.source.lease_keys, ids, visible_ms(visibility_timeout, self.name))
+        request = calls.extend(self.source.lease_keys, ids, visible_us(visibility_timeout, self.name))
         return request.then(lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
 
     def fence(self, id: bytes, lost: list[Any]) -> Fence:
@@ -94,9 +94,9 @@ def _outcomes(words: list[bytes]) -> list[SettleOutcome]:
     return [_OUTCOMES[word] for word in words]
 
 
-def visible_ms(visibility_timeout: Delay, name: str) -> int:
-    """A visibility timeout in ms. Raises ArgumentError unless it is above zero."""
-    ms = span_ms(visibility_timeout, name, "a visibility timeout")
-    if not ms:
+def visible_us(visibility_timeout: Delay, name: str) -> int:
+    """A visibility timeout in us. Raises ArgumentError unless it is above zero."""
+    us = span_us(visibility_timeout, name, "a visibility timeout")
+    if not us:
         raise ArgumentError(f"queue {name!r}: a visibility timeout is above zero")
-    return ms
+    return us

@@ -1,6 +1,6 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
--- INCLUDE: envelope, find, delivery_record, unlearn, leave, keep_alive, turn
+-- INCLUDE: clock, envelope, find, delivery_record, unlearn, leave, keep_alive, turn
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
@@ -124,10 +124,10 @@ local function leave_slot(id, now_ms)
 end
 
 -- Remembers for a while what an acked value was unique by.
-local function note_handled(id, now_ms)
+local function note_handled(id, now_us, now_ms)
   local text = redis.call('HGET', keys.turns, 'u' .. id)
   if text then
-    local until_ms = now_ms + tonumber(string.sub(text, 17))
+    local until_ms = due_of(string.sub(text, 17) * 1000, now_us)
     redis.call('ZADD', keys.handled, string.format('%.0f', until_ms), string.sub(text, 1, 16))
     keep_alive(until_ms, now_ms, {keys.handled})
     redis.call('HDEL', keys.turns, 'u' .. id)

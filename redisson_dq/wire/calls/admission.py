@@ -69,7 +69,7 @@ def admit(
     envelope: Envelope,
     nonce: bytes,
     count: int,
-    visible_ms: int,
+    visible_us: int,
     delivery_limit: int,
     limits: Sequence[LimitWords],
     seen: Iterable[Seen],
@@ -79,7 +79,7 @@ def admit(
     The script follows the order of the ready list, and ends at the first value that was not seen. ``nonce`` is as for
     :func:`receive`.
     """
-    args: list[Word] = [envelope.value, nonce, count, visible_ms, delivery_limit, keys.word, len(limits)]
+    args: list[Word] = [envelope.value, nonce, count, visible_us, delivery_limit, keys.word, len(limits)]
     for limit in limits:
         args += (limit.id, limit.slots, limit.tokens, limit.per_us, limit.size)
     for each in seen:

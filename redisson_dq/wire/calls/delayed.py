@@ -94,14 +94,14 @@ def offer_item(
     key: Word,
     on_duplicate: str,
     lateness_ms: int | None,
-    duplicate_ms: int,
+    duplicate_us: int,
     remember_ms: int,
     context: bytes = b"",
     lean: bool = False,
 ) -> Request[Added]:
     """``key`` is "i" and an id of the caller's, "h" and a hash of the payload, or empty."""
     lateness = "" if lateness_ms is None else lateness_ms
-    args = (written(envelope, lean), due, value, key, on_duplicate, lateness, duplicate_ms, remember_ms, context)
+    args = (written(envelope, lean), due, value, key, on_duplicate, lateness, duplicate_us, remember_ms, context)
     return call("offer_item", keys, args, _offered_item)
 
 

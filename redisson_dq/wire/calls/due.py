@@ -68,7 +68,7 @@ def lease_due(
     keys: LeaseKeys,
     envelope: Envelope,
     nonce: bytes,
-    visible_ms: int,
+    visible_us: int,
     delivery_limit: int,
     wanted: DueRange,
     remember_ms: int,
@@ -89,7 +89,7 @@ def lease_due(
             recurring=occurrences(come),
         )
 
-    args = (envelope.value, nonce, visible_ms, delivery_limit, *wanted.words, remember_ms)
+    args = (envelope.value, nonce, visible_us, delivery_limit, *wanted.words, remember_ms)
     return call_with_dead("lease_due", keys, args, parsed)
 
 

@@ -80,7 +80,7 @@ def receive(
     envelope: Envelope,
     nonce: bytes,
     count: int,
-    visible_ms: int,
+    visible_us: int,
     limit: int,
     convert: Callable[[ReceiveReply], T],
 ) -> Request[T]:
@@ -88,7 +88,7 @@ def receive(
 
     ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has. ``convert`` makes the result.
     """
-    args = (envelope.value, nonce, count, visible_ms, limit, keys.word)
+    args = (envelope.value, nonce, count, visible_us, limit, keys.word)
     return call_with_dead("receive", keys, args, lambda reply: convert(_received(keys, reply)), repeatable=True)
 
 
@@ -119,9 +119,9 @@ def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
     return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])
 
 
-def extend(keys: LeaseKeys, ids: Sequence[bytes], visible_ms: int) -> Request[tuple[int, int, _Outcomes]]:
+def extend(keys: LeaseKeys, ids: Sequence[bytes], visible_us: int) -> Request[tuple[int, int, _Outcomes]]:
     """The server's time in us, the deadline in ms, "extended" or "lost" of each."""
-    return call_with_dead("extend", keys, (visible_ms, *ids), lambda reply: (reply[0], reply[1], reply[2]))
+    return call_with_dead("extend", keys, (visible_us, *ids), lambda reply: (reply[0], reply[1], reply[2]))
 
 
 def give_back(
@@ -129,7 +129,7 @@ def give_back(
     envelope: Envelope,
     ids: Sequence[bytes],
     *,
-    delay_ms: int = 0,
+    delay_us: int = 0,
     counted: bool,
     crashed: bool = False,
     reason: str = "",
@@ -138,7 +138,7 @@ def give_back(
     """ "returned", "delayed", "dead" or "lost" of each."""
     written = "legacy" if envelope is Envelope.LEGACY else "lean"
     how = "crashed" if crashed else "counted" if counted else ""
-    args: tuple[Word, ...] = (written, delay_ms, how, reason, limit, keys.word, *ids)
+    args: tuple[Word, ...] = (written, delay_us, how, reason, limit, keys.word, *ids)
     return call_with_dead("give_back", keys, args, lambda reply: reply[1])
 
 
