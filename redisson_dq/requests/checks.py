@@ -69,7 +69,7 @@ def check_page(
 ) -> tuple[int, int]:
     """The indexes of a page. Raises ArgumentError below zero, and for more than ``largest`` of them."""
     start, stop = check_index(start, name), check_index(stop, name)
-    if start < 0 or stop < start - 1 or stop - start >= largest:
+    if start < 0 or stop < max(0, start - 1) or stop - start >= largest:
         raise ArgumentError(
             f"queue {name!r}: {what} has indexes from 0 on and at most {largest} {of}, not {start} to {stop}"
         )

@@ -540,6 +540,8 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
         *(partial(queue.redrive, to=key) for key in (*attrs.astuple(DEAD), KEYS.arrivals, KEYS.timeout)),
         lambda: queue.in_flight(-1, 5),
         lambda: queue.dead_letters(0, 5000),
+        # Not the last one, as to Redis: that page would have no bound.
+        *(partial(page, 0, -1) for page in (queue.in_flight, queue.dead_letters)),
         # The class, where one of its objects is meant. Each call would fail, and not say why.
         lambda: client.blocking_queue("orders", StringCodec),
     ]

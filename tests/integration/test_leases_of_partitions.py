@@ -127,12 +127,20 @@ def test_one_list_for_the_dead_letters_of_all_partitions(admin: Any, client: Any
         queue.add(f"v{number}", key=str(number))
     queue.reject_all(queue.receive(100, timeout=0))
     assert Counter(each.value for each in queue.dead_letters()) == Counter(f"v{number}" for number in range(9))
-    with pytest.raises(ArgumentError, match="one dead-letter list"):
-        queue.redrive()
-    first = client.blocking_queue(queue.partition_for("0").name, dead_letter="orders-dead")
-    assert first.redrive(limit=2).left == 7
-    assert queue.purge_dead(limit=3) == 3
-    assert queue.purge_dead() == 4
+    # Another program's letter, and one of another queue, have no home among the partitions.
+    other = client.blocking_queue("other", dead_letter="orders-dead")
+    other.add("x")
+    other.receive().reject()
+    admin.lpush("orders-dead", StringCodec().encode("y"))
+    letters = queue.dead_letters()
+    assert queue.redrive([letters[3], letters[1].id, "00ff", letters[-1]]).count == 2
+    assert queue.redrive(limit=3) == Redriven(count=3, left=6, clients=1)
+    assert queue.redrive() == Redriven(count=4, left=2, clients=1)
+    parts = [queue.partition_for(str(number)) for number in range(9)]
+    again = {each.value: part.name for part in parts for each in part.receive(100, timeout=0)}
+    assert again == {f"v{number}": part.name for number, part in enumerate(parts)}
+    assert queue.redrive(to="other") == Redriven(count=2, left=0, clients=1)
+    assert sorted(other.read_all()) == ["x", "y"]
 
 
 def test_dead_letters_of_another_queue_go_to_one_partition(client: Any) -> None:
@@ -140,8 +148,9 @@ def test_dead_letters_of_another_queue_go_to_one_partition(client: Any) -> None:
     other = client.blocking_queue("other")
     other.add("a")
     other.receive().reject()
-    with pytest.raises(ArgumentError, match="'other': 'parts' is in partitions"):
-        other.redrive(to=parts)
+    for queue in (other, parts):
+        with pytest.raises(ArgumentError, match=f"'{queue.name}': 'parts' is in partitions"):
+            queue.redrive(to=parts)
     assert [each.value for each in other.dead_letters()] == ["a"]
     target = parts.partition_for("k")
     assert other.redrive(to=target).count == 1

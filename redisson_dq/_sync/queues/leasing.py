@@ -20,7 +20,7 @@ from redisson_dq.requests.inner.leased_side import LeaseTerms
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
 
-__all__ = ["LeasingQueue", "terms_of"]
+__all__ = ["LeasingQueue", "target_name", "terms_of"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -83,11 +83,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic; never sent twice
         """
-        if isinstance(to, Partitioned):
-            raise ArgumentError(
-                f"queue {self.name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"
-            )
-        return self._run(self.requests.redrive(ids, limit, to.name if isinstance(to, LeasingQueue) else to))
+        return self._run(self.requests.redrive(ids, limit, target_name(to, self.name)))
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
         """Removes dead letters for good, chosen as for :meth:`redrive`; gives how many.
@@ -101,3 +97,12 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
 def terms_of(queue: LeasingQueue[Any]) -> LeaseTerms:
     """The terms of a handle's leases, as they were given."""
     return queue._side.terms
+
+
+def target_name(to: str | LeasingQueue[Any] | None, name: str) -> str | None:
+    """The name that a ``to=`` stands for. ``name`` is the queue whose dead letters go there."""
+    if isinstance(to, Partitioned):
+        raise ArgumentError(
+            f"queue {name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"
+        )
+    return to.name if isinstance(to, LeasingQueue) else to

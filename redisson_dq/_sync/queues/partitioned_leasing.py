@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.lease_calls import LeaseCalls
 from redisson_dq._sync.queues.leaser import Leaser
+from redisson_dq._sync.queues.leasing import LeasingQueue, target_name
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.ready_side import ReadySide
@@ -83,28 +83,36 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         pages = self._ask(lambda partition: partition.requests.dead_letters(0, stop), self._with_dead_letters)
         return list(itertools.islice(heapq.merge(*pages, key=lambda letter: letter.died or _LONG_AGO), start, stop + 1))
 
-    def redrive(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Redriven:
+    def redrive(
+        self,
+        ids: Iterable[str | DeadLetter[T]] | None = None,
+        limit: int | None = None,
+        to: str | LeasingQueue[T] | None = None,
+    ) -> Redriven:
         """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
 
         With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
-        Raises ArgumentError where the queue was opened with ``dead_letter=``. There the partitions have one list, and
-        each handle in ``queue.partitions`` moves dead letters to its own partition.
+        With ``to`` all go to that queue. Where the queue was opened with ``dead_letter=``, only letters that came from
+        its partitions are moved, and ids are looked for among the first 1,000 letters.
 
         :Cost: O(k log d), k moved, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
-            two with ``limit``
+            two with ``limit`` or ``dead_letter=``
         :Guarantee: atomic in each partition; never sent twice
         """
-        if len(self._with_dead_letters) < len(self.partitions):
-            raise ArgumentError(
-                f"queue {self.name!r}: its partitions have one dead-letter list; queue.partitions has the handles, "
-                "each of which moves dead letters to its own"
-            )
-        chosen = self._chosen(ids, limit)
-        done = self._ask(lambda partition: partition.requests.redrive(chosen))
+        target = target_name(to, self.name)
+        lists = self._with_dead_letters
+        if target is None and len(lists) < len(self.partitions):
+            homes = self._homes(ids, limit)
+            done = self._ask(lambda partition: partition.requests.redrive(homes[partition.keys.ready]))
+            left = min(each.left for each in done)
+        else:
+            chosen = self._chosen(ids, limit)
+            done = self._ask(lambda partition: partition.requests.redrive(chosen, to=target), lists)
+            left = sum(each.left for each in done)
         clients = [each.clients for each in done if each.clients is not None]
         return Redriven(
             count=sum(each.count for each in done),
-            left=sum(each.left for each in done),
+            left=left,
             clients=min(clients) if len(clients) == len(done) else None,
         )
 
@@ -128,6 +136,17 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
                 side.dead_keys.dead: partition for side, partition in zip(self._sides, self.partitions, strict=True)
             }.values()
         )
+
+    def _homes(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None) -> dict[str, list[DeadLetter[T]]]:
+        """Which dead letters of the one list go to which partition, by its key."""
+        chosen = None if ids is None else self._sides[0].collected(ids, "ids")
+        named = chosen and {each.id if isinstance(each, DeadLetter) else each for each in chosen}
+        homes: dict[str, list[DeadLetter[T]]] = {partition.keys.ready: [] for partition in self.partitions}
+        found = [each for each in self.dead_letters(0, _MOST - 1) if each.source in homes]
+        wanted = found if named is None else [each for each in found if each.id in named]
+        for letter in wanted[: _MOST if limit is None else check_count(limit, self.name)]:
+            homes[letter.source].append(letter)
+        return homes
 
     def _chosen(
         self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
