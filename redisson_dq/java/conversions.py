@@ -133,6 +133,11 @@ def _charset(value: str, _: Signature) -> values.Charset:
         raise ArgumentError("it is no charset that is known here; make it a java.Charset") from error
 
 
+def _pattern(_value: str, _: Signature) -> values.Pattern:
+    # Java's syntax is not Python's, so a text that Java refuses would make the whole value unreadable there.
+    raise ArgumentError("whether Java takes it as a pattern is not known here; make it a java.Pattern")
+
+
 _OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d\d?)(?::?([0-5]\d))?")
 _UNKNOWN_ZONE = "it is no time zone that this machine knows; make it a java."
 
@@ -288,7 +293,7 @@ TABLE: dict[str, _Row] = {
     values.JavaClass.java_name: {str: _text(text_forms.class_named)},
     values.Charset.java_name: {str: _charset},
     values.TimeZone.java_name: {str: _time_zone},
-    values.Pattern.java_name: {str: _text(values.Pattern)},
+    values.Pattern.java_name: {str: _pattern},
     _TIME + "ZoneId": {str: _zone},
     **{kind.java_name: {datetime: _simply(kind)} for kind in _WRAPPED},
     times.LocalDateTime.java_name: {datetime: _simply(times.LocalDateTime)},

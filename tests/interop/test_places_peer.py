@@ -185,7 +185,7 @@ USES: dict[str, tuple[Any, str]] = {
     "currency": ("EUR", "2"),
     "uri": ("https://example.org/a", "https"),
     "url": ("https://example.org/a", "https"),
-    "pattern": ("a+", "true"),
+    "pattern": (java.Pattern("a+"), "true"),
     "type": ("java.lang.String", "String"),
     "longs": ((1, 2, 3), "6"),
     "arrayList": ([1, 2, 3], "9"),

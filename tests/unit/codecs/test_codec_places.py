@@ -237,6 +237,7 @@ def test_a_refusal_names_class_field_declared_type_and_value(codec: Codec) -> No
         ),
         *(("java.net.URI", text) for text in (":", "1:2", "//", "a:", "a b", "%4", "//x[::1]")),
         *(("java.net.URL", text) for text in ("x:y", "http://a:b", "http://[::x]", "//a")),
+        *(("java.util.regex.Pattern", text) for text in ("a+", "(", "(?P<x>a)")),
     ],
 )
 def test_a_text_that_not_every_jvm_reads_is_refused(declared: str, text: str) -> None:
