@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from redisson_dq.cli import main
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_of
+from tests.interop.rig import module_of
 from tests.peer import VERSIONS, build
 
 SOURCES = Path(__file__).parent / "java" / "random"
@@ -43,11 +42,7 @@ def test_other_bytes_are_known(tmp_path: Path) -> None:
     subprocess.run(["javac", *options, *map(str, SOURCES.glob("*.java"))], check=True, stderr=subprocess.DEVNULL)
     module = tmp_path / "random_shapes.py"
     assert main(["generate-classes", str(tmp_path), "random.Shapes$*", "-o", str(module)]) == 0
-    spec = util.spec_from_file_location(module.stem, module)
-    assert spec is not None
-    assert spec.loader is not None
-    sys.modules[module.stem] = loaded = util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    module_of(module)
 
     lines: list[str] = []
     seed = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,6 @@ import pytest
 from redisson_dq import java
 from redisson_dq.cli import main
 from redisson_dq.codecs import (
-    CborJacksonCodec,
-    Codec,
-    IonJacksonCodec,
-    JsonJackson3Codec,
-    JsonJacksonCodec,
     Kryo5Codec,
     SerializationCodec,
     TypedJsonJacksonCodec,
@@ -26,50 +20,10 @@ from redisson_dq.codecs import (
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from tests.conftest import environment
-from tests.peer import VERSIONS, build
+from tests.interop.rig import CODECS, Rig, module_of
 
-SOURCES = Path(__file__).parent / "java" / "shapes"
-CODECS: dict[str, Codec] = {
-    codec.name: codec
-    for codec in (
-        *(Kryo5Codec(), SerializationCodec(), JsonJacksonCodec(java_time="numbers"), JsonJackson3Codec()),
-        *(CborJacksonCodec(), IonJacksonCodec()),
-    )
-}
 #: Python names the class of what stands in an EnumMap there, where Java needs no name in the binary formats alone.
 NAMED = {("EnumMaps", "bytes", "CborJacksonCodec"), ("EnumMaps", "bytes", "IonJacksonCodec")}
-
-
-class Rig:
-    """The program in ``java/shapes``."""
-
-    def __init__(self, classes: Path) -> None:
-        target = build(VERSIONS[0])
-        classpath = os.pathsep.join((str(classes), str(target / "classes"), str(target / "lib" / "*")))
-        options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        sources = map(str, sorted(SOURCES.glob("*.java")))
-        subprocess.run(["javac", *options, *sources], check=True, stderr=subprocess.DEVNULL)
-        self.classes = classes
-        self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "shapes.Rig"]
-
-    def _run(self, *arguments: str, sent: str = "") -> list[str]:
-        command = [*self._command, *arguments]
-        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.splitlines()
-
-    def samples(self, name: str) -> tuple[dict[tuple[str, str], bytes], dict[str, str], set[tuple[str, str]]]:
-        """By sample and codec what Java writes; the text of each sample; and what Java itself reads back the same."""
-        lines = self._run("write", f"shapes.{name}")
-        cut = lines.index("TEXTS")
-        rows = [line.split("\t", 3) for line in lines[:cut]]
-        written = {(row[0], row[1]): bytes.fromhex(row[2]) for row in rows if row[2] != "ENC"}
-        texts = dict(line.split("\t", 1) for line in lines[cut + 1 :])
-        return written, texts, {(row[0], row[1]) for row in rows if row[3] == "same"}
-
-    def texts(self, values: list[tuple[str, bytes]], command: str = "read") -> list[str]:
-        """Of each value, by codec, what Java reads; or what comes of its use."""
-        sent = "".join(f"{codec}\t{data.hex()}\n" for codec, data in values)
-        return [line.split("\t")[0] for line in self._run(command, sent=sent)]
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +41,13 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     again = module.read_text(encoding="utf-8")
     assert again.count("texts=...") == 1
     assert 'texts={"LOW": "low", "HIGH": "high!"}' in again
-    spec = util.spec_from_file_location(module.stem, module)
-    assert spec is not None
-    assert spec.loader is not None
-    sys.modules[module.stem] = loaded = util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    module_of(module)
     return made
 
 
 @pytest.mark.parametrize("name", ["Bounds", "EnumMaps", "Extended", "Faces", "Kinds", "Unhashable"])
 def test_python_reads_and_writes_as_java_does(rig: Rig, name: str) -> None:
-    written, texts, same = rig.samples(name)
+    written, texts, same = rig.samples(f"shapes.{name}")
     sent: list[tuple[str, str, bytes]] = []
     other = []
     for (sample, codec), data in written.items():
@@ -186,7 +136,7 @@ def test_a_constant_whose_text_is_not_known_is_an_error_in_jackson_3(rig: Rig) -
 
 @pytest.mark.parametrize("codec", ["Kryo5Codec", "JsonJacksonCodec"])
 def test_a_field_that_java_leaves_out_is_an_error(rig: Rig, codec: str) -> None:
-    written, _, same = rig.samples("Extended")
+    written, _, same = rig.samples("shapes.Extended")
     value = CODECS["SerializationCodec"].decode(written["owned", "SerializationCodec"])
     assert (value.owner, value.count_, value.items) == ("me", 7, [1])
     assert ("owned", codec) not in same
@@ -195,7 +145,7 @@ def test_a_field_that_java_leaves_out_is_an_error(rig: Rig, codec: str) -> None:
 
 
 def test_type_arguments_that_kryo_takes_for_those_of_the_map_are_an_error(rig: Rig) -> None:
-    written, _, same = rig.samples("Extended")
+    written, _, same = rig.samples("shapes.Extended")
     assert ("f-kv", "Kryo5Codec") not in written
     value = CODECS["SerializationCodec"].decode(written["f-kv", "SerializationCodec"])
     with pytest.raises(
@@ -234,7 +184,7 @@ models.Unhashable.model_json_schema()
 
 
 def test_models_hold_what_has_no_hash(rig: Rig, tmp_path: Path) -> None:
-    written, texts, same = rig.samples("Unhashable")
+    written, texts, same = rig.samples("shapes.Unhashable")
     module = tmp_path / "models.py"
     assert main(["generate-classes", str(rig.classes), "shapes.Unhashable", "--pydantic", "-o", str(module)]) == 0
     names = {"Kryo5Codec", "SerializationCodec", "JsonJacksonCodec"}

@@ -19,6 +19,7 @@ public class Rig {
         Map<String, Codec> c = new LinkedHashMap<>();
         c.put("Kryo5Codec", new Kryo5Codec()); c.put("JsonJacksonCodec", new JsonJacksonCodec(new ObjectMapper().registerModule(new com.fasterxml.jackson.datatype.jdk8.Jdk8Module()).registerModule(new com.fasterxml.jackson.datatype.jsr310.JavaTimeModule()))); c.put("SerializationCodec", new SerializationCodec());
         c.put("JsonJackson3Codec", new JsonJackson3Codec()); c.put("CborJacksonCodec", new CborJacksonCodec()); c.put("IonJacksonCodec", new IonJacksonCodec());
+        try { c.put("JsonJacksonCodec+KotlinModule", new JsonJacksonCodec((ObjectMapper) Class.forName("com.fasterxml.jackson.module.kotlin.ExtensionsKt").getMethod("jacksonObjectMapper").invoke(null))); } catch (ClassNotFoundException e) { }
         return c;
     }
     static String text(Object o, int d, Set<Object> seen) throws Exception {

@@ -111,7 +111,7 @@ private fun row(name: String, sample: String, value: Any?): String {
 fun main(arguments: Array<String>) {
     if (arguments.size == 1) {
         println("{\"regenerate\": ${text("$REGENERATE interop/kotlin/target/classes > tests/vectors/kotlin-classes.jsonl")}}")
-        File(arguments[0]).walk().filter { it.extension == "class" && !it.name.startsWith("Main") }.sorted().forEach {
+        File(arguments[0]).walk().filter { it.extension == "class" && !it.name.startsWith("Main") && it.parentFile.name != "live" }.sorted().forEach {
             println("{\"file\": ${text(it.relativeTo(File(arguments[0])).path)}, \"hex\": ${text(ByteBufUtil.hexDump(it.readBytes()))}}")
         }
         return
