@@ -35,7 +35,9 @@ def test_nothing_of_the_repository_is_missing(unpacked: Path) -> None:
         return {str(path) for path in found if not LEFT_BEHIND & set(path.parts)}
 
     assert files(unpacked) == files(ROOT)
-    for name in ("README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "interop/pom.xml"):
+    pages = [path.name for path in ROOT.glob("*.md")]
+    assert len(pages) == 4
+    for name in (*pages, "LICENSE", "Makefile", "pyproject.toml", "interop/pom.xml"):
         assert (unpacked / name).is_file(), name
 
 
