@@ -111,6 +111,15 @@ def test_an_announcement_during_a_transfer_is_weighed_against_its_answer() -> No
     assert transferred(engine, None, 9 * SECOND) == TRANSFER
 
 
+def test_the_earliest_of_many_announcements_during_a_transfer_counts() -> None:
+    for first, second in ((9000, 7000), (7000, 9000)):
+        engine = armed(5 * SECOND)
+        engine.fired(0)
+        engine.announced(EPOCH_MS + first, 5 * SECOND)
+        engine.announced(EPOCH_MS + second, 5 * SECOND)
+        assert transferred(engine, None, 5 * SECOND) == arm(2 * SECOND)
+
+
 def test_a_noted_announcement_counts_once() -> None:
     engine = armed(SECOND)
     engine.fired(0)
