@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -58,9 +60,18 @@ def _annotated(python: type) -> list[str]:
     found: dict[str, None] = {}
     for base in reversed(python.__mro__):
         if not base.__module__.startswith(("redisson_dq.java", "builtins", "typing", "collections")):
-            hints = vars(base).get("__annotations__", {})
-            found.update({name: None for name, hint in hints.items() if "ClassVar" not in str(hint)})
+            found.update({name: None for name, hint in _own_hints(base).items() if "ClassVar" not in str(hint)})
     return list(found)
+
+
+def _own_hints(python: type) -> dict[str, Any]:
+    """The annotations of the class alone. Nothing that they name has to be there yet."""
+    if sys.version_info >= (3, 14):
+        # From there on they are evaluated when they are read, unless they are read as texts.
+        import annotationlib
+
+        return annotationlib.get_annotations(python, format=annotationlib.Format.STRING)
+    return inspect.get_annotations(python)
 
 
 def _of_attrs(field: Any) -> Attribute:
