@@ -14,6 +14,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import WrongTypeError
+from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, environment, eventually
@@ -184,6 +185,32 @@ def test_a_note_of_a_later_time_holds_up_nobody(url: str, admin: redis.Redis) ->
         note: Any = admin.get(KEYS.mover)
         _, moved, told = note.split()
         assert int(told) == int(moved) < hour_ahead
+
+
+def test_items_that_follow_each_other_closely_need_no_message_each(url: str, admin: redis.Redis) -> None:
+    words = calls.transfer(KEYS, 10, 1000, "me", cluster=True).words
+    due_in_6_ms = """
+        local now, member = redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, 0)[1]
+        redis.call('ZADD', KEYS[1], now[1] * 1000 + math.ceil(now[2] / 1000) + 6, member)
+    """
+    with Flavour().connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+
+        def told_after_a_transfer() -> Any:
+            """When the mover told the others something. None when the item came due before the transfer."""
+            admin.delete(KEYS.timeout, KEYS.envelopes)
+            delayed.offer("a", 3600)
+            # A message that is later than any pause between two.
+            admin.set(KEYS.mover, f"me {int(admin.time()[0]) * 1_000_000} {told_us}")
+            with admin.pipeline(transaction=True) as together:
+                together.eval(due_in_6_ms, 1, KEYS.timeout)
+                together.execute_command("EVAL", load("transfer").source, *words)
+                moved = together.execute()[1][0]
+            note: Any = admin.get(KEYS.mover)
+            return None if moved else int(note.split()[2])
+
+        told_us = (int(admin.time()[0]) + 3600) * 1_000_000
+        assert eventually(told_after_a_transfer) == told_us
 
 
 def test_a_mover_that_may_not_publish_moves_all_the_same(url: str, admin: redis.Redis) -> None:
