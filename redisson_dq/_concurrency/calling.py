@@ -53,7 +53,7 @@ Callback = Callable[[T], object]
 async def async_call(callback: Callable[[T], object], value: T) -> None:
     """Calls the callback, and awaits its result if that can be awaited."""
     result = callback(value)
-    if not inspect.isawaitable(result):
+    if result is None or not inspect.isawaitable(result):
         return
     try:
         await result

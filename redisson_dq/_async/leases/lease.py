@@ -57,10 +57,25 @@ class Lease:
         return self._record
 
     @property
+    def crashes(self) -> int:
+        """How many deliveries of the value before ended by their deadline."""
+        # Most values are new, and have no record to read.
+        return self.record.crashes if self.leased.text else 0
+
+    @property
+    def left(self) -> float:
+        """How many seconds from now until the deadline; below zero when that has passed."""
+        return self._left_us / 1_000_000
+
+    @property
     def remaining(self) -> timedelta:
-        """How long from now until the deadline; below zero when that has passed."""
+        """The same."""
+        return timedelta(microseconds=self._left_us)
+
+    @property
+    def _left_us(self) -> int:
         passed_us = (time.monotonic_ns() - self._read_ns) // 1000
-        return timedelta(microseconds=self.deadline_ms * 1000 - self._now_us - passed_us)
+        return self.deadline_ms * 1000 - self._now_us - passed_us
 
     @property
     def is_over(self) -> bool:

@@ -84,9 +84,9 @@ class Renewal:
 
     def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
-        for each in deliveries:
-            lease_of(each).on_lost = on_lost
-            lease_of(each).on_sooner = self._look
+        leases = [lease_of(each) for each in deliveries]
+        for lease in leases:
+            lease.on_lost, lease.on_sooner = on_lost, self._look
         with self._mutex:
             if self._closed:
                 return
@@ -99,8 +99,8 @@ class Renewal:
             if on_lost is not None and not self._calls_back:
                 self._calls_back = True
                 self._tasks.append(AsyncBackgroundTask(self._call_back, "redisson_dq-lost"))
-        visible = lease_of(deliveries[0]).visible
-        left = min(each.remaining for each in deliveries).total_seconds()
+        visible = leases[0].visible
+        left = min([lease.left for lease in leases])
         self._renewing.bring_forward(left - _RENEW * visible)
         self._watching.bring_forward(left - _GIVE_UP * visible)
 
@@ -149,7 +149,7 @@ class Renewal:
             asked_at = self._asked_at
             # An answer that was asked for only now may still come: a loop that was blocked begins with both tasks.
             hung = 0.0 if asked_at is None else time.monotonic() - asked_at
-            wait = max(lease.remaining.total_seconds() - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
+            wait = max(lease.left - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
             if wait <= 0:
                 lease.is_given_up = True
                 self._tell(delivery)
@@ -172,7 +172,7 @@ class Renewal:
         for delivery in self._living():
             lease = lease_of(delivery)
             visible = lease.visible
-            wait = lease.remaining.total_seconds() - _RENEW * visible
+            wait = lease.left - _RENEW * visible
             again = tried.get(lease.settling, 0.0) + _AGAIN * visible - time.monotonic()
             wait = max(wait, again)
             # Renewals that are due a little later are sent along.
@@ -214,7 +214,7 @@ class Renewal:
     def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
         for each in deliveries:
             lease = lease_of(each)
-            if lease.remaining.total_seconds() <= _GIVE_UP * visible and not lease.is_ending:
+            if lease.left <= _GIVE_UP * visible and not lease.is_ending:
                 lease.is_given_up = True
                 self._tell(each)
 

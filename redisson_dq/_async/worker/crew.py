@@ -106,7 +106,7 @@ class Crew:
                     self._intakes[name] = opened
                     if not self._settings(name).transfer:
                         self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
-                self._intakes[name].handlers = chosen
+                self._intakes[name].employ(chosen)
                 held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
             closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
             for intake in closed:

@@ -190,7 +190,7 @@ class Settler:
     def _still(self, settlement: _Settlement, trouble: RedissonDQError | None) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
         ends = self._gives_up or isinstance(trouble, ClosedError)
-        if settlement.lease.remaining.total_seconds() > 0 and not ends:
+        if settlement.lease.left > 0 and not ends:
             return True
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",

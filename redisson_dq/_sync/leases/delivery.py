@@ -129,7 +129,7 @@ class Delivery(Generic[T]):
     @property
     def crashes(self) -> int:
         """How many deliveries before ended by their deadline."""
-        return self._lease.record.crashes
+        return self._lease.crashes
 
     @property
     def reason(self) -> str:

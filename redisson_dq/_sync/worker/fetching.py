@@ -179,7 +179,7 @@ class Fetcher:
                 return True
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
-            for side, source in intake.sources().values():
+            for side, source in intake.sources.values():
                 if len(found) < wanted and source.sees_first:
                     seen = self._runtime.connections.run(source.peek(_page(wanted - len(found))))
                     found += self._admit(intake, side, source, seen, wanted - len(found))
@@ -194,7 +194,7 @@ class Fetcher:
 
     def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
         """Waits until one of the queues has something."""
-        sources = [source for intake in intakes for _, source in intake.sources().values()]
+        sources = [source for intake in intakes for _, source in intake.sources.values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
         receivers = self._runtime.receivers
         receiver, lifeline = receivers.of(waitable), Lifeline()
@@ -212,14 +212,14 @@ class Fetcher:
             self._wait = None
         found = [each for each in taken if isinstance(each, Leased)]
         for intake in intakes:
-            for key, (side, source) in intake.sources().items():
+            for key, (side, source) in intake.sources.items():
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
                     found += self._admit(intake, side, source, seen, wanted)
         count = self._hand_over(intakes, found, [lifeline], starter)
         if len(intakes) > 1 and count:
             key = found[0].key
-            self._order.took(next(intake.name for intake in intakes if key in intake.sources()), count)
+            self._order.took(next(intake.name for intake in intakes if key in intake.sources), count)
 
     def _admit(
         self, intake: Intake, side: LeasedSide[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
@@ -241,7 +241,7 @@ class Fetcher:
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
             for intake in intakes:
-                for key, (side, source) in intake.sources().items():
+                for key, (side, source) in intake.sources.items():
                     mine = [each for each in leased if each.key == key]
                     if mine:
                         came.append((intake, *intake.leaser.deliveries(side, source, mine)))

@@ -61,14 +61,14 @@ class Intake:
         self._transfer = bool(settings.transfer)
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
-        self.handlers: list[Handler] = []
+        self.handlers: Sequence[Handler] = ()
         #: Values of each batch handler that wait for more.
         self.gathered: dict[Handler, list[Delivery[Any]]] = {}
         # Bytes of values that were seen while their handler had no free slot, and the leases of such values.
         self._passed: set[bytes] = set()
         self._let_past: set[str] = set()
-        # Each value needs them several times. By whether values are seen first.
-        self._sources: dict[bool, dict[str, tuple[LeasedSide[Any], LeaseSource]]] = {}
+        #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.
+        self.sources: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
             runtime.attach(side.keys, side.name, self._transfer)
 
@@ -96,16 +96,14 @@ class Intake:
         begun = handler.batch - gathered if gathered else 0
         return max(0, begun + (slots - (1 if gathered else 0)) * handler.batch) if slots > 0 or gathered else 0
 
-    def sources(self) -> dict[str, tuple[LeasedSide[Any], LeaseSource]]:
-        """By the key of the list that it receives from. Where a handler has limits or keys, values are seen first."""
-        limited = any(handler.admission is not None for handler in self.handlers)
-        if limited not in self._sources:
-            found: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
-            for side in self.leaser.sides:
-                source = side.lease_source(self._visibility_timeout)
-                found[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
-            self._sources[limited] = found
-        return self._sources[limited]
+    def employ(self, handlers: Sequence[Handler]) -> None:
+        """Is told who takes its values, from now on."""
+        limited = any(handler.admission is not None for handler in handlers)
+        made: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
+        for side in self.leaser.sides:
+            source = side.lease_source(self._visibility_timeout)
+            made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
+        self.handlers, self.sources = handlers, made
 
     def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> tuple[list[LimitWords], list[Seen]]:
         """What the script that admits is told of the values that were seen. Each is told of once."""
@@ -122,7 +120,7 @@ class Intake:
 
     def admitted(self, delivery: Delivery[Any]) -> bool:
         """Whether a value may be handled. One that was let past its handler's limit may not, and is parked."""
-        if delivery.id not in self._let_past:
+        if not self._let_past or delivery.id not in self._let_past:
             return True
         self._let_past.discard(delivery.id)
         return False
