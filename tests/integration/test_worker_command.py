@@ -93,12 +93,20 @@ def command(url: str, target: str, *options: str, env: dict[str, str] | None = N
 
 @contextmanager
 def starting(
-    url: str, target: str, *options: str, env: dict[str, str] | None = None, cwd: Any = None, **told: Any
+    url: str,
+    target: str,
+    *options: str,
+    env: dict[str, str] | None = None,
+    cwd: Any = None,
+    stdin: int = subprocess.DEVNULL,
+    **told: Any,
 ) -> Iterator[Command]:
     words = [sys.executable, "-m", "redisson_dq", "worker", target, "--url", url, "--grace", "5", *options]
     more = {"COMMAND_WORKER": json.dumps({"url": url, **told}), **(env or {})}
     made = Command(
-        subprocess.Popen(words, stderr=subprocess.PIPE, env={**environment(), **more}, cwd=cwd, encoding="utf-8")
+        subprocess.Popen(
+            words, stdin=stdin, stderr=subprocess.PIPE, env={**environment(), **more}, cwd=cwd, encoding="utf-8"
+        )
     )
     try:
         yield made
@@ -398,36 +406,89 @@ def test_one_that_stands_still_is_killed(url: str, admin: Any, queue: Any) -> No
         assert made.ends() == 0
 
 
+class Shop:
+    """The user's program, in versions that note different words."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.path = folder / "shop.py"
+        self._url = url
+
+    def write(self, word: str) -> None:
+        program = f"""
+            import redis
+            from redisson_dq.worker import Worker
+            from redisson_dq.codecs import StringCodec
+            worker = Worker.connect("redis://localhost:1", codec=StringCodec())
+            @worker.handler("orders")
+            def handle(value, event):
+                redis.Redis.from_url({self._url!r}).rpush("done", f"{word} {{event.attempt}}")
+        """
+        # As editors do: whoever looks meanwhile sees one of the two.
+        new = self.path.with_name("new")
+        new.write_text(textwrap.dedent(program))
+        new.replace(self.path)
+
+
+@in_threads
+def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
+    shop, count = Shop(tmp_path, url), 0
+
+    def handled(word: str) -> bool:
+        nonlocal count
+        count += 1
+        queue.add(str(count))
+        return word.encode() in b" ".join(admin.lrange("done", -2, -1))
+
+    shop.write("first")
+    with starting(url, "shop", "--processes", "2", cwd=tmp_path) as made:
+        made.until("all processes run")
+        eventually(lambda: handled("first"))
+        before = children(made)
+        shop.path.write_text("this is no Python")
+        made.send(signal.SIGHUP)
+        made.until("ended with exit code 1")
+        assert all(Path(f"/proc/{pid}").exists() for pid in before)
+        eventually(lambda: handled("first"))
+        shop.write("second")
+        made.until("is replaced: SIGHUP", 2)
+        made.until("has ended", 2)
+        eventually(lambda: handled("second"))
+        eventually(lambda: admin.llen("done") == count)
+        assert not set(before) & set(children(made))
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+    words = [line.decode().split() for line in admin.lrange("done", 0, -1)]
+    assert {attempt for _, attempt in words} == {"1"}
+    assert not whereabouts(admin).total
+
+
+@pytest.mark.nightly
+def test_sighup_from_a_terminal_that_is_gone(url: str) -> None:
+    ours, theirs = os.openpty()
+    try:
+        with starting(url, THREADS, stdin=theirs) as made:
+            made.until("all processes run")
+            made.send(signal.SIGHUP)
+            assert made.ends() == -signal.SIGHUP
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 @in_threads
 def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
-    program = """
-        import redis
-        from redisson_dq.worker import Worker
-        from redisson_dq.codecs import StringCodec
-        worker = Worker.connect("redis://localhost:1", codec=StringCodec())
-        @worker.handler("orders")
-        def handle(value):
-            redis.Redis.from_url({url!r}).rpush("done", "{word}")
-    """
-    path = tmp_path / "shop.py"
-
-    def write(word: str) -> None:
-        # As editors do: whoever looks meanwhile sees one of the two.
-        whole = textwrap.dedent(program).format(url=url, word=word)
-        (tmp_path / "new").write_text(whole)
-        (tmp_path / "new").replace(path)
-
-    write("first")
+    shop = Shop(tmp_path, url)
+    shop.write("first")
     with starting(url, "shop", "--reload", cwd=tmp_path) as made:
         made.until("all processes run")
         queue.add("a")
-        eventually(lambda: admin.lrange("done", 0, -1) == [b"first"])
-        path.write_text("this is no Python")
+        eventually(lambda: admin.lrange("done", 0, -1) == [b"first 1"])
+        shop.path.write_text("this is no Python")
         made.until("waits for a change")
-        write("second")
+        shop.write("second")
         made.until("all processes run", 2)
         queue.add("b")
-        eventually(lambda: admin.lrange("done", 0, -1) == [b"first", b"second"])
+        eventually(lambda: admin.lrange("done", 0, -1) == [b"first 1", b"second 1"])
         made.send(signal.SIGTERM)
         assert made.ends() == 0
 

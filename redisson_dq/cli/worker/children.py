@@ -98,7 +98,7 @@ class Child:
         self.is_running = bool(told["running"])
         self.is_consuming = bool(told["consuming"])
         self.queues = tuple(told["queues"])
-        self.leaves = told["leaves"]
+        self.leaves = self.leaves or told["leaves"]
 
     def waited(self, seconds: float) -> float:
         """Notes that so much time has passed; tells for how long the process has been silent."""

@@ -55,6 +55,7 @@ class Supervisor:
         self._children: list[Child] = []
         self._restarts = RestartBackoff()
         self._asked = self._served = 0
+        self._asked_to_replace = self._replaced = 0
         self._stops = False
         self._was_ready = False
         self._was_killed = False
@@ -87,6 +88,9 @@ class Supervisor:
                         self._served += 1
                         self.has_changed = False
                         self._stop()
+                    if self._replaced < self._asked_to_replace:
+                        self._replaced = self._asked_to_replace
+                        self._replace_all()
                     self._bury_the_dead(now)
                     if self._stops and not self._children:
                         break
@@ -146,6 +150,12 @@ class Supervisor:
             logger.info("supervisor: %s is replaced: %s", leaving, leaving.leaves)
             leaving.stop()
 
+    def _replace_all(self) -> None:
+        """Lets every process that runs now be replaced, one after the other."""
+        logger.info("supervisor: SIGHUP: replaces all processes")
+        for child in self._children:
+            child.leaves = child.leaves or "SIGHUP"
+
     def _kill_the_stuck(self, now: float, passed: float) -> None:
         for child in self._children:
             if child.kill_if_overdue(now):
@@ -155,9 +165,12 @@ class Supervisor:
                 logger.error("supervisor: %s stands still for %.0f s, and is killed", child, self._silence)
                 child.kill()
 
-    def _signalled(self) -> None:
+    def _signalled(self, number: int) -> None:
         # A signal comes between any two steps of the loop, which goes on from here when it is ready to.
-        self._asked += 1
+        if number == signal.SIGHUP:
+            self._asked_to_replace += 1
+        else:
+            self._asked += 1
 
     def _stop(self) -> None:
         if not self._stops:
@@ -210,17 +223,23 @@ class Supervisor:
 
 
 @contextlib.contextmanager
-def _woken_by_signals(asked: Callable[[], None]) -> Iterator[socket.socket]:
-    """Calls ``asked`` for SIGTERM and SIGINT, and gives a socket that can be read after them and after SIGCHLD."""
+def _woken_by_signals(signalled: Callable[[int], None]) -> Iterator[socket.socket]:
+    """Calls ``signalled`` for SIGTERM, SIGINT and SIGHUP, and gives a socket that can be read after them and after
+    SIGCHLD.
+    """
+    numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
+    # From a terminal it says that the terminal is gone. ``nohup`` lets it be ignored.
+    if not os.isatty(0) and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
     bell, rings = socket.socketpair()
     for end in (bell, rings):
         end.setblocking(False)
 
     def handle(number: int, frame: FrameType | None) -> None:
         if number != signal.SIGCHLD:
-            asked()
+            signalled(number)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)}
+    before = {number: signal.signal(number, handle) for number in numbers}
     before_fd = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
     try:
         yield bell
