@@ -310,17 +310,19 @@ def perform(
     needs: Sequence[str],
     layers: Sequence[Layer],
     given: Mapping[str, Any],
+    end: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Calls a handler inside its layers, the first of which is outermost."""
+    """Calls a handler inside its layers, the first of which is outermost. ``end`` makes the result of what it gave."""
+    end = end or _run
     if not layers:
-        return _run(function(*placed, **{name: given[name] for name in needs}))
+        return end(function(*placed, **{name: given[name] for name in needs}))
     with ExitStack() as stack:
         known = dict(given)
         for layer in layers:
             found = _entered(stack, layer, event, known)
             if layer.name:
                 known[layer.name] = found
-        return _run(function(*placed, **{name: known[name] for name in needs}))
+        return end(function(*placed, **{name: known[name] for name in needs}))
     # A layer swallowed what the handler raised.
     return None
 
@@ -335,7 +337,8 @@ async def async_perform(
     given: Mapping[str, Any],
 ) -> Any:
     """Awaits a handler inside its layers. A handler that is no coroutine function runs in a thread. So do the layers
-    after the last one that is a coroutine function.
+    after the last one that is a coroutine function. What it returns is awaited in the loop where that is possible, as
+    with a plain decorator around a coroutine function.
     """
     awaits = is_async(function)
     if awaits and not layers:
@@ -351,8 +354,53 @@ async def async_perform(
                 known[layer.name] = found
         if awaits:
             return _run(await function(*placed, **{name: known[name] for name in needs}))
-        return await pool.in_thread(lambda: perform(None, function, placed, event, needs, layers[outer:], known))
+        if outer < len(layers):
+            async with _AwaitedByThread() as awaited:
+                inner = layers[outer:]
+                return await pool.in_thread(
+                    lambda: perform(None, function, placed, event, needs, inner, known, awaited.end)
+                )
+        result = await pool.in_thread(lambda: function(*placed, **{name: known[name] for name in needs}))
+        return _run(await result if inspect.isawaitable(result) else result)
     return None
+
+
+class _AwaitedByThread:
+    """Awaits in the loop what a handler has returned in a thread, while the thread keeps the handler's layers open."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] | None = None
+        self._is_left = False
+
+    async def __aenter__(self) -> _AwaitedByThread:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        # All is over, or the handling was cancelled.
+        self._is_left = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def end(self, result: Any) -> Any:
+        """Called in the thread. Returns when what it awaits has ended, also where that was cancelled."""
+        if not inspect.isawaitable(result):
+            return _run(result)
+        ended: queue.SimpleQueue[asyncio.Task[Any]] = queue.SimpleQueue()
+
+        def start() -> None:
+            self._task = self._loop.create_task(_until_end(result))
+            self._task.add_done_callback(ended.put)
+            if self._is_left:
+                self._task.cancel()
+
+        # The loop calls it in the context of this thread, and so in that of the layers.
+        self._loop.call_soon_threadsafe(start)
+        return _run(ended.get().result())
+
+
+async def _until_end(result: Awaitable[T]) -> T:
+    return await result
 
 
 def _run(result: Any) -> Any:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, fixed
+from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, Succeeded, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -33,10 +34,6 @@ class Unprintable(Exception):
 
 class Leave(BaseException):
     pass
-
-
-async def coroutine(value: Any) -> None:
-    raise AssertionError("nobody runs it")
 
 
 def generator(value: Any) -> Any:
@@ -58,14 +55,13 @@ def raises(error: BaseException) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("handle", "reason"),
     [
-        (lambda value: coroutine(value), "ArgumentError: the call returned <coroutine"),
         (lambda value: generator(value), "ArgumentError: the call returned <generator"),
         (raises(Unprintable()), "Unprintable, whose text cannot be had (RuntimeError)"),
         (raises(SystemExit(3)), "SystemExit: 3"),
         (raises(Leave("now")), "Leave: now"),
         (raises(GeneratorExit("closed")), "closed"),
     ],
-    ids=["coroutine", "generator", "unprintable", "SystemExit", "BaseException", "GeneratorExit"],
+    ids=["generator", "unprintable", "SystemExit", "BaseException", "GeneratorExit"],
 )
 def test_what_was_not_handled_is_a_failure(
     worker: Any, queue: Any, admin: Any, handle: Callable[[Any], Any], reason: str
@@ -80,6 +76,58 @@ def test_what_was_not_handled_is_a_failure(
     (letter,) = queue.dead_letters()
     assert letter.reason.startswith("failed 2 times: ")
     assert reason in letter.reason
+
+
+@pytest.mark.parametrize("layered", [False, True])
+def test_a_plain_function_that_gives_a_coroutine(
+    flavour: Flavour, client: Any, queue: Any, admin: Any, layered: bool
+) -> None:
+    """A decorator that knows nothing of coroutines. Threads have no loop for it, and asyncio awaits what it gives."""
+    steps: list[Any] = []
+
+    async def handle(value: str) -> None:
+        steps.append((value, _marked.get()))
+        try:
+            await asyncio.sleep(60 if value == "slow" else 0)
+        except asyncio.CancelledError:
+            steps.append("cancelled")
+            raise
+        if value == "bad":
+            raise ValueError("no such order")
+
+    def session(event: Any) -> Iterator[None]:
+        steps.append("begin")
+        _marked.set("in a session")
+        try:
+            yield
+        finally:
+            steps.append("end")
+
+    @functools.wraps(handle)
+    def decorated(value: str) -> Any:
+        return handle(value)
+
+    worker = flavour.worker(client)
+    log = Log(worker)
+    if layered:
+        worker.middleware(session)
+    worker.handler("orders", timeout=0.3, retry=ONCE)(decorated)
+    queue.add_all(["good", "bad", "slow"])
+    with running(worker):
+        at_rest(admin)
+        eventually(lambda: steps.count("begin") == steps.count("end"))
+    reasons = [letter.reason for letter in queue.dead_letters()]
+    if flavour.name == "sync":
+        assert all("ArgumentError: the call returned <coroutine" in reason for reason in reasons)
+        assert [len(reasons), len(log.of(DeadLettered))] == [3, 3]
+        return
+    assert [len(reasons), len(log.of(Succeeded))] == [2, 1]
+    assert "ValueError: no such order" in reasons[0]
+    assert "has not returned within" in reasons[1]
+    marked = "in a session" if layered else ""
+    ways: list[list[Any]] = [[(value, marked)] for value in ("good", "bad", "slow")]
+    ways[2].append("cancelled")
+    assert steps == [step for way in ways for step in (["begin", *way, "end"] if layered else way)]
 
 
 async def cancels_another() -> None:
@@ -237,7 +285,7 @@ def test_a_function_of_the_value_that_fails_holds_up_no_other(
 
 def test_an_on_failed_that_does_not_run_gives_nothing_up(worker: Any, queue: Any, admin: Any) -> None:
     log = Log(worker)
-    worker.handler("orders", retry=ONCE, on_failed=lambda value, event, error: coroutine(value))(lambda value: 1 / 0)
+    worker.handler("orders", retry=ONCE, on_failed=lambda value, event, error: generator(value))(lambda value: 1 / 0)
     queue.add("a")
     with running(worker):
         log.until(Failed)
