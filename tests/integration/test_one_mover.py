@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import WrongTypeError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
+from redisson_dq.wire.envelope import Envelope, wrap
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
@@ -94,6 +97,34 @@ def test_the_death_of_any_mover_is_survived(url: str, admin: redis.Redis) -> Non
                 if len(alive) > 1:
                     assert mover(admin) in alive
     assert admin.zcard(KEYS.timeout) == admin.llen(KEYS.envelopes) == 0
+
+
+@pytest.mark.nightly
+def test_movers_that_die_one_after_the_other_get_on_with_a_long_list_of_javas(url: str, admin: redis.Redis) -> None:
+    """What a pass learned dies with the client that made it. What was moved stays moved."""
+    count, past, chance = 300_000, 1_000_000, random.Random(1)
+    entries: list[bytes] = []
+    for first in range(0, count, 5000):
+        due = {wrap(Envelope.CURRENT, chance.randbytes(8), b"%d" % n): past + n for n in range(first, first + 5000)}
+        admin.zadd(KEYS.timeout, due)
+        entries += due
+    listed = chance.sample(entries, count)
+    for first in range(0, count, 5000):
+        admin.rpush(KEYS.envelopes, *listed[first : first + 5000])
+    deaths = 0
+    with ExitStack() as stack:
+        alive = stack.enter_context(processes(url, 2))
+        # A note that nobody wrote anew may name one that is gone.
+        while admin.zcard(KEYS.timeout):
+            victim = mover(admin)
+            if victim in alive:
+                alive.pop(victim).kill()
+                deaths += 1
+                alive |= stack.enter_context(processes(url, 1))
+            time.sleep(0.5)
+    assert deaths
+    assert admin.lrange(KEYS.ready, 0, -1) == [b"%d" % number for number in range(count)]
+    assert admin.llen(KEYS.envelopes) == 0
 
 
 def test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_others(
