@@ -191,7 +191,7 @@ def test_a_handler_in_the_task_that_received_its_value(flavour: Flavour, client:
 
     worker = flavour.worker(client)
     log = Log(worker)
-    worker.handler("orders", concurrency=3, timeout=0.3, retry=ONCE)(handle)
+    worker.handler("orders", concurrency=3, timeout=1, retry=ONCE)(handle)
     with running(worker):
         for value in "ab":
             queue.add(value)
