@@ -54,6 +54,9 @@ def test_kotlin_reads_what_python_wrote_of_what_kotlin_wrote(tmp_path: Path) -> 
             others = [each for each in codecs if (sample, each) in same and (sample, each) not in REFUSED]
             sent += [(sample, each, codecs[each].encode(value)) for each in others]
     assert refused == REFUSED
+    with pytest.raises(DecodeError, match=r"this\$0 .* that its declaration lacks: the enclosing object") as caught:
+        codecs["SerializationCodec"].decode(written["inner", "SerializationCodec"])
+    assert "out of date" not in str(caught.value)
     assert len(sent) > 400
     read = rig.texts([(codec, data) for _, codec, data in sent])
     assert [row[:2] for row, text in zip(sent, read, strict=True) if text != texts[row[0]]] == []

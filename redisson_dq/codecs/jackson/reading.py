@@ -118,6 +118,8 @@ class Reader:
     is_compared = False
     #: Whether the format is JSON, where bytes stand as texts.
     is_json = False
+    #: Whether a field is read that an exception has of its own class.
+    _is_own = False
 
     def __init__(self, plans: Plans) -> None:
         self._plans = plans
@@ -174,7 +176,7 @@ class Reader:
                 return self._of_class(node[0], node[1], slot, depth)
             if nameless:
                 return self._java_object("", node, depth)
-            raise Malformed(no_name("an array without the name of its Java type", slot))
+            raise Malformed(no_name("an array without the name of its Java type", slot, self._is_own))
         if kind is Object:
             name, fields = class_of(node)
             if name is not None:
@@ -183,7 +185,7 @@ class Reader:
                 return self._of_class(name, fields, slot, depth)
             if nameless:
                 return self._java_object("", node, depth)
-            raise Malformed(no_name("an object without @class", slot))
+            raise Malformed(no_name("an object without @class", slot, self._is_own))
         if slot.name == SLOTS["cause"].name and kind is int:
             return self._same_throwable(node)
         if slot.name in SCALARS or declaration_of(slot.name) is not None:
@@ -422,7 +424,9 @@ class Reader:
         try:
             for key, item in node:
                 is_trace = key == STACK_TRACE
+                self._is_own = key not in SLOTS
                 fields[key] = read_trace(item) if is_trace else self.read(item, SLOTS.get(key, OBJECT), depth + 1)
+            self._is_own = False
         except Malformed as error:
             error.inside(key)
             raise

@@ -214,10 +214,10 @@ def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
                 node.offset,
             ).of_classes((part.name,))
     for name, code in codes.items():
-        raise Malformed(
-            f"{part.name} has a field {shorten(name, 200)} of type {_type_name(code)} that its declaration lacks",
-            node.offset,
-        ).of_classes((part.name,))
+        fault = f"{part.name} has a field {shorten(name, 200)} of type {_type_name(code)} that its declaration lacks"
+        if part.not_serialized:  # a declaration made again lacks it as well
+            raise Malformed(f"{fault}: {part.not_serialized}", node.offset)
+        raise Malformed(fault, node.offset).of_classes((part.name,))
 
 
 def _check_value(part: Declaration, field: Field, content: Content, value: Any, node: Instance) -> None:

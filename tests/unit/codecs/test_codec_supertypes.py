@@ -184,6 +184,13 @@ def test_an_object_without_its_class() -> None:
         JsonJacksonCodec().decode(data)
     with pytest.raises(DecodeError, match=r"an object without @class \(Java could not read it either\)"):
         JsonJacksonCodec().decode(b"{}")
+    # Java knows the types of the fields of its exceptions.
+    late = b'{"@class":"com.acme.Late","@id":1,"localizedMessage":"a","message":"a","order":{"x":1},"stackTrace":[]}'
+    with pytest.raises(DecodeError, match="the type of that field of an exception is not known here") as caught:
+        JsonJacksonCodec().decode(late)
+    assert "Java could not" not in str(caught.value)
+    generic = JsonJacksonCodec(unknown="generic")
+    assert b'"order":{"x":1}' in generic.encode(generic.decode(late))
 
 
 def test_what_implements_takes() -> None:
