@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from redisson_dq._times import Delay, from_ms, span_ms, to_ms
 from redisson_dq.errors import ArgumentError, RedisReplyError
 from redisson_dq.requests.inner.dumps import framed, unframed
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.request import Request
@@ -16,6 +17,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["ObjectRequests"]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class ObjectRequests(Generic[T]):
@@ -27,7 +29,8 @@ class ObjectRequests(Generic[T]):
     # -- the object --------------------------------------------------------------------------------------------------
 
     def delete(self) -> Request[bool]:
-        return commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys)).then(bool)
+        request = commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys))
+        return self._told_if_long(request, "delete()").then(bool)
 
     def unlink(self) -> Request[bool]:
         return commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys), lazily=True).then(bool)
@@ -48,10 +51,11 @@ class ObjectRequests(Generic[T]):
 
     def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
         channel = self._object.woken(self._object.keys_of(destination))
-        return calls.copy(self._pairs(destination), "replace" if replace else "if_free", channel)
+        request = calls.copy(self._pairs(destination), "replace" if replace else "if_free", channel)
+        return self._told_if_long(request, "copy()")
 
     def dump(self) -> Request[bytes | None]:
-        return calls.dump(self._types(self._all_keys())).then(framed)
+        return self._told_if_long(calls.dump(self._types(self._all_keys())), "dump()").then(framed)
 
     def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
         keys = self._all_keys()
@@ -59,9 +63,10 @@ class ObjectRequests(Generic[T]):
         ttl_ms = 0 if ttl is None else span_ms(ttl, self._object.name, "a time to live")
         types = self._types(keys)
         types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
-        return calls.restore(
+        request = calls.restore(
             types, "replace" if replace else "if_free", ttl_ms, self._object.woken(self._object.keys), dumps
         )
+        return self._told_if_long(request, "restore()")
 
     # -- its time to live --------------------------------------------------------------------------------------------
 
@@ -85,6 +90,9 @@ class ObjectRequests(Generic[T]):
         return calls.time_to_live(self._main_types()).then(lambda found: None if found[0] < 0 else from_ms(found[1]))
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _told_if_long(self, request: Request[U], what: str) -> Request[U]:
+        return told_if_long(request, self._object.name, what)
 
     def _all_keys(self) -> tuple[str, ...]:
         return self._object.main_keys(self._object.keys) + self._object.side_keys(self._object.keys)

@@ -7,6 +7,7 @@ from typing import TypeVar, overload
 
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
 from redisson_dq.requests.checks import check_count, check_end, check_index, nothing
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.leases import LeaseRequests
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.commands import End
@@ -83,14 +84,16 @@ class QueueRequests(LeaseRequests[T]):
         request = commands.slice_of(
             self._side.keys.ready, check_index(start, self._side.name), check_index(stop, self._side.name)
         )
-        return request.then(lambda found: self._side.in_place(found, self._side.keys.ready))
+        told = told_if_long(request, self._side.name, "read_all() or range()")
+        return told.then(lambda found: self._side.in_place(found, self._side.keys.ready))
 
     def contains(self, value: T) -> Request[bool]:
         data = self._side.encode_sought(value)
         return commands.index_of(self._side.keys.ready, data).then(lambda place: place is not None)
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.contains_ready(self._side.keys, self._side.encode_all_sought(values))
+        request = calls.contains_ready(self._side.keys, self._side.encode_all_sought(values))
+        return told_if_long(request, self._side.name, "contains_all()")
 
     def index_of(self, value: T) -> Request[int]:
         return commands.index_of(self._side.keys.ready, self._side.encode_sought(value)).then(_place)
@@ -114,7 +117,8 @@ class QueueRequests(LeaseRequests[T]):
         return self._side.remove_bytes(self._side.encode_all_sought(values)).then(bool)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.remove_ready(self._side.keys, "others", self._side.encode_all_sought(values)).then(bool)
+        request = calls.remove_ready(self._side.keys, "others", self._side.encode_all_sought(values))
+        return told_if_long(request, self._side.name, "retain_all()").then(bool)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         return commands.trim(
@@ -227,7 +231,8 @@ class BoundedRequests(QueueRequests[T]):
         return self.remove_all([value])
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return calls.take_bounded(self._side.keys, "retain", self._side.encode_all_sought(values), bool)
+        request = calls.take_bounded(self._side.keys, "retain", self._side.encode_all_sought(values), bool)
+        return told_if_long(request, self._side.name, "retain_all()")
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self._side.name), check_index(stop, self._side.name)

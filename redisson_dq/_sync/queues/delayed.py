@@ -24,6 +24,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import Due, DueRange
 from redisson_dq.wire.envelope import Quarantined
@@ -214,7 +215,7 @@ class DelayedQueue(WaitingQueue[T]):
     def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
         self._check()
         source = self._side.lease_source(visibility_timeout)
-        request = source.lease_due(wanted, self._side.options.remember_ms)
+        request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self.name, "take_due()")
         due = finish_or_undo(
             self._leaser.run_again(request, source.visible_us / 1_000_000, _SENT_AGAIN),
             lambda due: self._leaser.hand_back(source, list(due.leased)),

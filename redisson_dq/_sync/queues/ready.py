@@ -11,6 +11,7 @@ from typing import TypeVar
 from redisson_dq._sync.queues.handle import PAGE, Handle
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.requests.checks import check_function
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.ready import QueueRequests
 from redisson_dq.wire import commands
@@ -209,7 +210,7 @@ class ReadyQueue(Handle[T]):
         :Guarantee: atomic in what it removes
         """
         check_function(condition, self.name)
-        found = self._run(commands.slice_of(self.keys.ready))
+        found = self._run(told_if_long(commands.slice_of(self.keys.ready), self.name, "remove_all() or remove_if()"))
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return self._run(self._side.remove_bytes(chosen)) if chosen else 0
 

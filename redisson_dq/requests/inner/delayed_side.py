@@ -27,6 +27,7 @@ from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.walks import Walk
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls
@@ -54,6 +55,8 @@ _BATCH_BYTES = 1_000_000
 _MOST_DUE = 1000
 
 _LONGEST_ID = 512
+# Outside of a pipeline these calls are several short scripts.
+_IN_A_PIPELINE = "contains or remove in a pipeline"
 _LARGEST_CONTEXT = 16_384
 
 
@@ -191,7 +194,7 @@ class DelayedSide(LeasedSide[T]):
             return self.popped(list(due.values))
 
         request = calls.take_due(self.keys, wanted, self.options.remember_ms)
-        return request.then(popped, keep_in=self.keys.undecodable)
+        return told_if_long(request, self.name, "take_due()").then(popped, keep_in=self.keys.undecodable)
 
     def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
         """Raises ArgumentError."""
@@ -233,18 +236,19 @@ class DelayedSide(LeasedSide[T]):
 
     def bytes_of(self, start: int, stop: int) -> Request[list[bytes]]:
         """The same as bytes. Raises EnvelopeError for an entry of no known format."""
-        request = calls.read_waiting(self.keys, start, stop)
+        request = told_if_long(calls.read_waiting(self.keys, start, stop), self.name, "read_all() or range()")
         return request.then(lambda members: [unwrap(member)[1] for member in members])
 
     def contains_bytes(self, values: list[bytes]) -> Request[bool]:
         """Whether each of the values waits, in one request."""
         distinct = list(dict.fromkeys(values))
-        return calls.contains(self.keys, distinct, calls.WHOLE).then(lambda walked: len(walked.result) == len(distinct))
+        request = calls.contains(self.keys, distinct, calls.WHOLE)
+        return told_if_long(request, self.name, _IN_A_PIPELINE).then(lambda walked: len(walked.result) == len(distinct))
 
     def remove_bytes(self, which: str, values: list[bytes]) -> Request[bool]:
         """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""
         request = calls.remove(self.keys, which, values, self.options.remember_ms, calls.WHOLE)
-        return request.then(lambda walked: walked.result > 0)
+        return told_if_long(request, self.name, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def removal(self, which: str, values: list[bytes]) -> Walk[int, int]:
         """The same removal as a walk. Gives how many there were."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
@@ -14,6 +15,10 @@ from redisson_dq.wire.request import Request
 __all__ = ["BoundedSide", "ReadySide"]
 
 T = TypeVar("T")
+U = TypeVar("U")
+
+# Redis answers with so many values in some 1 ms.
+_MANY = 10_000
 
 
 class ReadySide(LeasedSide[T]):
@@ -32,7 +37,7 @@ class ReadySide(LeasedSide[T]):
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
         request = commands.pop_many(self.keys.ready, end, check_count(limit, self.name))
-        return request.then(self.popped, keep_in=self.keys.undecodable)
+        return self._told_if_many(request, limit).then(self.popped, keep_in=self.keys.undecodable)
 
     def pop_from(self, key: str, end: End, limit: int) -> Request[list[T]]:
         """Takes from this queue's list or from another, whose values are read in the same way."""
@@ -40,13 +45,16 @@ class ReadySide(LeasedSide[T]):
             return self.pop_many(end, limit)
         return commands.pop_many(key, end, limit).then(self.popped, keep_in=self.keys.undecodable)
 
+    def _told_if_many(self, request: Request[U], limit: int) -> Request[U]:
+        return told_if_long(request, self.name, "drain_to() or poll()") if limit > _MANY else request
+
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         """Moves one value to the list with the key ``destination``, and gives its bytes."""
         return commands.move(self.keys.ready, destination, from_end, to_end)
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         """Removes all that equal one of them; gives how many there were."""
-        return calls.remove_ready(self.keys, "all", values)
+        return told_if_long(calls.remove_ready(self.keys, "all", values), self.name, "remove_all() or remove_if()")
 
     def bytes_at(self, index: int) -> Request[bytes | None]:
         return commands.peek(self.keys.ready, check_index(index, self.name))
@@ -65,10 +73,11 @@ class BoundedSide(ReadySide[T]):
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
         request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
-        return request.then(self.popped, keep_in=self.keys.undecodable)
+        return self._told_if_many(request, limit).then(self.popped, keep_in=self.keys.undecodable)
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         return calls.move_bounded(self.keys, destination, from_end, to_end)
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
-        return calls.take_bounded(self.keys, "remove", values, int)
+        request = calls.take_bounded(self.keys, "remove", values, int)
+        return told_if_long(request, self.name, "remove_all() or remove_if()")
