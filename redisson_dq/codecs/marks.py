@@ -63,6 +63,8 @@ def _forget(mark: _Mark) -> None:
 def marked(value: T, why: str, codec: Codec[T]) -> T:
     """The value, with a mark that says why ``codec`` writes it to other bytes. One without room is remembered. O(n)."""
     kind: Any = type(value)
+    if value is None:  # no queue holds it
+        return value
     if _has_room(value):
         return _with_mark(value, why)
     with_room = _with_room(kind)
@@ -170,6 +172,6 @@ def other_bytes(value: Any, codec: Codec[Any]) -> str:
         # The value itself may have been changed since it was read.
         return _difference(mark.codec.decode(mark.data), mark.data, mark.codec, mark.why)
     why: str = getattr(value, "__dict__", _NONE).get(_WHY, "")
-    if _remembered and not why and not _has_room(value) and not needs_copy(value):
+    if _remembered and not why and value is not None and not _has_room(value) and not needs_copy(value):
         return _remembered.get(hash(_bytes_by(value, codec)), "")
     return why

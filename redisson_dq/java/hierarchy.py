@@ -178,6 +178,8 @@ def is_assignable(name: str, declared: str) -> bool:
     """
     if name == declared or declared == _OBJECT:
         return True
+    if name == _OBJECT:
+        return False
     if name[0] == "[" or declared[0] == "[":
         return _is_array_assignable(name, declared)
     if name in jdk_types():

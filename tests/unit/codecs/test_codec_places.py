@@ -247,6 +247,13 @@ def test_a_text_that_not_every_jvm_reads_is_refused(declared: str, text: str) ->
         place(text, {})
 
 
+def test_an_array_of_objects_is_no_array_of_the_bound_of_a_variable() -> None:
+    """Java cannot put an ``Object[]`` into a field ``T[]`` whose T extends Comparable."""
+    assert not is_assignable("[Ljava.lang.Object;", "[Ljava.lang.Comparable;")
+    assert not is_assignable("java.lang.Object", "java.io.Serializable")
+    assert is_assignable("[Ljava.lang.Object;", "[Ljava.lang.Object;")
+
+
 @pytest.mark.parametrize("name", ["java.lang.Record", "java.lang.StackTraceElement", "void"])
 def test_kryo_refuses_the_classes_that_it_has_no_serializer_for(name: str) -> None:
     with pytest.raises(EncodeError, match="which Kryo does not read"):
