@@ -14,8 +14,11 @@ if special and redis.call('HGET', keys.settings, 'paused') then
   return {0, 0, 0, now_us, 'alone', {}, {'done'}}
 end
 
-local head = next_of(special, '-inf')
+local head = next_of(special, '-inf', now_ms)
 local role, announced_us = role_of(caller, in_cluster, head, now_us)
+if role == 'alone' then
+  know_alarm(now_ms)
+end
 if role == 'reserve' then
   return {0, 0, 0, now_us, role, {}, {'done'}, head}
 end
@@ -38,7 +41,7 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
       redis.call('LREM', keys.envelopes, from, member)
     end
     redis.call('RPUSH', keys.ready, value)
-    local next = next_of(false)
+    local next = next_of(false, nil, now_ms)
     if role == 'mover' then
       lead(caller, next, now_us, now_us, announced_us)
     end
@@ -76,7 +79,7 @@ if special then
 end
 
 -- A cancelled occurrence wakes nobody. But the one after it has to be made at its time.
-local next = next_of(special, string.format('(%.0f', now_ms))
+local next = next_of(special, string.format('(%.0f', now_ms), now_ms)
 if role == 'mover' then
   -- Occurrences have come, and this mover has to offer the next ones. Until then the other clients are told nothing. So
   -- when the mover dies before that, the reserve looks.

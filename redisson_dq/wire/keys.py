@@ -62,7 +62,7 @@ _PREFIXES = {
     "deliveries": ("redisson_dq_deliveries", "hash"),
     "histories": ("redisson_dq_histories", "zset"),
     "history_ends": ("redisson_dq_history_ends", "zset"),
-    "alarm": ("redisson_dq_alarm", "string"),
+    "alarm": ("redisson_dq_alarm", "hash"),
     "lines": ("redisson_dq_lines", "zset"),
     "turns": ("redisson_dq_turns", "hash"),
     "handled": ("redisson_dq_handled", "zset"),

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
@@ -391,6 +391,40 @@ def test_a_busy_queue_tells_of_its_leases_once_a_second(admin: Any, url: str, fl
         published = admin.info("commandstats").get("cmdstat_publish", {}).get("calls", 0)
         # Each time two messages, of which one is for Redisson.
         assert 1 <= published <= 2 * (2 + time.monotonic() - began)
+
+
+def test_a_client_that_is_alone_is_told_of_its_leases_once(admin: Any, url: str, flavour: Flavour) -> None:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
+        queue = client.blocking_queue("orders")
+        delayed = client.delayed_queue(queue)
+        admin.config_resetstat()
+        for _ in range(20):
+            delayed.offer("fine", delay=0.005)
+            assert queue.receive(timeout=PATIENCE, visibility_timeout=2).ack()
+        # Each offer is the new head, of which the others might be told. A machine that stands still costs two more.
+        assert 20 < admin.info("commandstats")["cmdstat_publish"]["calls"] <= 20 + 2 * 5
+        delayed.offer("held", delay=0.005)
+        queue.receive(timeout=PATIENCE, visibility_timeout=2)
+        again = queue.receive(timeout=PATIENCE)
+        assert again.crashes == 1
+        assert again.ack()
+
+        # Another client comes, of which nothing is known but that it listens.
+        with closing(admin.pubsub(ignore_subscribe_messages=True)) as listener:
+            listener.subscribe(KEYS.channel)
+            listener.get_message(timeout=PATIENCE)
+
+            def told() -> bool:
+                delayed.offer("fine", delay=0.005)
+                delivery = queue.receive(timeout=PATIENCE, visibility_timeout=60)
+                deadline = delivery.deadline.timestamp() * 1000
+                assert delivery.ack()
+                return any(abs(int(message["data"]) - deadline) < 2 for message in heard())
+
+            def heard() -> list[dict[str, Any]]:
+                return list(iter(functools.partial(listener.get_message, timeout=0.05), None))
+
+            eventually(told)
 
 
 def test_a_sooner_lease_is_told_of(admin: Any, url: str, flavour: Flavour) -> None:

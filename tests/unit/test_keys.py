@@ -76,7 +76,7 @@ def test_every_key_has_its_type() -> None:
         "deliveries": "hash",
         "histories": "zset",
         "history_ends": "zset",
-        "alarm": "string",
+        "alarm": "hash",
         "lines": "zset",
         "turns": "hash",
         "handled": "zset",

@@ -185,15 +185,15 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # In bytes. Whoever changes a script sets its limit anew, a little above its size.
 LARGEST = {
-    "extend": 9_500,
+    "extend": 10_000,
     "offer_all": 10_000,
-    "admit": 40_000,
-    "lease_due": 37_000,
-    "transfer": 44_500,
+    "admit": 40_500,
+    "lease_due": 37_500,
+    "transfer": 45_500,
     "give_back": 25_500,
     "take_due": 26_500,
     "offer_item": 23_500,
-    "receive": 23_200,
+    "receive": 23_500,
     "reject": 20_500,
     "reschedule": 20_000,
     "ack": 19_000,

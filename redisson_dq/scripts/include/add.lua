@@ -62,7 +62,7 @@ end
 -- Tells every client the due time of a new head.
 local function announce_head(due)
   -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
-  redis.pcall('DEL', keys.alarm)
+  redis.pcall('HDEL', keys.alarm, 'known')
   announce(keys.channel, whole(due))
 end
 

@@ -1,5 +1,6 @@
 -- Elects who of several clients moves a queue.
--- KEYS: timeout, channel, mover, recurring_due, alarm
+-- KEYS: timeout, channel, mover, recurring_due
+-- INCLUDE: alarm, whole
 --
 --   mover   who, when its last call may have ended, when it told the others of the next due time; both in us
 --
@@ -19,11 +20,11 @@ local LONGEST_US = 36500 * DAY_US
 
 -- When there is something to do next, an occurrence of a recurring offer among it from a due time on; nil for nothing.
 -- The alarm counts too: a client that knows of it is not told of a lease that ends later.
-local function next_of(special, from)
+local function next_of(special, from, now_ms)
   local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
-  local alarm = redis.call('GET', keys.alarm)
-  if alarm and (not next or tonumber(alarm) < tonumber(next)) then
-    next = alarm
+  local alarm = known_alarm(now_ms)
+  if alarm and (not next or alarm < tonumber(next)) then
+    next = whole(alarm)
   end
   local upcoming = special and redis.call(
     'ZRANGEBYSCORE', keys.recurring_due, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
@@ -31,6 +32,14 @@ local function next_of(special, from)
     return upcoming
   end
   return next
+end
+
+-- Notes that the caller, which is the only client, knows of the alarm. It was told with each transfer.
+local function know_alarm(now_ms)
+  local at = tonumber(redis.pcall('HGET', keys.alarm, 'at'))
+  if at and at > now_ms then
+    redis.pcall('HSET', keys.alarm, 'known', whole(now_ms + SECOND))
+  end
 end
 
 -- What the caller is, and when the others were told something by the mover, in us.

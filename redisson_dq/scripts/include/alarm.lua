@@ -1,0 +1,14 @@
+-- Remembers a time that every client looks at.
+-- KEYS: alarm
+--
+--   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms
+--
+-- Whoever looks at that time learns when the next lease ends. So a lease that ends later needs no message.
+local SECOND = 1000
+
+-- The time, unless it has passed or some clients may not know of it.
+local function known_alarm(now_ms)
+  local alarm = redis.pcall('HMGET', keys.alarm, 'at', 'known')
+  local at, known = tonumber(alarm[1]), tonumber(alarm[2])
+  return at and known and at > now_ms and known > now_ms and at or nil
+end
