@@ -70,6 +70,13 @@ MUTATIONS = [
         "tests/unit/test_engine.py::test_a_subscription_confirmed_during_a_transfer_leads_to_another_one",
     ),
     Mutation(
+        "engine: the latest announcement during a transfer counts",
+        _ENGINE,
+        "self._noted_ms = due_ms if self._noted_ms is None else min(self._noted_ms, due_ms)",
+        "self._noted_ms = due_ms if self._noted_ms is None else max(self._noted_ms, due_ms)",
+        "tests/unit/test_engine.py::test_the_earliest_of_many_announcements_during_a_transfer_counts",
+    ),
+    Mutation(
         "clock: a slow answer counts like a fast one",
         "redisson_dq/scheduling/server_clock.py",
         "self.ahead_us, self.learned_us = min(highest_us, known_us), read_us",
@@ -138,6 +145,13 @@ MUTATIONS = [
         "return overdue and moved_us + 0 < now_us - GRACE_US and 'mover' or 'reserve', tonumber(announced_us)",
         "return 'reserve', tonumber(announced_us)",
         "tests/integration/test_one_mover.py::test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_others",
+    ),
+    Mutation(
+        "transfer: the mover forgets when it told the others, and tells them of each item",
+        f"{_INCLUDE}/mover.lua",
+        "return 'mover', tonumber(announced_us)",
+        "return 'mover', 0",
+        "tests/integration/test_one_mover.py::test_items_that_follow_each_other_closely_need_no_message_each",
     ),
     Mutation(
         "receiving: a caller is given more than its limit",
