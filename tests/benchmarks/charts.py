@@ -84,7 +84,7 @@ def draw(figures: Figures, target: Path) -> list[Path]:
     return drawn
 
 
-# -- the charts
+# -- the charts ------------------------------------------------------------------------------------------------------
 
 
 def _lateness(passes: Sequence[Any]) -> Figure:
@@ -244,7 +244,7 @@ CHARTS: dict[str, tuple[str, Callable[[Sequence[Any]], Figure]]] = {
     "peers": ("peers", _peers),
 }
 
-# -- what they are made of
+# -- what they are made of -------------------------------------------------------------------------------------------
 
 
 def _number(value: float) -> str:

@@ -89,7 +89,7 @@ def _channels(admin: redis.Redis) -> list[bytes]:
     return list(found)
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Held]) -> list[Table]:

@@ -49,7 +49,7 @@ def _some(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -> list[by
         return [found[0] for found in pipeline.execute()]
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Drain]) -> list[Table]:

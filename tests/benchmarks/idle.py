@@ -65,7 +65,7 @@ def measure(run: Run) -> list[Idle]:
     return found
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Idle]) -> list[Table]:

@@ -207,7 +207,7 @@ def _us(call: Callable[[], Any]) -> float:
     return (time.perf_counter() - began) * 1e6
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def _by_name(found: Sequence[Figure]) -> dict[str, list[float]]:

@@ -53,7 +53,7 @@ def measure(run: Run) -> list[Memory]:
     return found
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Memory]) -> list[Table]:

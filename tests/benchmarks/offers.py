@@ -180,7 +180,7 @@ def _rate(count: int, start: float) -> float:
     return count / (time.perf_counter() - start)
 
 
-# -- one at a time
+# -- one at a time ---------------------------------------------------------------------------------------------------
 
 
 def _single(clients: _Clients, count: int) -> dict[str, _Slice]:
@@ -234,7 +234,7 @@ def _single_asyncio(clients: _Clients, count: int) -> dict[str, _Slice]:
     }
 
 
-# -- many at once
+# -- many at once ----------------------------------------------------------------------------------------------------
 
 
 def _bulk(clients: _Clients, count: int) -> dict[str, _Slice]:

@@ -114,7 +114,7 @@ def _head_ms(admin: redis.Redis) -> float | None:
     return min((head[0][1] for head in heads), default=None)
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Partitioned]) -> list[Table]:

@@ -76,7 +76,7 @@ class Results:
     failed: dict[str, str]
 
 
-# -- goals
+# -- goals -----------------------------------------------------------------------------------------------------------
 
 
 def goals(results: Results) -> list[Goal]:
@@ -154,7 +154,7 @@ def _ratio(text: str, one: offers.Comparison | None, limit: float) -> Goal:
     return at_least(text, one.ratio if one else None, limit)
 
 
-# -- tables
+# -- tables ----------------------------------------------------------------------------------------------------------
 
 
 def tables(results: Results) -> list[Table]:
@@ -247,7 +247,7 @@ def _cold_note(results: Results) -> str:
     return f"The first round, before the JVM has compiled anything, does not count: {cold}."
 
 
-# -- output
+# -- output ----------------------------------------------------------------------------------------------------------
 
 
 def show(results: Results, *, with_goals: bool) -> None:

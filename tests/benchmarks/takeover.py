@@ -104,7 +104,7 @@ def _takeover(
     )
 
 
-# -- report
+# -- report ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Sequence[Takeover]) -> list[Table]:

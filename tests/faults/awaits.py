@@ -17,23 +17,23 @@ class _Counting:
 
     def __await__(self) -> Generator[Any, Any, Any]:
         inner = self._call().__await__()
-        count, error = 0, None
+        count, thrown = 0, None
         while True:
             try:
-                waited_for = inner.send(None) if error is None else inner.throw(error)
-            except StopIteration as stop:
-                return stop.value
+                waited_for = inner.send(None) if thrown is None else inner.throw(thrown)
+            except StopIteration as error:
+                return error.value
             count += 1
             if count == self._number:
                 # The task is cancelled before it waits, so nothing comes in between.
                 task = asyncio.current_task()
                 assert task is not None
                 task.cancel()
-            error = None
+            thrown = None
             try:
                 yield waited_for
-            except BaseException as thrown:
-                error = thrown
+            except BaseException as error:
+                thrown = error
 
 
 def cancelled_at(call: Callable[[], Any], number: int) -> Callable[[], Awaitable[Any]]:

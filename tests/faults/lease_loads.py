@@ -68,7 +68,7 @@ class Leases(Load):
         for queue in getattr(self.queue, "partitions", [self.queue]):
             queue.redrive()
 
-    # -- ending the leases ------------------------------------------------------------------------------------------
+    # -- ending the leases -------------------------------------------------------------------------------------------
 
     def _note(self, deliveries: Sequence[Any]) -> None:
         for each in deliveries:

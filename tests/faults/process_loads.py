@@ -293,8 +293,8 @@ class BesideJava(Load):
             except (PeerError, FutureTimeoutError):
                 self.ledger.killed(1)
                 time.sleep(0.05)
-            except PeerDied as died:
-                self.ledger.found("raised", f"Redisson has died: {died}")
+            except PeerDied as error:
+                self.ledger.found("raised", f"Redisson has died: {error}")
                 return
 
 

@@ -122,7 +122,7 @@ def lapse(admin: Any, delivery: Delivery[str]) -> None:
 KEYED = Admission(name="h", key=letter)
 
 
-# -- keys --------------------------------------------------------------------------------------------------------------
+# -- keys ------------------------------------------------------------------------------------------------------------
 
 
 def test_one_of_a_key_at_a_time_and_no_other_is_held_up(queue: Any, delayed: Any, admin: Any) -> None:
@@ -324,7 +324,7 @@ def test_the_delivery_limit_calls_the_next_up(url: str, admin: Any) -> None:
         assert queue.dead_letters() == []
 
 
-# -- rates -------------------------------------------------------------------------------------------------------------
+# -- rates -----------------------------------------------------------------------------------------------------------
 
 
 def later(admin: Any, us: int) -> None:
@@ -455,7 +455,7 @@ def test_a_bucket_survives_a_step_back_of_the_clock(queue: Any, admin: Any) -> N
 HOUR_US = 3_600_000_000
 
 
-# -- slots -------------------------------------------------------------------------------------------------------------
+# -- slots -----------------------------------------------------------------------------------------------------------
 
 
 def test_so_many_are_handled_at_a_time_over_all_clients(queue: Any, delayed: Any, url: str, admin: Any) -> None:
@@ -547,7 +547,7 @@ def test_keys_slots_and_rates_together(queue: Any, delayed: Any, admin: Any) -> 
     assert whereabouts(admin).total == Counter()
 
 
-# -- unique values -----------------------------------------------------------------------------------------------------
+# -- unique values ---------------------------------------------------------------------------------------------------
 
 
 def test_a_value_that_was_handled_is_not_handled_again_for_a_while(queue: Any, admin: Any) -> None:
@@ -620,7 +620,7 @@ def test_a_lease_and_a_lock_end_as_soon_as_their_spans_are_over_and_not_before(q
         assert until_ms >= up_to_ms(after + span_us)
 
 
-# -- the rest ----------------------------------------------------------------------------------------------------------
+# -- the rest --------------------------------------------------------------------------------------------------------
 
 
 def test_the_same_call_again_gives_the_same_leases(queue: Any, admin: Any) -> None:
@@ -743,7 +743,7 @@ def contents(admin: Any) -> dict[bytes, Any]:
     return {key: readers[admin.type(key)](key) for key in admin.scan_iter()}
 
 
-# -- the definitions ---------------------------------------------------------------------------------------------------
+# -- the definitions -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

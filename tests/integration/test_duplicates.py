@@ -52,7 +52,7 @@ def refused(delayed: Any, value: str, **options: Any) -> DuplicateItemError:
     return caught.value
 
 
-# -- ids ---------------------------------------------------------------------------------------------------------------
+# -- ids -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("id", IDS, ids=ascii)
@@ -206,7 +206,7 @@ def test_ids_of_other_queues_are_others(client: Any) -> None:
         client.delayed_queue(name, transfer=False).offer("a", delay=60, id="42")
 
 
-# -- payloads ----------------------------------------------------------------------------------------------------------
+# -- payloads --------------------------------------------------------------------------------------------------------
 
 
 def test_equal_payloads(admin: Any, client: Any, producer: Any) -> None:
@@ -287,7 +287,7 @@ def test_replace_by_payload(producer: Any) -> None:
     assert (old.cancel(), new.cancel()) == (Outcome.UNKNOWN, Outcome.CANCELLED)
 
 
-# -- arguments ---------------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def server(servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
     return shared
 
 
-# -- the table ---------------------------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------------------------
 
 
 def public_names(made: type) -> set[str]:
@@ -82,7 +82,7 @@ def parameters(function: Any) -> list[tuple[str, Any, Any]]:
     return [(each.name, each.kind, each.default) for each in inspect.signature(function).parameters.values()]
 
 
-# -- nothing there -----------------------------------------------------------------------------------------------------
+# -- nothing there ---------------------------------------------------------------------------------------------------
 
 
 @every
@@ -138,7 +138,7 @@ def test_keys_of_any_type(call: Call, client: Any, admin: Any) -> None:
     check(call, handle, call.any_type)
 
 
-# -- closed ------------------------------------------------------------------------------------------------------------
+# -- closed ----------------------------------------------------------------------------------------------------------
 
 
 @sent
@@ -176,7 +176,7 @@ def test_what_sends_nothing_when_closed(call: Call, flavour: Flavour, url: str) 
             check(call, handle, call.missing)
 
 
-# -- refused -----------------------------------------------------------------------------------------------------------
+# -- refused ---------------------------------------------------------------------------------------------------------
 
 
 @answered
@@ -251,7 +251,7 @@ def sent_so_far(admin: Any) -> int:
     return sum(stats["calls"] for name, stats in counts.items() if name != "cmdstat_info")
 
 
-# -- subscriptions and capacities --------------------------------------------------------------------------------------
+# -- subscriptions and capacities ------------------------------------------------------------------------------------
 
 
 def test_a_subscription_waits_for_the_right_type(client: Any, admin: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -21,7 +21,7 @@ from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
 from tests.interop.sides import HOUR, take
 
-# -- handles -----------------------------------------------------------------------------------------------------------
+# -- handles ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_handle_tells_of_its_item(admin: Any, producer: Any) -> None:
@@ -59,7 +59,7 @@ def test_a_handle_follows_its_reschedules_and_equals_other_handles_of_its_item(a
     assert item.cancel() is Outcome.UNKNOWN
 
 
-# -- outcomes ----------------------------------------------------------------------------------------------------------
+# -- outcomes --------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -340,7 +340,7 @@ def test_nothing_is_remembered(flavour: Flavour, admin: Any, url: str) -> None:
         assert admin.keys() == []
 
 
-# -- among many --------------------------------------------------------------------------------------------------------
+# -- among many ------------------------------------------------------------------------------------------------------
 
 
 def _fill(admin: Any, members: list[bytes], due_ms: int) -> None:
@@ -414,7 +414,7 @@ def test_both_formats(flavour: Flavour, admin: Any, url: str, envelope: str) -> 
         assert delayed.read_all() == ["2"]
 
 
-# -- reschedules wake consumers ----------------------------------------------------------------------------------------
+# -- reschedules wake consumers --------------------------------------------------------------------------------------
 
 
 def test_a_reschedule_to_a_later_time(admin: Any, producer: Any, queue: Any) -> None:

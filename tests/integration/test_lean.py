@@ -62,7 +62,7 @@ def assert_lean(admin: Any, count: int) -> None:
     assert not admin.exists(KEYS.envelopes)
 
 
-# -- what is written ---------------------------------------------------------------------------------------------------
+# -- what is written -------------------------------------------------------------------------------------------------
 
 OFFERS: dict[str, Callable[[Any], Any]] = {
     "plain": lambda delayed: delayed.offer("a", 60),
@@ -107,7 +107,7 @@ def test_the_legacy_envelope_has_no_lean_entries(flavour: Flavour, url: str) -> 
         client.delayed_queue("orders", lean=True)
 
 
-# -- taking and looking ------------------------------------------------------------------------------------------------
+# -- taking and looking ----------------------------------------------------------------------------------------------
 
 
 def test_a_lean_queue_in_the_order_of_due_times(lean: Any) -> None:
@@ -159,7 +159,7 @@ def test_pages_beyond_a_thousand(lean: Any, producer: Any) -> None:
     assert [lean.poll_last_and_offer_first_to("other") for _ in range(2)] == ["lean 2099", "lean 2098"]
 
 
-# -- taking out --------------------------------------------------------------------------------------------------------
+# -- taking out ------------------------------------------------------------------------------------------------------
 
 
 def test_remove_takes_the_first_and_remove_all_each(either: Any, mixed: list[str], lean: Any, producer: Any) -> None:
@@ -187,7 +187,7 @@ def test_retain_all_and_clear(admin: Any, either: Any, mixed: list[str], lean: A
     assert not admin.exists(KEYS.timeout)
 
 
-# -- single items ------------------------------------------------------------------------------------------------------
+# -- single items ----------------------------------------------------------------------------------------------------
 
 
 def test_a_lean_item_is_known_by_its_id(admin: Any, lean: Any, producer: Any) -> None:
@@ -257,7 +257,7 @@ def test_a_page_of_a_lean_queue_is_one_look(admin: Any, lean: Any) -> None:
     assert "cmdstat_lrange" not in stats
 
 
-# -- the whole of it ---------------------------------------------------------------------------------------------------
+# -- the whole of it -------------------------------------------------------------------------------------------------
 
 
 def test_the_largest_size_counts_both_kinds(lean: Any, mixed: list[str]) -> None:
@@ -279,7 +279,7 @@ def test_dump_restore_copy_and_rename(client: Any, either: Any, mixed: list[str]
     assert either.read_all() == mixed
 
 
-# -- delivery ----------------------------------------------------------------------------------------------------------
+# -- delivery --------------------------------------------------------------------------------------------------------
 
 
 def test_lean_items_are_delivered_by_whoever_has_the_queue_open(
@@ -326,7 +326,7 @@ def test_the_next_occurrence_is_written_for_those_who_read(admin: Any, lean: Any
     assert admin.llen(KEYS.envelopes) == (0 if size == 9 else 1)
 
 
-# -- what should not be ------------------------------------------------------------------------------------------------
+# -- what should not be ----------------------------------------------------------------------------------------------
 
 
 def test_a_plain_entry_in_the_zset_alone(admin: Any, either: Any, lean: Any, producer: Any) -> None:
@@ -370,7 +370,7 @@ def test_a_malformed_member_in_the_zset_alone(admin: Any, either: Any, lean: Any
     assert admin.lrange(KEYS.quarantine, 0, -1) == [b"5 \x09junk"]
 
 
-# -- calls drawn at random ---------------------------------------------------------------------------------------------
+# -- calls drawn at random -------------------------------------------------------------------------------------------
 
 VALUES = st.sampled_from("abcd")
 

@@ -42,7 +42,7 @@ def lapse(admin: Any, queue: Any, delivery: Any) -> None:
     eventually(lambda: admin.zscore(KEYS.leases, bytes.fromhex(delivery.id)) is None)
 
 
-# -- receive, ack ------------------------------------------------------------------------------------------------------
+# -- receive, ack ----------------------------------------------------------------------------------------------------
 
 
 def test_what_was_received_and_acked_leaves_nothing(admin: Any, queue: Any) -> None:
@@ -206,7 +206,7 @@ def test_what_comes_for_nobody_is_ready_for_others(
         assert whereabouts(admin).total == Counter()
 
 
-# -- the end of a lease ------------------------------------------------------------------------------------------------
+# -- the end of a lease ----------------------------------------------------------------------------------------------
 
 
 def test_a_lease_that_ends_makes_its_value_ready_again(admin: Any, queue: Any) -> None:
@@ -314,7 +314,7 @@ def test_equal_values_keep_their_counts_apart(queue: Any) -> None:
     assert sorted((each.attempt, each.reason) for each in batch) == [(1, ""), (2, "three"), (3, "two")]
 
 
-# -- the context manager -----------------------------------------------------------------------------------------------
+# -- the context manager ---------------------------------------------------------------------------------------------
 
 
 def test_a_block_acks(admin: Any, queue: Any) -> None:
@@ -362,7 +362,7 @@ def test_what_a_block_did_itself_stands(queue: Any) -> None:
     assert delivery.outcome is SettleOutcome.DELAYED
 
 
-# -- dead letters ------------------------------------------------------------------------------------------------------
+# -- dead letters ----------------------------------------------------------------------------------------------------
 
 
 def test_after_its_last_delivery_a_value_is_a_dead_letter(admin: Any, client: Any) -> None:
@@ -504,7 +504,7 @@ def test_unreadable_values_are_skipped_where_the_client_is_told_to(flavour: Flav
         assert admin.lrange(DEAD.dead, 0, -1) == [b"\xff", b"\xfe"]
 
 
-# -- arguments ---------------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [0, -1, True, "5", 1.5])

@@ -258,7 +258,7 @@ def test_the_ready_side_takes_arrivals_with_it(admin: Any, client: Any, queue: A
         assert not admin.exists("redisson_dq_arrivals:{other}"), end
 
 
-# -- context -----------------------------------------------------------------------------------------------------------
+# -- context ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lean", [False, True])

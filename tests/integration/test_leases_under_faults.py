@@ -72,7 +72,7 @@ def knows_the_scripts(queue: Any) -> None:
     assert queue.receive().ack()
 
 
-# -- lost replies ------------------------------------------------------------------------------------------------------
+# -- lost replies ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -224,7 +224,7 @@ def test_an_ack_whose_reply_is_lost_is_not_sent_twice(
     assert delivery.outcome is None
 
 
-# -- cancelled ---------------------------------------------------------------------------------------------------------
+# -- cancelled -------------------------------------------------------------------------------------------------------
 
 
 def test_a_cancelled_receive_hands_back_what_it_had_leased(server: EmbeddedServer, admin: Any) -> None:
@@ -263,7 +263,7 @@ def test_many_cancelled_receivers_leave_everything_in_place(server: EmbeddedServ
     flavour.close()
 
 
-# -- processes that die ------------------------------------------------------------------------------------------------
+# -- processes that die ----------------------------------------------------------------------------------------------
 
 
 def test_what_a_killed_process_held_is_received_by_others(admin: Any, url: str, flavour: Flavour) -> None:
@@ -358,7 +358,7 @@ def test_equal_values_are_conserved(admin: Any, url: str, flavour: Flavour) -> N
         assert not admin.exists(KEYS.leases, KEYS.deliveries, KEYS.histories, KEYS.history_ends)
 
 
-# -- waking ------------------------------------------------------------------------------------------------------------
+# -- waking ----------------------------------------------------------------------------------------------------------
 
 
 def test_every_client_knows_of_the_end_of_a_lease(admin: Any, url: str, flavour: Flavour) -> None:
@@ -445,7 +445,7 @@ def test_a_sooner_lease_is_told_of(admin: Any, url: str, flavour: Flavour) -> No
         assert late.receive(timeout=PATIENCE).crashes == 2
 
 
-# -- servers -----------------------------------------------------------------------------------------------------------
+# -- servers ---------------------------------------------------------------------------------------------------------
 
 
 def test_leases_survive_a_restart_of_the_server(own_server: EmbeddedServer, flavour: Flavour) -> None:

@@ -57,7 +57,7 @@ def key_for(partition: int, count: int = COUNT) -> str:
 KEYS = [key_for(i) for i in range(COUNT)]
 
 
-# -- opening -----------------------------------------------------------------------------------------------------------
+# -- opening ---------------------------------------------------------------------------------------------------------
 
 
 def test_each_partition_is_an_ordinary_queue(client: Any, producer: Any) -> None:
@@ -117,7 +117,7 @@ def test_what_cannot_be_opened(flavour: Flavour, url: str, client: Any) -> None:
         client.delayed_queue("orders", partitions=4)
 
 
-# -- where offers go ---------------------------------------------------------------------------------------------------
+# -- where offers go -------------------------------------------------------------------------------------------------
 
 
 def test_a_key_has_its_partition(producer: Any) -> None:
@@ -229,7 +229,7 @@ def test_an_error_before_anything_is_sent_tells_so_too(flavour: Flavour, own_ser
         assert not caught.value.maybe_done
 
 
-# -- looking -----------------------------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------------------------------------
 
 
 def test_pages_over_all_partitions(producer: Any) -> None:
@@ -262,7 +262,7 @@ def test_the_next_due_and_what_is_overdue(producer: Any) -> None:
     assert producer.overdue().late_by > timedelta(days=365)
 
 
-# -- single items ------------------------------------------------------------------------------------------------------
+# -- single items ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["by id", "by a made id", "by key", "by key and id"])
@@ -314,7 +314,7 @@ def test_run_now_and_what_became_of_it(client: Any, delayed: Any) -> None:
         delayed.cancel("")
 
 
-# -- the whole of it ---------------------------------------------------------------------------------------------------
+# -- the whole of it -------------------------------------------------------------------------------------------------
 
 
 def test_pause_and_resume(client: Any, delayed: Any) -> None:

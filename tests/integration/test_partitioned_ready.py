@@ -78,7 +78,7 @@ def test_a_full_partition_starves_no_other(queue: Any) -> None:
     assert "rare" in [queue.poll() for _ in range(2)]
 
 
-# -- poll --------------------------------------------------------------------------------------------------------------
+# -- poll ------------------------------------------------------------------------------------------------------------
 
 
 def test_poll_takes_even_shares(queue: Any) -> None:
@@ -158,7 +158,7 @@ def test_what_cannot_be_read_is_skipped(flavour: Flavour, url: str, admin: Any) 
         assert (queue.poll(), queue.poll(limit=10)) == (None, [])
 
 
-# -- waiting -----------------------------------------------------------------------------------------------------------
+# -- waiting ---------------------------------------------------------------------------------------------------------
 
 
 def test_one_connection_for_each_partition_however_many_wait(

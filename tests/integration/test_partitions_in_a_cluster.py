@@ -135,7 +135,7 @@ def in_order(values: list[str]) -> dict[str, list[int]]:
     return found
 
 
-# -- a cluster at rest -------------------------------------------------------------------------------------------------
+# -- a cluster at rest -----------------------------------------------------------------------------------------------
 
 
 def test_partitions_spread_over_all_masters(client: Any, cluster: Cluster) -> None:
@@ -230,7 +230,7 @@ def test_a_consumer_has_one_connection_for_each_partition(
     assert sorted(int(take.result(PATIENCE)) for take in takes) == list(range(25))
 
 
-# -- slots that move ---------------------------------------------------------------------------------------------------
+# -- slots that move -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pace", ["at once", "slowly"])
@@ -249,7 +249,7 @@ def test_slots_move_under_load(flavour: Flavour, cluster: Cluster, threads: Thre
     assert in_order(load.taken) == in_order(load.acknowledged)
 
 
-# -- a master that dies ------------------------------------------------------------------------------------------------
+# -- a master that dies ----------------------------------------------------------------------------------------------
 
 
 def test_a_master_dies_under_load(flavour: Flavour, own_cluster: Cluster, threads: ThreadPoolExecutor) -> None:

@@ -221,7 +221,7 @@ def test_two_movers_in_turn_get_on(admin: Any) -> None:
     queue.drained(one, 200)
 
 
-# -- interference
+# -- interference ----------------------------------------------------------------------------------------------------
 
 
 def java_polls(queue: Queue) -> None:
@@ -329,7 +329,8 @@ def test_wrong_hints_cost_time_and_nothing_else(admin: Any, seed: int) -> None:
     queue.drained(mover, 600)
 
 
-# -- how much one call does, which must not depend on a clock: Valkey's stands still while a script runs
+# -- how much one call does ------------------------------------------------------------------------------------------
+# It must not depend on a clock: Valkey's stands still while a script runs.
 
 
 def test_no_call_of_a_pass_reads_all_of_a_long_list(admin: Any) -> None:
@@ -372,7 +373,7 @@ def test_a_long_call_is_no_silence_of_the_mover(admin: Any) -> None:
     assert Mover(admin, "reserve", in_cluster=True).move().role == "mover"
 
 
-# -- the whole client
+# -- the whole client ------------------------------------------------------------------------------------------------
 
 
 def test_a_client_drains_a_long_list_of_javas_by_a_pass(flavour: Flavour, url: str, admin: Any) -> None:

@@ -25,7 +25,7 @@ def woken(flavour: Flavour, url: str) -> Iterator[Any]:
         yield client
 
 
-# -- declaring ---------------------------------------------------------------------------------------------------------
+# -- declaring -------------------------------------------------------------------------------------------------------
 
 
 def test_a_recurring_offer_is_listed(admin: Any, producer: Any) -> None:
@@ -99,7 +99,7 @@ def test_an_end_that_has_passed(admin: Any, producer: Any) -> None:
     assert admin.keys() == []
 
 
-# -- coming ------------------------------------------------------------------------------------------------------------
+# -- coming ----------------------------------------------------------------------------------------------------------
 
 
 def test_occurrences_are_on_the_grid(admin: Any, woken: Any) -> None:
@@ -229,7 +229,7 @@ def test_a_declaration_after_the_one_before_was_evicted(admin: Any, producer: An
     assert not producer.cancel_recurring("tick")
 
 
-# -- nobody there ------------------------------------------------------------------------------------------------------
+# -- nobody there ----------------------------------------------------------------------------------------------------
 
 
 def test_after_a_time_without_anybody_one_is_made_up(flavour: Flavour, admin: Any, url: str) -> None:

@@ -55,7 +55,7 @@ def receiver(flavour: Flavour, client: Any) -> Iterator[Any]:
     flavour.end_of(made)
 
 
-# -- in turns ----------------------------------------------------------------------------------------------------------
+# -- in turns --------------------------------------------------------------------------------------------------------
 
 
 def test_a_full_list_starves_no_other(admin: Any, receiver: Any) -> None:
@@ -115,7 +115,7 @@ def test_the_last_end(flavour: Flavour, admin: Any, client: Any) -> None:
     flavour.end_of(receiver)
 
 
-# -- connections and commands ------------------------------------------------------------------------------------------
+# -- connections and commands ----------------------------------------------------------------------------------------
 
 
 def test_a_pop_stays_for_a_moment_and_then_ends(admin: Any, receiver: Any) -> None:
@@ -153,7 +153,7 @@ def test_thousands_that_wait_need_one_connection_a_list(flavour: AsyncioFlavour,
     assert calls_of(admin, "blpop", "lpop") < 600
 
 
-# -- nothing is lost ---------------------------------------------------------------------------------------------------
+# -- nothing is lost -------------------------------------------------------------------------------------------------
 
 
 class Pusher:
@@ -267,7 +267,7 @@ def test_connections_that_are_cut_come_back(
     assert texts(waiting.result(PATIENCE)) == ["a"]
 
 
-# -- errors ------------------------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_list_of_another_type(admin: Any, receiver: Any) -> None:

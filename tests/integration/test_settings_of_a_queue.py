@@ -25,7 +25,7 @@ def elsewhere(flavour: Flavour, url: str) -> Iterator[Any]:
         yield client
 
 
-# -- pause and resume --------------------------------------------------------------------------------------------------
+# -- pause and resume ------------------------------------------------------------------------------------------------
 
 
 def test_a_pause_is_seen_everywhere_and_holds_delivery_alone(
@@ -91,7 +91,7 @@ def test_a_pause_is_of_one_queue(client: Any) -> None:
     assert take(client.blocking_queue("bills")) == "a"
 
 
-# -- the largest size --------------------------------------------------------------------------------------------------
+# -- the largest size ------------------------------------------------------------------------------------------------
 
 
 def test_the_largest_size(admin: Any, elsewhere: Any, producer: Any) -> None:
@@ -159,7 +159,7 @@ def test_a_size_is_a_positive_int(producer: Any, size: Any) -> None:
         producer.set_max_size(size)
 
 
-# -- items that come too late ------------------------------------------------------------------------------------------
+# -- items that come too late ----------------------------------------------------------------------------------------
 
 
 def test_in_time(client: Any, producer: Any) -> None:

@@ -57,7 +57,7 @@ def waiting(request: pytest.FixtureRequest, client: Any) -> Any:
     return client.delayed_queue("orders", transfer=False, lean=request.param == "lean")
 
 
-# -- which of them -----------------------------------------------------------------------------------------------------
+# -- which of them ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_due_is_taken_in_due_order(admin: Any, waiting: Any, start: datetime) -> None:
@@ -207,7 +207,7 @@ def test_many_callers_get_each_value_once(client: Any, waiting: Any, threads: Th
         assert share == sorted(share, key=lambda value: int(value[1:]))
 
 
-# -- what else there is ------------------------------------------------------------------------------------------------
+# -- what else there is ----------------------------------------------------------------------------------------------
 
 
 def test_leases_are_left_alone_and_ended_ones_are_taken(admin: Any, client: Any, waiting: Any, start: datetime) -> None:
@@ -337,7 +337,7 @@ def test_a_key_of_another_type_takes_nothing(admin: Any, client: Any, key: str) 
         assert dump(admin) == before
 
 
-# -- leased ------------------------------------------------------------------------------------------------------------
+# -- leased ----------------------------------------------------------------------------------------------------------
 
 
 def test_leased_values_are_ended_like_any_other(admin: Any, client: Any, waiting: Any) -> None:

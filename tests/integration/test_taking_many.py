@@ -34,7 +34,7 @@ def values(count: int) -> list[str]:
     return [f"v{i:05}" for i in range(count)]
 
 
-# -- many callers ------------------------------------------------------------------------------------------------------
+# -- many callers ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)
@@ -147,7 +147,7 @@ def test_a_storm_of_callers_loses_nothing(flavour: AsyncioFlavour, admin: Any, c
     assert got
 
 
-# -- many values for one caller ----------------------------------------------------------------------------------------
+# -- many values for one caller --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("timeout", [0, 0.2, 5])

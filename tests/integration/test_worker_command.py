@@ -139,7 +139,7 @@ def in_hand(admin: Any) -> int:
     return whereabouts(admin).leased.total()
 
 
-# -- its life ----------------------------------------------------------------------------------------------------------
+# -- its life --------------------------------------------------------------------------------------------------------
 
 
 def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin: Any, queue: Any) -> None:
@@ -226,7 +226,7 @@ def test_processes_end_when_the_supervisor_is_killed(url: str, admin: Any, queue
     assert queue.receive(timeout=0).value == "a"
 
 
-# -- processes that die ------------------------------------------------------------------------------------------------
+# -- processes that die ----------------------------------------------------------------------------------------------
 
 
 def test_killed_with_fifty_in_hand(url: str, target: str, admin: Any, queue: Any) -> None:
@@ -353,7 +353,7 @@ def _held(value: Any) -> None:
         assert _gate.wait(PATIENCE)
 
 
-# -- processes that are replaced ---------------------------------------------------------------------------------------
+# -- processes that are replaced -------------------------------------------------------------------------------------
 
 
 @pytest.mark.nightly
@@ -493,7 +493,7 @@ def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
         assert made.ends() == 0
 
 
-# -- the outside -------------------------------------------------------------------------------------------------------
+# -- the outside -----------------------------------------------------------------------------------------------------
 
 
 def asked(port: int, path: str) -> tuple[int, dict[str, Any]]:
@@ -548,7 +548,7 @@ def test_the_service_manager_is_told(url: str, tmp_path: Path) -> None:
     assert told.count(b"READY=1") == 1
 
 
-# -- without running ---------------------------------------------------------------------------------------------------
+# -- without running -------------------------------------------------------------------------------------------------
 
 
 def ended(url: str, *options: str) -> tuple[int, str, str]:

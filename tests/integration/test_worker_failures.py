@@ -258,7 +258,7 @@ def test_a_handler_ends_its_lease_by_itself(flavour: Flavour, client: Any, worke
     assert log.of(Lost) == []
 
 
-# -- batches -----------------------------------------------------------------------------------------------------------
+# -- batches ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_batch_that_is_full(worker: Any, queue: Any, admin: Any) -> None:

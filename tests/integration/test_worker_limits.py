@@ -55,7 +55,7 @@ class Busy:
             self._now[customer(value)] -= 1
 
 
-# -- keys --------------------------------------------------------------------------------------------------------------
+# -- keys ------------------------------------------------------------------------------------------------------------
 
 
 def test_values_of_one_key_come_one_at_a_time_in_order(client: Any, queue: Any, admin: Any) -> None:
@@ -138,7 +138,7 @@ def test_two_handlers_of_a_queue_share_its_keys(client: Any, queue: Any, admin: 
         assert ledger.some(2) == ["a-first", "a-second"]
 
 
-# -- slots and rates ---------------------------------------------------------------------------------------------------
+# -- slots and rates -------------------------------------------------------------------------------------------------
 
 
 def test_slots_hold_over_workers_and_hold_up_no_other_handler(client: Any, queue: Any, url: str, admin: Any) -> None:
@@ -235,7 +235,7 @@ def test_a_busy_handler_with_a_limit_holds_up_no_other(
     assert gate.most == 1
 
 
-# -- unique values -----------------------------------------------------------------------------------------------------
+# -- unique values ---------------------------------------------------------------------------------------------------
 
 
 def test_a_value_is_handled_once_in_a_while(client: Any, queue: Any, admin: Any) -> None:
@@ -280,7 +280,7 @@ def test_what_was_given_up_is_no_duplicate(client: Any, queue: Any, admin: Any) 
     assert ledger.values == ["a-1", "a-2"]
 
 
-# -- the worker's life -------------------------------------------------------------------------------------------------
+# -- the worker's life -----------------------------------------------------------------------------------------------
 
 
 def test_a_stop_hands_back_and_the_order_stays(client: Any, queue: Any, url: str, admin: Any) -> None:

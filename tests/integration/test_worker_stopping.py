@@ -59,7 +59,7 @@ def says(made: subprocess.Popen[str], word: str) -> None:
     assert made.stdout.readline() == f"{word}\n"
 
 
-# -- from code ---------------------------------------------------------------------------------------------------------
+# -- from code -------------------------------------------------------------------------------------------------------
 
 
 def test_handlers_end_within_the_grace(
@@ -256,7 +256,7 @@ def test_signals_outside_the_main_thread_are_left_alone(worker: Any, threads: Th
     runs.result(PATIENCE)
 
 
-# -- by signals --------------------------------------------------------------------------------------------------------
+# -- by signals ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -308,7 +308,7 @@ def test_a_second_signal_is_immediate(flavour: Flavour, url: str, admin: Any, qu
     assert whereabouts(admin).ready == {b"a": 1, b"b": 1}
 
 
-# -- by force ----------------------------------------------------------------------------------------------------------
+# -- by force --------------------------------------------------------------------------------------------------------
 
 
 def test_killed_with_fifty_in_hand(flavour: Flavour, url: str, admin: Any, queue: Any) -> None:

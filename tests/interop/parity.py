@@ -243,7 +243,7 @@ def content_of(admin: redis.Redis, key: bytes) -> Any:
     return readers[admin.type(key)]()  # type: ignore[index]
 
 
-# -- Redisson's methods ------------------------------------------------------------------------------------------------
+# -- Redisson's methods ----------------------------------------------------------------------------------------------
 
 _FIELD = re.compile(r":Redisson:(.*?)(?=\n\s*:|\Z)", re.DOTALL)
 _SIGNATURE = re.compile(r"``(\w+)\.(\w+)\(([^)]*)\)``")
@@ -287,7 +287,7 @@ def answers(call: Call, signature: tuple[str, tuple[str, ...]]) -> bool:
     )
 
 
-# -- inside ------------------------------------------------------------------------------------------------------------
+# -- inside ----------------------------------------------------------------------------------------------------------
 
 
 def _placed(arg: Any, name: str) -> Any:

@@ -866,7 +866,7 @@ def mapped_differences(prefix: str) -> tuple[Case, ...]:
 
 CASES = (*ADDING, *TAKING, *BETWEEN, *LOOKING, *REMOVING, *NAMING, *EXPIRING, *WITH_CAPACITY)
 
-# -- calls that wait ---------------------------------------------------------------------------------------------------
+# -- calls that wait -------------------------------------------------------------------------------------------------
 
 _WAITING_QUEUE = (
     same(redisson.take(), here.take()),
@@ -905,7 +905,7 @@ WAITING = {
     "bounded": (*_WAITING_QUEUE, *WAITING_FROM_ANY),
 }
 
-# -- calls in any order ------------------------------------------------------------------------------------------------
+# -- calls in any order ----------------------------------------------------------------------------------------------
 
 #: Makes the pair when it is known what is in the queue.
 Make = Callable[[list[Any]], Pair]

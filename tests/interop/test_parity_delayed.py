@@ -66,7 +66,7 @@ CURRENT, LEGACY = ("4.3.1", "current"), ("3.20.0", "legacy")
 formats = pytest.mark.parametrize(("version", "envelope"), [CURRENT, LEGACY], ids=["current", "legacy"])
 
 
-# -- what stands in Redis ----------------------------------------------------------------------------------------------
+# -- what stands in Redis --------------------------------------------------------------------------------------------
 
 
 def element(data: bytes) -> tuple[str, bytes]:
@@ -114,7 +114,7 @@ def shown(found: dict[str, Any]) -> dict[str, list[Any]]:
     }
 
 
-# -- the same calls in both languages ----------------------------------------------------------------------------------
+# -- the same calls in both languages --------------------------------------------------------------------------------
 
 
 class Offer(NamedTuple):
@@ -351,7 +351,7 @@ def test_the_same_calls_do_the_same(
         stage.play(SEQUENCES[name])
 
 
-# -- where they differ -------------------------------------------------------------------------------------------------
+# -- where they differ -----------------------------------------------------------------------------------------------
 
 READY = QUEUE
 ENVELOPES = f"redisson_delay_queue:{{{QUEUE}}}"
@@ -625,7 +625,7 @@ def test_every_method_that_answers_one_of_redissons_is_played() -> None:
     assert ("offer", ("Object", "long", "TimeUnit")) in wanted
 
 
-# -- one queue, both sides ---------------------------------------------------------------------------------------------
+# -- one queue, both sides -------------------------------------------------------------------------------------------
 
 
 @formats
@@ -701,7 +701,7 @@ def test_tombstones_are_all_that_is_left(
         assert look.keys() == []
 
 
-# -- calls drawn at random ---------------------------------------------------------------------------------------------
+# -- calls drawn at random -------------------------------------------------------------------------------------------
 
 STEPS, EXAMPLES, EXAMPLES_AT_NIGHT = 50, 40, 80
 
@@ -836,7 +836,7 @@ def test_whoever_makes_the_calls(
     assert min(drawn.values()) >= 5, drawn
 
 
-# -- against transfers -------------------------------------------------------------------------------------------------
+# -- against transfers -----------------------------------------------------------------------------------------------
 
 ITEMS = 600
 BATCH = 12

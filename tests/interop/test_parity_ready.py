@@ -130,7 +130,7 @@ def scene(
 plain_names = pytest.mark.parametrize("naming", [PLAIN], ids=lambda naming: naming.id)
 
 
-# -- the tables --------------------------------------------------------------------------------------------------------
+# -- the tables ------------------------------------------------------------------------------------------------------
 
 
 def _each_kind(cases: Iterable[Case]) -> list[Any]:
@@ -171,7 +171,7 @@ def test_no_method_is_left_out(kind: str) -> None:
     assert left_out == dumps | moves
 
 
-# -- waiting -----------------------------------------------------------------------------------------------------------
+# -- waiting ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def _within_a_second(call: Call) -> Call:
     return Call(call.method, tuple(args))
 
 
-# -- bytes across languages --------------------------------------------------------------------------------------------
+# -- bytes across languages ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["blocking_queue", "blocking_deque"])
@@ -309,7 +309,7 @@ def test_a_time_to_live_is_read_by_the_other_language(scene: Scene) -> None:
     assert ends[0] == ends[1] == scene.admin.pexpiretime(scene.prefix + twins.java.name)
 
 
-# -- room in a bounded queue -------------------------------------------------------------------------------------------
+# -- room in a bounded queue -----------------------------------------------------------------------------------------
 
 #: Whatever makes room wakes who waits for it.
 MAKING_ROOM = (
@@ -363,7 +363,7 @@ def test_an_offer_that_waits_gets_the_room(scene: Scene) -> None:
     )
 
 
-# -- any calls in any order --------------------------------------------------------------------------------------------
+# -- any calls in any order ------------------------------------------------------------------------------------------
 
 
 @plain_names

@@ -38,7 +38,7 @@ def occurrences(definition: Recurrence, first: str, until: str) -> list[str]:
     return [datetime.fromtimestamp(due / 1000, zone).strftime("%m-%d %H:%M %z") for due in found]
 
 
-# --- every
+# -- every -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_interval_never_leaves_its_grid(every_ms: int, start: int, gaps: list
         previous = due
 
 
-# --- cron
+# -- cron ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_weekday_ranges_with_steps_walk_through_the_week(items: list[tuple[int, 
     assert {day for due, day in dues.items() if definition.first_ms(due) == due} == expected
 
 
-# --- clock changes
+# -- clock changes ---------------------------------------------------------------------------------------------------
 
 
 def test_a_skipped_time_is_due_when_the_clock_changes() -> None:
@@ -337,7 +337,7 @@ def test_clock_changes_against_a_walk_minute_by_minute(
         assert definition.first_ms(earlier + 1) == definition.first_ms(later) == later
 
 
-# --- what is refused
+# -- what is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_what_cannot_be_used_is_refused_with_the_queue_s_name(arguments: dict[st
         Recurrence.checked("orders", **arguments)
 
 
-# --- what is stored
+# -- what is stored --------------------------------------------------------------------------------------------------
 
 
 def test_the_stored_form() -> None:

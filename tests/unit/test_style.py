@@ -11,6 +11,13 @@ import redisson_dq
 
 PACKAGE = Path(redisson_dq.__file__).parent
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+ROOT = PACKAGE.parent
+ALL_SOURCES = SOURCES | {
+    path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+    for folder in ("tests", "docs", ".ci")
+    for path in (ROOT / folder).rglob("*.py")
+    if "proto" not in path.parts
+}
 # Where a section ends, whatever its depth.
 WIDTH = 118
 
@@ -19,7 +26,7 @@ def test_a_caught_error_has_one_name() -> None:
     """``error``; one that is caught while another is handled, or stands beside one, is a ``failure``."""
     found = {
         f"{name}:{node.lineno}: {node.name}"
-        for name, text in SOURCES.items()
+        for name, text in ALL_SOURCES.items()
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ExceptHandler) and node.name not in (None, "error", "failure")
     }
@@ -30,7 +37,7 @@ def test_sections_have_one_form() -> None:
     """``# -- what follows ------``, of one width."""
     found = [
         f"{name}:{number}: {line}"
-        for name, text in SOURCES.items()
+        for name, text in ALL_SOURCES.items()
         for number, line in enumerate(text.splitlines(), 1)
         if re.match(r"\s*#\s*[-=*#~]{2}", line)
         and not (re.fullmatch(r"\s*# -- \w.* -+", line) and len(line) == WIDTH)
@@ -147,7 +154,7 @@ def test_a_function_of_the_codecs_has_a_name_of_its_own() -> None:
     assert {each for each, found in modules.items() if len(found) > 1} == OF_EACH_FORMAT
 
 
-# -- private members ---------------------------------------------------------------------------------------------------
+# -- private members -------------------------------------------------------------------------------------------------
 
 
 def attributes(tree: ast.Module) -> list[ast.Attribute]:

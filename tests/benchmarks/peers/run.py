@@ -136,7 +136,7 @@ class _Run:
             return None
         return _tried(lambda: measured(self.stage), self.stage.say)
 
-    # -- the parts
+    # -- the parts ---------------------------------------------------------------------------------------------------
 
     def _rates(self) -> tuple[dict[str, str], float | None, float, float | None]:
         """Versions, and a second: PING, jobs one by one, jobs in bulk."""

@@ -48,8 +48,8 @@ def node_or_fault(loads: Callable[[bytes], Any], data: bytes) -> Any:
     found: Any = None
     try:
         found = loads(data)
-    except Malformed as fault:
-        found = fault
+    except Malformed as error:
+        found = error
     if isinstance(found, Malformed):
         assert found.message
         assert 0 <= (found.offset or 0) <= len(data), data
@@ -72,7 +72,7 @@ def mutations(data: bytes, count: int, chance: random.Random) -> Iterator[bytes]
         yield bytes(changed)
 
 
-# --- what a node is read as
+# -- what a node is read as ------------------------------------------------------------------------------------------
 
 _JAVA_NAME = re.compile(r"\[*L?(java|javax|com|sun|jdk)\.[\w.$<>,]+;?|\[+[A-Z]")
 
@@ -140,7 +140,7 @@ def _paired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-# --- nodes
+# -- nodes -----------------------------------------------------------------------------------------------------------
 
 texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=80),
@@ -207,6 +207,6 @@ def refusal(module: Any, node: Any) -> Unencodable:
     """The fault of a node that has no bytes."""
     try:
         module.dumps(node)
-    except Unencodable as fault:
-        return fault
+    except Unencodable as error:
+        return error
     raise AssertionError(f"{node!r} has been written")
