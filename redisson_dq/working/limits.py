@@ -30,7 +30,7 @@ class Rate:
     """At most ``limit`` values in ``per`` seconds (or a timedelta), over all processes: a token bucket.
 
     Tokens come evenly. The bucket holds ``burst`` of them, by default as many as ``limit``, and is full at the start.
-    So in any time t at most ``burst + t * limit / per`` values are begun.
+    So in any time t at most ``burst + t * limit / per`` tokens come. A value that waits for one begins right behind it.
     """
 
     limit: int

@@ -429,6 +429,19 @@ def test_what_waits_for_a_token_comes_when_there_is_one(queue: Any, delayed: Any
     assert values(admit(queue, by)) == ["v2"]
 
 
+def test_who_comes_late_for_a_token_costs_the_next_one_nothing(queue: Any, delayed: Any, admin: Any) -> None:
+    by = Admission(name="h", rate=Rate(1, per=1, burst=1))
+    queue.add_all([f"v{number}" for number in range(5)])
+    assert values(admit(queue, by)) == ["v0"]
+    # Half a second late, and a tenth.
+    for span, value in ((1_500_000, "v1"), (600_000, "v2")):
+        later(admin, span)
+        comes(admin, delayed, value, "v4")
+        assert values(admit(queue, by)) == [value]
+    # What came without a token waits behind the others, and nobody has two.
+    assert [item.value for item in delayed.items()] == ["v3", "v4"]
+
+
 def test_times_that_were_given_to_values_that_left_hold_up_nobody(queue: Any, delayed: Any, admin: Any) -> None:
     by = Admission(name="h", rate=Rate(10, per=1))
     queue.add_all([f"v{number}" for number in range(200)])

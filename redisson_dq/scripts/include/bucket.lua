@@ -22,12 +22,14 @@ local function bucket_of(limit, count, per_us, size, now_us)
   end
   local tokens = level + math.floor((now_us - from) * count / per_us)
   if tokens >= size then
-    -- A full bucket gets none.
     if from + math.ceil((size - level) * per_us / count) + LEFT_US < now_us then
       booked = now_us
     end
+    -- A full bucket gets none. But the value that was given a time comes a moment after it, and the next token is on its
+    -- way since then. Otherwise the value behind it would find none.
+    local since = booked > now_us and from + math.ceil((tokens - level) * per_us / count) or now_us
     return {
-      tokens = size, booked = math.max(booked, now_us), from = now_us, level = size, noted_from = from,
+      tokens = size, booked = math.max(booked, now_us), from = since, level = size, noted_from = from,
       noted_level = level,
     }
   end
