@@ -22,9 +22,11 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeE
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
+from redisson_dq.worker import Away, BackAgain, Lost
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.flavours import AsyncioFlavour, Flavour
+from tests.integration.workers import Gate, Ledger, Log, at_rest, running
 
 # Names whose slots fall to the first, the second and the third of three masters.
 NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]
@@ -302,6 +304,38 @@ def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path, threads: 
         assert taken == [f"v{i}" for i in range(50)]
         _offer_until_accepted(delayed)
         assert queue.take() == "after"
+
+
+@pytest.mark.nightly
+def test_a_worker_goes_on_after_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path) -> None:
+    """What waits is handled, and the ack of what was in hand meanwhile goes to the new master."""
+    with ExitStack() as stack:
+        watched = Watched(stack, tmp_path)
+        client = stack.enter_context(flavour.sentinel(watched.port or 0, "main", codec=StringCodec()))
+        delayed, worker = client.delayed_queue("orders"), flavour.worker(client)
+        log, gate, handled = Log(worker), Gate(), Ledger()
+
+        def handle(value: Any, event: Any) -> None:
+            if value == "held":
+                gate.wait()
+            handled.note(value, event)
+
+        worker.handler("orders", concurrency=4)(handle)
+        delayed.offer("held", delay=0)
+        replica = stack.enter_context(redis.Redis.from_url(watched.replica.url))
+        with running(worker, gate):
+            eventually(lambda: gate.inside == 1)
+            delayed.offer_all([(f"v{i}", 3) for i in range(50)])
+            eventually(lambda: replica.zcard(delayed.keys.timeout) == 51)
+            watched.master.kill()
+            log.until(BackAgain)
+            assert set(handled.some(50)) == {f"v{i}" for i in range(50)}
+            gate.open()
+            _offer_until_accepted(delayed)
+            assert {handled.next(), handled.next()} == {"held", "after"}
+            at_rest(replica)
+        assert [len(log.of(kind)) for kind in (Away, BackAgain, Lost)] == [1, 1, 0]
+        assert {event.attempt for event in handled.events} == {1}
 
 
 def _offer_until_accepted(delayed: Any) -> None:
