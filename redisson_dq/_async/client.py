@@ -17,8 +17,6 @@ from redisson_dq._async.queues.delayed import DelayedQueue
 from redisson_dq._async.queues.deque import BlockingDeque
 from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.queues.leasing import terms_of
-from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
-from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._options import Options, Undecodable, Wakeups, Written
 from redisson_dq._redis import connection_factory, without_password
@@ -42,6 +40,9 @@ if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
     from typing_extensions import TypeVar as TypeVarWithDefault
     from typing_extensions import Unpack
+
+    from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
+    from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
 
     V = TypeVarWithDefault("V", default=Any)
 else:
@@ -154,6 +155,8 @@ class Client:
         ``getDelayedQueue`` as well.
         """
         if partitions is not None:
+            from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
+
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
             sides = [ReadySide[V](each, codec, self.runtime.options, **terms) for each in names]
             opened = tuple(self._blocking_queue(side, transfer) for side in sides)
@@ -252,15 +255,19 @@ class Client:
         """
         if partitions is not None and not isinstance(queue, str):
             raise ArgumentError(f"partitions= goes with a queue's name; {queue!r} brings its own number")
-        if isinstance(queue, PartitionedBlockingQueue):
-            codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
+        if isinstance(queue, str):
+            name = queue
         elif isinstance(queue, BlockingQueue):
             codec, name = codec or queue.codec, queue.name
-        elif isinstance(queue, str):
-            name = queue
         else:
-            raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
+            from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
+
+            if not isinstance(queue, PartitionedBlockingQueue):
+                raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
+            codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
         if partitions is not None:
+            from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
+
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
             sides = [DelayedSide[V](each, codec, self.runtime.options, lean=lean) for each in names]
             opened = tuple(self._opened(DelayedQueue(self.runtime, side, transfer)) for side in sides)

@@ -15,7 +15,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import date, time, timedelta
-from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
@@ -30,7 +29,6 @@ T = TypeVar("T")
 #: Where a plain value keeps its mark.
 _WHY = " other bytes"
 _NONE: dict[str, str] = {}
-_MADE_OF_THEMSELVES = (list, dict, float, str, int, bytes, Decimal)
 _MADE_OF_PARTS = (date, time, timedelta)
 #: How many bytes of both forms a mark shows.
 _SHOWN = 40
@@ -93,12 +91,15 @@ def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
     """Makes a value of a subclass with the same content, which has room for the mark. It is for plain types."""
     if issubclass(kind, (Enum, bool)):  # all code shares these
         return None
-    base: Any = next((base for base in (*_MADE_OF_THEMSELVES, *_MADE_OF_PARTS) if issubclass(kind, base)), None)
+    from decimal import Decimal
+
+    of_themselves = (list, dict, float, str, int, bytes, Decimal)
+    base: Any = next((base for base in (*of_themselves, *_MADE_OF_PARTS) if issubclass(kind, base)), None)
     if base is None:
         return None
 
     def parts(value: Any) -> Any:
-        return (base(value),) if base in _MADE_OF_THEMSELVES else base.__reduce_ex__(value, 2)[1]
+        return (base(value),) if base in of_themselves else base.__reduce_ex__(value, 2)[1]
 
     def plain(value: Any, _protocol_or_memo: object = None) -> Any:
         return kind(*parts(value))

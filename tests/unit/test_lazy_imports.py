@@ -39,9 +39,14 @@ def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_sche
         "redisson_dq.embedded",
         "redisson_dq.java",
         "redisson_dq.worker",
+        "redisson_dq._sync.queues.partitioned_blocking",
+        "redisson_dq._sync.queues.partitioned_delayed",
+        "redisson_dq._sync.receiving.round_robin",
         "redisson_dq._sync.worker",
         "redisson_dq.scheduling.recurrence",
+        "redisson_dq.requests.partitioned",
         "apscheduler",
+        "decimal",
         "zoneinfo",
     ):
         assert below(modules, absent) == []

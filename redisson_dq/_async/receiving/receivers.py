@@ -11,7 +11,6 @@ from typing import TypeVar
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import subject
 from redisson_dq._async.receiving.receiver import Notice, Receiver
-from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._async.receiving.waiters import Farewell, Waiter
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork, async_sleep
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -118,6 +117,8 @@ class Receivers:
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
+        from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
+
         return RoundRobinReceiver(self._connections, self._notices, sources)
 
     async def end(self, key: str) -> None:

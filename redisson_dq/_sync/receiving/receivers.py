@@ -15,7 +15,6 @@ from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work, sleep
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import subject
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
-from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._sync.receiving.waiters import Farewell, Waiter
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire.blocking import Source, Waitable
@@ -117,6 +116,8 @@ class Receivers:
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
+        from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
+
         return RoundRobinReceiver(self._connections, self._notices, sources)
 
     def end(self, key: str) -> None:
