@@ -12,6 +12,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.checks import check_count, check_index, check_page, nothing
 from redisson_dq.requests.inner.delayed_side import DelayedSide, warn_of_quarantine
+from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls, commands
@@ -137,7 +138,8 @@ class DelayedRequests(ObjectRequests[T]):
             warn_of_quarantine(self._side.keys, set_aside)
             return None if data is None else self._side.in_place([data], destination)[0]
 
-        return calls.poll_last_to(self._side.keys, destination).then(moved)
+        request = calls.poll_last_to(self._side.keys, destination)
+        return told_if_long(request, self._side.name, "poll_last_and_offer_first_to()").then(moved)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -197,7 +199,8 @@ class DelayedRequests(ObjectRequests[T]):
         check_page(start, stop, _LARGEST_PAGE, self._side.name, "a page of items", "items")
         if by not in ("due", "offer"):
             raise ArgumentError(f"queue {self._side.name!r}: by= is 'due' or 'offer', not {by!r}")
-        return calls.items(self._side.keys, by, start, stop).then(self._side.waiting)
+        request = calls.items(self._side.keys, by, start, stop)
+        return told_if_long(request, self._side.name, "items()").then(self._side.waiting)
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 

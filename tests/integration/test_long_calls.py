@@ -27,6 +27,8 @@ def waiting(client: Any, name: str) -> dict[str, Callable[[], Any]]:
     return {
         "read_all() or range()": delayed.read_all,
         "take_due()": delayed.take_due,
+        "items()": lambda: delayed.items(by="offer"),
+        "poll_last_and_offer_first_to()": lambda: delayed.poll_last_and_offer_first_to(f"{uuid.uuid4()}"),
         "copy()": lambda: delayed.copy(f"{uuid.uuid4()}"),
         "dump()": delayed.dump,
         "restore()": lambda: delayed.restore_and_replace(state),
