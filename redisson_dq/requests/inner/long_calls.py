@@ -8,13 +8,14 @@ from typing import TypeVar
 
 from redisson_dq.wire.request import Request
 
-__all__ = ["told_if_long"]
+__all__ = ["LONG_NS", "told_if_long"]
 
 logger = logging.getLogger("redisson_dq")
 
 U = TypeVar("U")
 
-_LONG_NS = 100_000_000
+#: A call that takes longer is warned of.
+LONG_NS = 100_000_000
 #: The queues and calls of this process that were warned of.
 _told: set[tuple[str, str]] = set()
 
@@ -29,7 +30,7 @@ def told_if_long(request: Request[U], queue: str, what: str) -> Request[U]:
 
     def checked(result: U) -> U:
         took_ns = time.monotonic_ns() - sent_ns
-        if took_ns > _LONG_NS and (queue, what) not in _told:
+        if took_ns > LONG_NS and (queue, what) not in _told:
             _told.add((queue, what))
             logger.warning(
                 "queue %r: %s took %.1f s, with all that was sent along. Redis carries it out in one go, however much "
