@@ -233,6 +233,13 @@ def test_tests_use_no_private_names() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if re.fullmatch(r"redisson_dq\.[\w.{}]+", node.value) and node.value.rpartition(".")[2] in private
     }
+    replaced |= {
+        f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+        for path, tree in tests.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "patch.object"))
+        if any(isinstance(each, ast.Constant) and each.value in private for each in node.args)
+    }
     assert sorted(read | replaced) == []
 
 
