@@ -21,7 +21,9 @@ from redisson_dq.codecs.jackson.types import REFERENCES, element_of, properties
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.hierarchy import is_assignable
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_long
+from redisson_dq.java.places import value_is_assignable
 from redisson_dq.java.registry import declaration_of, generation
 from redisson_dq.java.signatures import Signature
 
@@ -128,6 +130,7 @@ class Plans:
         """The function for a type whose values are written with the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
+        holds_lists = value_is_assignable([], slot.name)
 
         def read(reader: Reader, node: Any, depth: int) -> Any:
             nonlocal element
@@ -140,7 +143,7 @@ class Plans:
                     plan = classes.get(name) or self._class_named(name, slot, classes)
                     if plan is not None:
                         return reader.fields(plan, node, depth)
-            elif kind is list and len(node) == 2 and node[0] == _ARRAY_LIST and type(node[1]) is list:
+            elif kind is list and len(node) == 2 and node[0] == _ARRAY_LIST and type(node[1]) is list and holds_lists:
                 element = element or self.of(element_of(slot))
                 return reader.elements(node[1], element, depth)
             return UNREAD
@@ -153,7 +156,7 @@ class Plans:
         if declaration is None or declaration.extends or declaration.kind == "enum":
             return None
         arguments = arguments_in(declaration, slot)
-        if name in SCALARS or arguments is None:
+        if name in SCALARS or arguments is None or (declaration.says_all and not is_assignable(name, slot.name)):
             return None
         plan = self.of_class(declaration, arguments)
         if CLASS in plan.fields:

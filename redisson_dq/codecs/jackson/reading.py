@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten, type_name
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.hashes import Hashes
 from redisson_dq.codecs.jackson.enums import constant_of
@@ -39,6 +39,7 @@ from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.lists import ListOf
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.places import may_be_assignable
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of
@@ -158,7 +159,7 @@ class Reader:
         if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
             if node.name in _BARE:
                 self.doubt = _NAMED
-            return self._of_class(node.name, node.content, slot, depth)
+            return _fitting(self._of_class(node.name, node.content, slot, depth), slot)
         if slot.name in REFERENCES:
             self.doubt = f"what a {slot.name} holds may stand with the name of its class or without"
             return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
@@ -173,7 +174,7 @@ class Reader:
             if len(node) == 2 and type(node[0]) is str and not (nameless and _CLASS_NAME.match(node[0]) is None):
                 if node[0] in _BARE or type(node[1]) is Object:
                     self.doubt = _NAMED
-                return self._of_class(node[0], node[1], slot, depth)
+                return _fitting(self._of_class(node[0], node[1], slot, depth), slot)
             if nameless:
                 return self._java_object("", node, depth)
             raise Malformed(no_name("an array without the name of its Java type", slot, self._is_own))
@@ -182,7 +183,7 @@ class Reader:
             if name is not None:
                 if node[0][0] != CLASS:
                     self.doubt = _NAMED
-                return self._of_class(name, fields, slot, depth)
+                return _fitting(self._of_class(name, fields, slot, depth), slot)
             if nameless:
                 return self._java_object("", node, depth)
             raise Malformed(no_name("an object without @class", slot, self._is_own))
@@ -511,3 +512,10 @@ class Reader:
             error.inside(key)
             raise
         return pairs
+
+
+def _fitting(value: Any, slot: Signature) -> Any:
+    """A value whose class stood in the bytes. Raises Malformed where that is none of what is declared."""
+    if slot is not OBJECT and slot.variable is None and not may_be_assignable(value, slot.name):
+        raise Malformed(f"{type_name(value)} where {slot.name} is declared", near=slot.name)
+    return value

@@ -10,7 +10,14 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, TypedJsonJacksonCodec
+from redisson_dq.codecs import (
+    Codec,
+    IonJacksonCodec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    TypedJsonJacksonCodec,
+)
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.places import Misfit, place_named
@@ -191,6 +198,54 @@ def test_an_object_without_its_class() -> None:
     assert "Java could not" not in str(caught.value)
     generic = JsonJacksonCodec(unknown="generic")
     assert b'"order":{"x":1}' in generic.encode(generic.decode(late))
+
+
+@pytest.mark.parametrize(
+    ("codec", "data", "words"),
+    [
+        (JsonJacksonCodec(), b'["java.util.HashSet",["x"]]', "set where java.util.List is declared"),
+        (JsonJacksonCodec(), b'["java.util.ArrayList",["x"]]', ""),
+        (JsonJacksonCodec(), b'["java.util.Collections$SingletonList",["x"]]', ""),
+        (JsonJacksonCodec(), b'{"@class":"java.util.HashMap","a":1}', "HashMap where java.util.List is declared"),
+        (JsonJacksonCodec(), b'{"@class":"com.acme.sup.Tagging","tags":null}', "Tagging where java.util.List is decl"),
+        (JsonJackson3Codec(), b'["java.util.TreeSet",["x"]]', "TreeSet where java.util.List is declared"),
+        (IonJacksonCodec(), b"'java.util.HashSet'::[\"x\"]", "set where java.util.List is declared"),
+    ],
+)
+def test_a_class_that_jackson_names_is_one_of_the_declared_type(codec: Codec, data: bytes, words: str) -> None:
+    """Java refuses another one."""
+    head = b"'com.acme.sup.Tagging'::{tags:" if data.startswith(b"'") else b'{"@class":"com.acme.sup.Tagging","tags":'
+    if not words:
+        assert codec.decode(head + data + b"}").tags == ["x"]
+        return
+    with pytest.raises(DecodeError, match=f"{words}.*in the field tags of com.acme.sup.Tagging: .*out of date"):
+        codec.decode(head + data + b"}")
+
+
+def test_an_object_is_of_the_class_that_is_declared() -> None:
+    data = b'{"@class":"com.acme.sup.Tagging","next":{"@class":"com.acme.sup.%s"}}'
+    assert JsonJacksonCodec().decode(data % b"More").next == More()
+    with pytest.raises(DecodeError, match=r"Other where com.acme.sup.Tagging is declared, in the field next"):
+        JsonJacksonCodec().decode(data % b"Other")
+
+
+@java_class("com.acme.sup.Tagging", implements=[])
+@attrs.define
+class Tagging:
+    tags: list[str] | None = None
+    next: Tagging | None = None
+
+
+@java_class("com.acme.sup.More", implements=[])
+@attrs.define
+class More(Tagging):
+    pass
+
+
+@java_class("com.acme.sup.Other", implements=[])
+@attrs.define
+class Other:
+    pass
 
 
 def test_what_implements_takes() -> None:
