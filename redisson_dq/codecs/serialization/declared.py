@@ -87,12 +87,15 @@ def declared_descriptor(declaration: Declaration) -> ClassDesc:
         parent = None
     if parent is not None and not parent.extends and parent.serial_version_uid is None and not parent.all_fields:
         parent = None  # not Serializable, or of no account
+    # Of the classes of the JDK that have no fields only Number is named beside the interfaces.
+    is_number = any(named.signature.name == "java.lang.Number" for named in declaration.implements)
+    above = declaration.extends or ("java.lang.Number" if is_number else "")
     return ClassDesc(
         declaration.name,
         _serial_version_uid(declaration),
         SC_SERIALIZABLE,
         tuple(sorted((FieldDesc(field.name, type_code(field)) for field in declaration.fields), key=field_order)),
-        declared_descriptor(parent) if parent is not None else jdk_descriptor(declaration.extends),
+        declared_descriptor(parent) if parent is not None else jdk_descriptor(above),
     )
 
 

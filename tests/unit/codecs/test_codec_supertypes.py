@@ -16,6 +16,7 @@ from redisson_dq.codecs import (
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
+    SerializationCodec,
     TypedJsonJacksonCodec,
 )
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
@@ -246,6 +247,16 @@ class More(Tagging):
 @attrs.define
 class Other:
     pass
+
+
+def test_serialization_describes_number_as_the_superclass() -> None:
+    """As Java does: the bytes are those of an object with a ``Number`` above it."""
+    codec = SerializationCodec()
+    data = codec.encode(Amount())
+    number = codec.encode(java.Long(5)).partition(b"xr")[2][:-8]  # the description of Long's superclass, and no value
+    own = b"sr\x00\x13com.acme.sup.Amount" + (1).to_bytes(8, "big") + b"\x02\x00\x00xr"
+    assert data == b"\xac\xed\x00\x05" + own + number
+    assert codec.encode(codec.decode(data)) == data
 
 
 def test_what_implements_takes() -> None:
