@@ -154,6 +154,14 @@ MUTATIONS = [
         "tests/integration/test_one_mover.py::test_items_that_follow_each_other_closely_need_no_message_each",
     ),
     Mutation(
+        "receiving: nobody looks for what a lost reply told of",
+        f"{_RECEIVING}/blocking_pop.py",
+        "        self._owes_look = self.source.sets_aside\n        try:",
+        "        try:",
+        "tests/integration/test_waits_go_on.py::"
+        "test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more",
+    ),
+    Mutation(
         "receiving: a caller is given more than its limit",
         f"{_RECEIVING}/waiters.py",
         "values = values[waiter.limit :]",

@@ -169,6 +169,36 @@ class Counted:
         return []
 
 
+class SettingAside(Counted):
+    """One whose blocking command only sets a value aside, and whose looks take it."""
+
+    @property
+    def sets_aside(self) -> bool:
+        return True
+
+    def look(self, count: int) -> Request[list[Taken]] | None:
+        return super().look(count or 1)
+
+
+def test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more(
+    flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
+) -> None:
+    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+        receiver = flavour.receiver(client, SettingAside(Pop(("orders",), "first")))
+        if next(_numbers) % 2:
+            next(_numbers)
+        waiting = threads.submit(receiver.receive, 1)
+        # An odd look finds nothing.
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        assert admin.hlen("looks") == 1
+        proxy.silence(replies_only=True)
+        admin.rpush("orders", "a")
+        eventually(lambda: not admin.llen("orders"))
+        assert waiting.result(PATIENCE) == []
+        proxy.cut()
+        eventually(lambda: admin.hlen("looks") > 1)
+
+
 def test_a_repeatable_look_is_sent_again_first_when_its_reply_is_lost(
     flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
 ) -> None:
