@@ -207,6 +207,7 @@ class AsyncHandlerPool:
         """The calling task, which is going to run a handling and nothing else."""
         task = asyncio.current_task()
         assert task is not None
+        task.set_name(f"redisson_dq-{self._name}")
         return self._running(task)
 
     def _running(self, task: asyncio.Task[Any]) -> AsyncRunning:
