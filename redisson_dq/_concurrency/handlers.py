@@ -254,7 +254,7 @@ class Starter:
         return self._pool.start(work)
 
     def run_first(self, successor: Callable[[], object]) -> bool:
-        """Leaves all to the pool. A thread that came in between would cost more than it spares."""
+        """Leaves all to the pool."""
         return False
 
 
