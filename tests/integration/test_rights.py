@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import DecodeError, RedisReplyError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
-from tests.conftest import by_night, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.calls import CALLS, Call, dump, fill, opened
 from tests.integration.conftest import KEYS
@@ -383,3 +384,24 @@ def test_a_transaction_without_the_right_to_one(admin: Any, limited: Any, caplog
     with pytest.raises(RedisReplyError, match="multi"):
         transacted()
     assert admin.lrange("orders", 0, -1) == [b"b"]
+
+
+@pytest.mark.parametrize("rule", ["-subscribe", "-pubsub"])
+def test_who_cannot_know_whether_it_is_alone_tells_of_its_leases(
+    admin: Any, flavour: Flavour, url_of_user: str, rule: str
+) -> None:
+    """Another client listens that is told nothing by this one's transfers, such as a JVM."""
+    grant(admin, rule)
+    with (
+        flavour.connect(url_of_user, codec=StringCodec(), probe_interval=0.05) as client,
+        closing(admin.pubsub(ignore_subscribe_messages=True)) as listener,
+    ):
+        listener.subscribe(KEYS.channel)
+        queue = client.blocking_queue("orders")
+        delayed = client.delayed_queue(queue)
+        for _ in range(5):
+            delayed.offer("a", delay=0.005)
+            delivery = queue.receive(timeout=PATIENCE, visibility_timeout=60)
+            deadline = round(delivery.deadline.timestamp() * 1000)
+            eventually(lambda deadline=deadline: (listener.get_message() or {}).get("data") == b"%d" % deadline)
+            assert delivery.ack()

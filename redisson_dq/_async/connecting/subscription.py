@@ -51,7 +51,8 @@ class Subscription:
         self._channels: set[str] = set()
         self._current: Dedicated | None = None
         self._unanswered = False
-        self._confirmed = False
+        # The channels that the server has confirmed on this connection.
+        self._heard: set[str] = set()
         self._task: AsyncBackgroundTask | None = None
 
     async def add(self, channel: str) -> None:
@@ -73,6 +74,10 @@ class Subscription:
             current = self._current
         if current is not None:
             await self._send(current, "UNSUBSCRIBE", channel)
+
+    def hears(self, channel: str) -> bool:
+        """Whether the server has confirmed the channel, as far as is known."""
+        return channel in self._heard
 
     async def probe(self) -> None:
         """Sends a PING; drops the connection when the PING before it was never answered. One command."""
@@ -129,8 +134,9 @@ class Subscription:
                     with self._mutex:
                         self._current = None
                     await current.aclose()
-                if self._confirmed:
+                if self._heard:
                     pause = _FIRST_PAUSE
+                    self._heard.clear()
                 await self._connections.refresh()
             if await self._closing.wait(pause):
                 break
@@ -142,14 +148,15 @@ class Subscription:
             channels = sorted(self._channels)
             self._current = current
             self._unanswered = False
-            self._confirmed = False
         # Never empty. So the connection is in subscribed mode, where the answer to a PING is an array.
         await self._send(current, "SUBSCRIBE", *(channels or [NOBODYS_CHANNEL]))
         while not self._closed:
             kind, *rest = await current.read()
             self._unanswered = False
             if kind == b"subscribe":
-                self._confirmed = True
+                self._heard.add(rest[0].decode())
                 self._subscribed(rest[0].decode())
+            elif kind == b"unsubscribe":
+                self._heard.discard(rest[0].decode())
             elif kind == b"message":
                 self._published(rest[0].decode(), rest[1])

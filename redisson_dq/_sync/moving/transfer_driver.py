@@ -326,6 +326,7 @@ class TransferDriver:
             self._options.remember_ms,
             self.id,
             cluster=self._connections.is_cluster,
+            listens=self._subscription.hears(task.keys.channel),
             slowness=task.pace.slowness,
             step=task.hints.words(),
         )

@@ -34,7 +34,7 @@ local function next_of(special, from, now_ms)
   return next
 end
 
--- Notes that the caller, which is the only client, knows of the alarm. It was told with each transfer.
+-- Notes that the caller, which is the only client, knows of the alarm. Each transfer has told it.
 local function know_alarm(now_ms)
   local at = tonumber(redis.pcall('HGET', keys.alarm, 'at'))
   if at and at > now_ms then
@@ -42,13 +42,14 @@ local function know_alarm(now_ms)
   end
 end
 
--- What the caller is, and when the others were told something by the mover, in us.
+-- What the caller is, and when the others were told something by the mover, in us. For a caller that is alone also how
+-- many subscribers there are, itself among them.
 local function role_of(caller, cluster, head, now_us)
   -- In a cluster a node knows only its own subscribers. A client that may not ask works as if alone, which is safe.
   local subscribers = cluster and 2 or redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2] or 0
   -- From two on Valkey 9.1 tells any number.
   if subscribers == 0 or subscribers == 1 then
-    return 'alone', 0
+    return 'alone', 0, subscribers
   end
   local who, moved_us, announced_us = string.match(redis.call('GET', keys.mover) or '', '^(%S+) (%d+) (%d+)$')
   -- After a step back of the clock, or on another server, a note of a much later time tells nothing.

@@ -41,15 +41,16 @@ def transfer(
     caller: str,
     *,
     cluster: bool,
+    listens: bool = False,
     slowness: float = 1.0,
     step: tuple[Word, Word] = ("deliver", b""),
 ) -> Request[Transferred]:
     """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
 
-    ``step`` is what the call is for, with what it needs: to deliver by some hints, or to read and move nothing.
+    ``listens``: whether the caller hears the queue's channel. ``step`` is what the call is for, with what it needs: to deliver by some hints, or to read and move nothing.
     ``slowness``: see ``scheduling/pace.py``.
     """
-    args = (limit, remember_ms, caller, "cluster" if cluster else "one", f"{slowness:g}", *step)
+    args = (limit, remember_ms, caller, "cluster" if cluster else "listening" if listens else "one", f"{slowness:g}", *step)
     return call("transfer", keys, args, _transferred)
 
 
