@@ -189,7 +189,7 @@ LARGEST = {
     "offer_all": 10_000,
     "admit": 40_500,
     "lease_due": 37_500,
-    "transfer": 45_500,
+    "transfer": 46_000,
     "give_back": 25_500,
     "take_due": 26_500,
     "offer_item": 23_500,
