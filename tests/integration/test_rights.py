@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -402,6 +403,10 @@ def test_who_cannot_know_whether_it_is_alone_tells_of_its_leases(
         for _ in range(5):
             delayed.offer("a", delay=0.005)
             delivery = queue.receive(timeout=PATIENCE, visibility_timeout=60)
-            deadline = round(delivery.deadline.timestamp() * 1000)
-            eventually(lambda deadline=deadline: (listener.get_message() or {}).get("data") == b"%d" % deadline)
+            told = b"%d" % round(delivery.deadline.timestamp() * 1000)
+            eventually(partial(_hears, listener, told))
             assert delivery.ack()
+
+
+def _hears(listener: Any, text: bytes) -> bool:
+    return (listener.get_message() or {}).get("data") == text

@@ -47,10 +47,11 @@ def transfer(
 ) -> Request[Transferred]:
     """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
 
-    ``listens``: whether the caller hears the queue's channel. ``step`` is what the call is for, with what it needs: to deliver by some hints, or to read and move nothing.
-    ``slowness``: see ``scheduling/pace.py``.
+    ``listens``: whether the caller hears the queue's channel. ``step`` is what the call is for, with what it needs: to
+    deliver by some hints, or to read and move nothing. ``slowness``: see ``scheduling/pace.py``.
     """
-    args = (limit, remember_ms, caller, "cluster" if cluster else "listening" if listens else "one", f"{slowness:g}", *step)
+    place = "cluster" if cluster else "listening" if listens else "one"
+    args = (limit, remember_ms, caller, place, f"{slowness:g}", *step)
     return call("transfer", keys, args, _transferred)
 
 
