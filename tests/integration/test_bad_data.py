@@ -180,6 +180,20 @@ def test_a_move_tells_where_a_value_stays_that_cannot_be_read(
         assert admin.lrange("archive", 0, -1) == [b"no number", b"5"]
 
 
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
+def test_a_move_within_a_queue_does_not_skip_for_ever(
+    flavour: Flavour, admin: Any, url: str, timeout: float | None
+) -> None:
+    with flavour.connect(url, codec=LongCodec(), undecodable="skip") as client:
+        queue = client.blocking_queue("orders")
+        admin.rpush(KEYS.ready, "no number", "5")
+        with pytest.raises(DecodeError) as caught:
+            queue.move("orders", timeout=timeout)
+        assert caught.value.kept_in == KEYS.ready
+        assert queue.move("orders", timeout=timeout) == 5, "the other value was next"
+        assert admin.lrange(KEYS.ready, 0, -1) == [b"no number", b"5"]
+
+
 def test_undecodable_values_of_the_delayed_side_can_be_skipped(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), undecodable="skip") as client:
         texts = client.delayed_queue("orders", transfer=False)

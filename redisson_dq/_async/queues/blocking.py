@@ -213,8 +213,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
         None when nothing came, at once or within ``timeout`` (seconds or a timedelta). Otherwise like
         :meth:`poll_last_and_offer_first_to`. A value that cannot be read stays in the other list; a client with
-        ``undecodable="skip"`` then moves the next one. For work that must survive a crash use :meth:`receive`. It ends
-        exactly the value that was taken. ``remove`` would need a value with the same bytes when it is encoded again.
+        ``undecodable="skip"`` then moves the next one. Within one queue it raises DecodeError, as nothing is set aside.
+        For work that must survive a crash use :meth:`receive`. It ends exactly the value that was taken. ``remove``
+        would need a value with the same bytes when it is encoded again.
 
         >>> await queue.add("order-42")
         True
@@ -351,6 +352,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         try:
             return self._side.in_place([data], destination)
         except DecodeError as error:
+            if destination == self.keys.ready:  # skipped, it would come again, for ever
+                error.kept_in = destination
+                raise
             self._values.skip(error, destination, None)
             return []
 
