@@ -164,7 +164,7 @@ class SmileJacksonCodec(JacksonCodec):
 class IonJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in Ion's text: ``org.redisson.codec.IonJacksonCodec``."""
 
-    _set_up = JACKSON_2_BINARY
+    _set_up = attrs.evolve(JACKSON_2_BINARY, annotates=True)
     _uuid_bytes = True
     _dumps = staticmethod(ion.dumps)
     _loads = staticmethod(ion.loads)

@@ -39,6 +39,7 @@ class Dialect:
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
     ``enum_texts``: a constant of an enum is what its ``toString`` gives, not its name.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
+    ``annotates``: the name of a class stands beside its value and not in it.
     """
 
     scalars: Mapping[type, Scalar]
@@ -54,6 +55,7 @@ class Dialect:
     unwraps: bool = False
     enum_texts: bool = False
     names_referred: bool = False
+    annotates: bool = False
 
     def names(self, slot: Signature) -> bool:
         """Whether a value that is declared as ``slot`` is written with the name of its class."""
@@ -69,6 +71,11 @@ class Dialect:
         if slot.name == _UUID:
             return self.typed_uuid
         return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
+
+    def refuses_objects(self, slot: Signature) -> bool:
+        """Whether Jackson reads a text or a number alone there, though objects of some classes could be put in."""
+        refused = slot.name == "java.lang.CharSequence" or (slot.name == "java.lang.Number" and not self.annotates)
+        return refused and self.typed
 
 
 def _float(value: java.Float) -> Any:

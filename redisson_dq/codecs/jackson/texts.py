@@ -227,7 +227,7 @@ class Texts:
 
     def _class(self, declaration: Declaration, slot: Signature, general: _Put) -> _Put:
         arguments = arguments_in(declaration, slot)
-        if arguments is None:
+        if arguments is None or self._dialect.refuses_objects(slot):
             return general
         key = declaration, arguments, self._dialect.names(slot)
         put = self._classes.get(key)

@@ -337,6 +337,10 @@ class Writer:
         arguments = arguments_in(declaration, slot)
         if arguments is None and self._dialect.typed:
             raise Unencodable(not_related(declaration, slot))
+        if self._dialect.refuses_objects(slot):
+            raise Unencodable(
+                f"a {declaration.name} where Jackson reads no object, as {slot.name} is declared: declare its class"
+            )
         found = properties(declaration, arguments or (), sorted_record=self._dialect.sorted_records).values()
         try:
             fields = [(field.name, getattr(value, field.attribute), field.type) for field in found]

@@ -333,6 +333,18 @@ class Tagged:
     number: Annotated[Any, java.JavaType("java.lang.Number")] = None
 
 
+@java_class("com.acme.Cents", serial_version_uid=1, implements=["java.lang.Number"])
+@attrs.define
+class Cents:
+    of: java.long = 0
+
+
+@java_class("com.acme.Words", serial_version_uid=1, implements=["java.lang.CharSequence", "java.io.Serializable"])
+@attrs.define
+class Words:
+    of: str = ""
+
+
 def test_the_class_of_a_charset_is_not_kept() -> None:
     value = JsonJacksonCodec().decode(b'["java.util.ArrayList",[["sun.nio.cs.UTF_8","UTF-8"]]]')
     assert "is written as java.nio.charset.Charset" in other_bytes(value, JsonJacksonCodec())
@@ -344,6 +356,18 @@ def test_what_java_could_not_put_into_a_field() -> None:
     for codec in CODECS:
         with pytest.raises(EncodeError, match=r"Tagged.number: .*SimpleEntry cannot be a java.lang.Number"):
             codec.encode([Tagged(number=java.SimpleEntry("a", 1))])
+
+
+@pytest.mark.parametrize("value", [Tagged(number=Cents(5)), Tagged(text=Words("a"))])
+def test_jackson_reads_no_object_where_a_number_or_a_text_is_declared(value: Tagged) -> None:
+    """Jackson 2 and 3 read none there, and write what no Jackson reads: a live Java was asked."""
+    for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec()):
+        with pytest.raises(EncodeError, match=r"reads no object, as java\.lang\.(Number|CharSequence) is decl"):
+            codec.encode(value)
+    with_annotations = (IonJacksonCodec(),) if value.number else ()
+    for other in (Kryo5Codec(), SerializationCodec(), *with_annotations):
+        assert other.decode(other.encode(value)) == value
+    assert JsonJacksonCodec().decode(JsonJacksonCodec().encode([Cents(5)])) == [Cents(5)]
 
 
 def test_what_python_writes_of_an_enum_map_has_no_mark() -> None:
