@@ -163,8 +163,8 @@ def _difference(value: Any, data: bytes, codec: Codec[Any], why: str) -> str:
 def other_bytes(value: Any, codec: Codec[Any]) -> str:
     """Why a value was read from other bytes than ``codec`` writes. Empty if the value has no mark.
 
-    Of values without room the last 1,000 are known that were read from other bytes, and all that are written to the
-    same bytes as one of them. O(1), and O(size) where that has to be found out.
+    Of values without room the last 1,000 are known that were read from other bytes. A value that is written to the
+    same bytes as one of these is taken for it. O(1), and O(size) where that has to be found out.
     """
     mark = _marks.get(id(value))
     if mark is not None and mark() is value:

@@ -89,8 +89,8 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
 
         With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
-        With ``to`` all go to that queue. Where the queue was opened with ``dead_letter=``, only letters that came from
-        its partitions are moved, and ids are looked for among the first 1,000 letters.
+        With ``to`` all go to that queue. With ``dead_letter=`` the partitions have one list of letters. Only letters
+        that came from the partitions are moved then. Ids are looked for among the first 1,000 letters.
 
         :Cost: O(k log d), k moved, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
             two with ``limit`` or ``dead_letter=``

@@ -59,8 +59,8 @@ class DelayedQueue(WaitingQueue[T]):
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
     values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
-    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. For a constant of an enum,
-    a bool or a message of protobuf they raise it while an equal one is among the last 1,000 read so.
+    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. Constants of enums,
+    bools and messages of protobuf count as such while they are among the last 1,000 that were read so.
     """
 
     def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:

@@ -74,8 +74,7 @@ class Dialect:
 
     def refuses_objects(self, slot: Signature) -> bool:
         """Whether Jackson reads a text or a number alone there, though objects of some classes could be put in."""
-        refused = slot.name == "java.lang.CharSequence" or (slot.name == "java.lang.Number" and not self.annotates)
-        return refused and self.typed
+        return slot.name == "java.lang.CharSequence" or (slot.name == "java.lang.Number" and not self.annotates)
 
 
 def _float(value: java.Float) -> Any:

@@ -361,7 +361,7 @@ def test_what_java_could_not_put_into_a_field() -> None:
 @pytest.mark.parametrize("value", [Tagged(number=Cents(5)), Tagged(text=Words("a"))])
 def test_jackson_reads_no_object_where_a_number_or_a_text_is_declared(value: Tagged) -> None:
     """Jackson 2 and 3 read none there, and write what no Jackson reads: a live Java was asked."""
-    for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec()):
+    for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec(), TypedJsonJacksonCodec(Tagged)):
         with pytest.raises(EncodeError, match=r"reads no object, as java\.lang\.(Number|CharSequence) is decl"):
             codec.encode(value)
     with_annotations = (IonJacksonCodec(),) if value.number else ()
