@@ -59,6 +59,11 @@ class LeaseSource(PlainSource):
     sees_first: bool = False
 
     @property
+    def visible(self) -> float:
+        """For how many seconds it leases."""
+        return self.visible_us / 1_000_000
+
+    @property
     def key(self) -> str:
         return self.lease_keys.queue.ready
 

@@ -186,7 +186,7 @@ class Renewal:
         """False when it has to be tried again soon."""
         for start in range(0, len(deliveries), 1000):
             batch = deliveries[start : start + 1000]
-            request = settling.extend([lease_of(each).id for each in batch], settling.source.visible_us / 1_000_000)
+            request = settling.extend([lease_of(each).id for each in batch], settling.source.visible)
             self._asked_at = time.monotonic()
             try:
                 now_us, deadline_ms, outcomes = await self._connections.run(request)
@@ -198,7 +198,7 @@ class Renewal:
                     logger.debug("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 else:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
-                self._give_up(batch, settling.source.visible_us / 1_000_000)
+                self._give_up(batch, settling.source.visible)
                 return False
             finally:
                 self._asked_at = None

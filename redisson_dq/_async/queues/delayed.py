@@ -214,7 +214,7 @@ class DelayedQueue(WaitingQueue[T]):
         source = self._side.lease_source(visibility_timeout)
         request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self.name, "take_due()")
         due = await async_finish_or_undo(
-            self._leaser.run_again(request, source.visible_us / 1_000_000, _SENT_AGAIN),
+            self._leaser.run_again(request, source.visible, _SENT_AGAIN),
             lambda due: self._leaser.hand_back(source, list(due.leased)),
         )
         self._side.warn_of_due(due)

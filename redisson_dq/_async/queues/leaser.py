@@ -167,7 +167,7 @@ class Leaser(Generic[T]):
             try:
                 # A second hand-back answers LOST, and changes nothing.
                 back = source.hand_back(leased)
-                await self.run_again(back, source.visible_us / 1_000_000, None, when_closed=True)
+                await self.run_again(back, source.visible, None, when_closed=True)
             except RedissonDQError as error:
                 logger.warning(
                     "queue %r: %d values are ready again at their deadline: %s", self.sides[0].name, len(leased), error

@@ -225,7 +225,7 @@ class Fetcher:
         if not seen or self._ends:
             return []
         request = source.admit(wanted, *intake.admission_of(seen, side))
-        admitted = await intake.leaser.run_again(request, source.visible_us / 1_000_000, None)
+        admitted = await intake.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
             self._duplicate(intake, data)
         intake.note_leased(admitted.leased)

@@ -50,7 +50,7 @@ class Lease:
     @property
     def visible(self) -> float:
         """For how many seconds it was made."""
-        return self.settling.source.visible_us / 1_000_000
+        return self.settling.source.visible
 
     @property
     def record(self) -> LeaseRecord:

@@ -228,7 +228,7 @@ class Fetcher:
         if not seen or self._ends:
             return []
         request = source.admit(wanted, *intake.admission_of(seen, side))
-        admitted = intake.leaser.run_again(request, source.visible_us / 1_000_000, None)
+        admitted = intake.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
             self._duplicate(intake, data)
         intake.note_leased(admitted.leased)
