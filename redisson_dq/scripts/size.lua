@@ -3,6 +3,6 @@
 -- KEYS: timeout, leases
 -- ARGV: none
 -- RETURN: how many
--- COST: O(log l), l leases
--- INCLUDE: held_now
-return redis.call('ZCARD', keys.timeout) - count_held()
+-- COST: O(log m), m waiting
+-- INCLUDE: count_held
+return math.max(0, redis.call('ZCARD', keys.timeout) - count_held())

@@ -246,6 +246,37 @@ def test_leases_whose_values_are_gone_are_not_counted(admin: Any, queue: Any, de
     assert queue.ack_all(held) == [SettleOutcome.LOST] * 2
 
 
+@pytest.mark.parametrize("hours", [1, 3], ids=["before", "after"])
+def test_leases_whose_values_are_gone_are_not_counted_among_new_ones(
+    admin: Any, queue: Any, delayed: Any, hours: int
+) -> None:
+    """The new lease ends before the old ones, or after them."""
+    queue.add_all([f"v{number}" for number in range(150)])
+    old = queue.receive(150, timeout=0, visibility_timeout=2 * HOUR)
+    admin.delete(KEYS.timeout, KEYS.envelopes)
+    delayed.offer("w1", delay=HOUR)
+    assert (delayed.size(), queue.in_flight_size()) == (1, 0)
+    queue.add("new")
+    new = queue.receive(visibility_timeout=hours * HOUR)
+    assert (delayed.size(), queue.in_flight_size()) == (1, 1)
+    delayed.set_max_size(1)
+    with pytest.raises(QueueFullError):
+        delayed.offer("w2", delay=HOUR)
+    assert not old[0].ack()
+    assert new.ack() is SettleOutcome.ACKED
+    assert (delayed.size(), queue.in_flight_size()) == (1, 0)
+
+
+def test_a_size_is_never_below_zero(admin: Any, queue: Any, delayed: Any) -> None:
+    """A lease without a value between two others is counted until its deadline."""
+    for hours in (2, 1, 3):
+        queue.add("a")
+        queue.receive(visibility_timeout=hours * HOUR)
+        if hours == 2:
+            admin.delete(KEYS.timeout)
+    assert (delayed.size(), delayed.items()) == (0, [])
+
+
 def test_the_ready_side_takes_arrivals_with_it(admin: Any, client: Any, queue: Any) -> None:
     admin.rpush(KEYS.arrivals, "a")
     admin.rpush(KEYS.ready, "b")

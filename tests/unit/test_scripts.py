@@ -186,7 +186,8 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 # In bytes. Whoever changes a script sets its limit anew, a little above its size.
 LARGEST = {
     "extend": 10_000,
-    "offer_all": 10_000,
+    "offer": 10_500,
+    "offer_all": 11_500,
     "admit": 40_500,
     "lease_due": 37_500,
     "transfer": 46_000,
@@ -200,7 +201,7 @@ LARGEST = {
     "remove": 21_000,
     "cancel": 14_000,
     "poll_last_to": 14_000,
-    "offer_in_context": 16_500,
+    "offer_in_context": 17_000,
     "recur": 12_500,
     "poll": 11_500,
     "contains": 11_000,

@@ -4,7 +4,7 @@
 
 -- The entries that are held, or nil where there are more than the limit.
 local function held_members(most)
-  local count, now_ms = count_held()
+  local count, now_ms = count_leases()
   if count > most then
     return nil
   end

@@ -3,15 +3,15 @@
 -- KEYS: leases
 -- INCLUDE: clock, envelope
 
--- How many entries are held.
-local function count_held()
+-- How many leases there are, and the time.
+local function count_leases()
   local _, now_ms = server_time()
   return redis.call('ZCOUNT', keys.leases, string.format('(%.0f', now_ms), '+inf'), now_ms
 end
 
 -- A function that says whether a member is held, or nil where none is.
 local function held_now()
-  local count, now_ms = count_held()
+  local count, now_ms = count_leases()
   if count == 0 then
     return nil
   end

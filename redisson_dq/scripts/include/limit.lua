@@ -1,6 +1,6 @@
 -- How many values may wait.
 -- KEYS: timeout, settings, leases
--- INCLUDE: held_now
+-- INCLUDE: count_held
 
 -- Whether so many more may wait.
 local function has_room(count)
