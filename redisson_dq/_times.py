@@ -132,11 +132,8 @@ def from_optional_ms(epoch_ms: int | None) -> datetime | None:
 
 
 def timeout_seconds(timeout: Delay, queue: str) -> float:
-    """A timeout in seconds. Raises ArgumentError for a negative or non-finite one."""
-    seconds = _seconds(timeout, f"queue {queue!r}: a timeout")
-    if not math.isfinite(seconds) or seconds < 0:
-        raise ArgumentError(f"queue {queue!r}: a timeout is finite and not negative, not {timeout!r}")
-    return seconds
+    """A timeout in seconds. Raises ArgumentError for a negative or non-finite one, and for one that Redis refuses."""
+    return seconds_of(timeout, f"queue {queue!r}: a timeout")
 
 
 def seconds_of(span: object, what: str) -> float:
