@@ -3,7 +3,8 @@
 ``_async/`` is written by hand and ``_sync/`` is generated from it by renaming: ``AsyncThing`` becomes ``Thing``,
 ``await`` goes. A pair here has the same methods with the same meaning, so the code above it reads the same.
 
-``handlers`` has the pairs that only a worker needs, and is imported by itself.
+``handler_pools``, ``layers`` and ``stop_signals`` have the pairs that only a worker needs. They are imported by
+themselves.
 """
 
 from redisson_dq._concurrency.calling import AsyncCallback, AsyncHome, Callback, Home, async_call, call

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncStarter
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter
 
 
 def test_the_first_handling_begins_before_all_that_waits_for_its_turn() -> None:

@@ -20,7 +20,8 @@ from redisson_dq._async.worker.probing import Prober
 from redisson_dq._async.worker.settling import Bury, Nack, Settler
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
-from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncStarter, Layer
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter
+from redisson_dq._concurrency.layers import Layer
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from redisson_dq._async.worker.event import Event
 from redisson_dq._concurrency import AsyncMutex
-from redisson_dq._concurrency.handlers import (
+from redisson_dq._concurrency.layers import (
     Layer,
     async_check_callable,
     check_no_yield,

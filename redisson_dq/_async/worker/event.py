@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._concurrency.handlers import AsyncSettled, AsyncSide
+from redisson_dq._concurrency.handler_pools import AsyncSettled, AsyncSide
 from redisson_dq._times import Delay
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
-from redisson_dq._concurrency.handlers import AsyncHandlerPool, AsyncRunning, AsyncStarter, Layer, async_perform
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning, AsyncStarter
+from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings

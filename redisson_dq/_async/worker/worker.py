@@ -13,11 +13,9 @@ from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._concurrency import AsyncSwitch, async_finish
-from redisson_dq._concurrency.handlers import (
-    AsyncResources,
-    AsyncSide,
-    async_signals,
-)
+from redisson_dq._concurrency.handler_pools import AsyncSide
+from redisson_dq._concurrency.layers import AsyncResources
+from redisson_dq._concurrency.stop_signals import async_signals
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import positive

@@ -13,7 +13,8 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
-from redisson_dq._concurrency.handlers import HandlerPool, Layer, Starter
+from redisson_dq._concurrency.handler_pools import HandlerPool, Starter
+from redisson_dq._concurrency.layers import Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.arrivals import Arrivals

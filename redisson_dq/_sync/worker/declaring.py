@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from redisson_dq._concurrency import Mutex
-from redisson_dq._concurrency.handlers import (
+from redisson_dq._concurrency.layers import (
     Layer,
     check_callable,
     check_no_yield,

@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq._concurrency.handlers import Settled, Side
+from redisson_dq._concurrency.handler_pools import Settled, Side
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._times import Delay
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
-from redisson_dq._concurrency.handlers import HandlerPool, Starter
+from redisson_dq._concurrency.handler_pools import HandlerPool, Starter
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers

@@ -13,7 +13,8 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._concurrency.handlers import HandlerPool, Layer, Running, Starter, perform
+from redisson_dq._concurrency.handler_pools import HandlerPool, Running, Starter
+from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake

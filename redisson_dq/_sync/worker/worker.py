@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from redisson_dq._concurrency import Switch, finish
-from redisson_dq._concurrency.handlers import (
-    Resources,
-    Side,
-    signals,
-)
+from redisson_dq._concurrency.handler_pools import Side
+from redisson_dq._concurrency.layers import Resources
+from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._sync.client import Client, unopened
 from redisson_dq._sync.worker.beside import QueueReport, report, return_leases
 from redisson_dq._sync.worker.crew import Crew

@@ -1,0 +1,232 @@
+"""What differs between threads and asyncio in a handler's call and what is around it. Written by hand, side by side.
+
+A pair here has the same methods with the same meaning, as in :mod:`redisson_dq._concurrency`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import queue
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+import attrs
+
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
+from redisson_dq.errors import ArgumentError
+from redisson_dq.working.handlers import Shape, is_async
+
+__all__ = [
+    "AsyncResources",
+    "Layer",
+    "Resources",
+    "async_check_callable",
+    "async_perform",
+    "check_callable",
+    "check_no_yield",
+    "perform",
+]
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Layer:
+    """A function around each handling: a dependency that is known by its name, or a middleware without a name."""
+
+    function: Callable[..., Any]
+    name: str
+    shape: Shape
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.isasyncgenfunction(self.function) or is_async(self.function)
+
+    def arguments(self, event: Any, given: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that the function is called with."""
+        named = {name: given[name] for name in self.shape.needs}
+        if self.name:
+            return (), {**named, "event": event} if self.shape.takes_event else named
+        return ((event,) if self.shape.takes_event else ()), named
+
+
+def _entered(stack: ExitStack | AsyncExitStack, layer: Layer, event: Any, given: Mapping[str, Any]) -> Any:
+    placed, named = layer.arguments(event, given)
+    if inspect.isgeneratorfunction(layer.function):
+        return stack.enter_context(contextmanager(layer.function)(*placed, **named))
+    return layer.function(*placed, **named)
+
+
+async def _async_entered(stack: AsyncExitStack, layer: Layer, event: Any, given: Mapping[str, Any]) -> Any:
+    placed, named = layer.arguments(event, given)
+    if inspect.isasyncgenfunction(layer.function):
+        return await stack.enter_async_context(asynccontextmanager(layer.function)(*placed, **named))
+    result = _entered(stack, layer, event, given)
+    return await result if inspect.isawaitable(result) else result
+
+
+class Resources:
+    """What lives as long as the worker runs: the values of functions with ``yield``, by their names."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self.given: dict[str, Any] = {}
+
+    def enter(self, layer: Layer) -> None:
+        self.given[layer.name] = _entered(self._stack, layer, None, self.given)
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+class AsyncResources:
+    """What lives as long as the worker runs: the values of functions with ``yield``, by their names."""
+
+    def __init__(self) -> None:
+        self._stack = AsyncExitStack()
+        self.given: dict[str, Any] = {}
+
+    async def enter(self, layer: Layer) -> None:
+        self.given[layer.name] = await _async_entered(self._stack, layer, None, self.given)
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
+
+# -- the call --------------------------------------------------------------------------------------------------------
+
+
+def perform(
+    pool: HandlerPool | None,
+    function: Callable[..., Any],
+    placed: Sequence[Any],
+    event: Any,
+    needs: Sequence[str],
+    layers: Sequence[Layer],
+    given: Mapping[str, Any],
+    end: Callable[[Any], Any] | None = None,
+) -> Any:
+    """Calls a handler inside its layers, the first of which is outermost. ``end`` makes the result of what it gave."""
+    end = end or _run
+    if not layers:
+        return end(function(*placed, **{name: given[name] for name in needs}))
+    with ExitStack() as stack:
+        known = dict(given)
+        for layer in layers:
+            found = _entered(stack, layer, event, known)
+            if layer.name:
+                known[layer.name] = found
+        return end(function(*placed, **{name: known[name] for name in needs}))
+    # A layer swallowed what the handler raised.
+    return None
+
+
+async def async_perform(
+    pool: AsyncHandlerPool,
+    function: Callable[..., Any],
+    placed: Sequence[Any],
+    event: Any,
+    needs: Sequence[str],
+    layers: Sequence[Layer],
+    given: Mapping[str, Any],
+) -> Any:
+    """Awaits a handler inside its layers. A handler that is no coroutine function runs in a thread. So do the layers
+    after the last one that is a coroutine function. What it returns is awaited in the loop where that is possible, as
+    with a plain decorator around a coroutine function.
+    """
+    awaits = is_async(function)
+    if awaits and not layers:
+        return _run(await function(*placed, **{name: given[name] for name in needs}))
+    outer = len(layers)
+    while not awaits and outer and not layers[outer - 1].is_async:
+        outer -= 1
+    async with AsyncExitStack() as stack:
+        known = dict(given)
+        for layer in layers[:outer]:
+            found = await _async_entered(stack, layer, event, known)
+            if layer.name:
+                known[layer.name] = found
+        if awaits:
+            return _run(await function(*placed, **{name: known[name] for name in needs}))
+        if outer < len(layers):
+            async with _AwaitedByThread() as awaited:
+                inner = layers[outer:]
+                return await pool.in_thread(
+                    lambda: perform(None, function, placed, event, needs, inner, known, awaited.end)
+                )
+        result = await pool.in_thread(lambda: function(*placed, **{name: known[name] for name in needs}))
+        return _run(await result if inspect.isawaitable(result) else result)
+    return None
+
+
+class _AwaitedByThread:
+    """Awaits in the loop what a handler has returned in a thread, while the thread keeps the handler's layers open."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] | None = None
+        self._is_left = False
+
+    async def __aenter__(self) -> _AwaitedByThread:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        # All is over, or the handling was cancelled.
+        self._is_left = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def end(self, result: Any) -> Any:
+        """Called in the thread. Returns when what it awaits has ended, also where that was cancelled."""
+        if not inspect.isawaitable(result):
+            return _run(result)
+        ended: queue.SimpleQueue[asyncio.Task[Any]] = queue.SimpleQueue()
+
+        def start() -> None:
+            self._task = self._loop.create_task(_until_end(result))
+            self._task.add_done_callback(ended.put)
+            if self._is_left:
+                self._task.cancel()
+
+        # The loop calls it in the context of this thread, and so in that of the layers.
+        self._loop.call_soon_threadsafe(start)
+        return _run(ended.get().result())
+
+
+async def _until_end(result: Awaitable[T]) -> T:
+    return await result
+
+
+def _run(result: Any) -> Any:
+    """The handler's result. Raises ArgumentError for a result that still has to be run: its value would be acked
+    unhandled.
+    """
+    if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise ArgumentError(
+            f"the call returned {result!r}, which nobody runs; make it an async def of a worker of "
+            "redisson_dq.aio.worker, or let it run that to its end"
+        )
+    return result
+
+
+# -- what can be called ----------------------------------------------------------------------------------------------
+
+
+def check_callable(function: Callable[..., Any], what: str) -> None:
+    """Raises ArgumentError for a function that only an event loop can run."""
+    if is_async(function) or inspect.isasyncgenfunction(function):
+        raise ArgumentError(f"{what} is a coroutine function: a worker of redisson_dq.aio.worker runs it")
+
+
+def async_check_callable(function: Callable[..., Any], what: str) -> None:
+    """Accepts every function: an event loop can run both kinds."""
+
+
+def check_no_yield(function: Callable[..., Any], what: str) -> None:
+    """Raises ArgumentError for a function with ``yield``. Calling it would run none of its code."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ArgumentError(f"{what} has a yield, so nothing of it would run; return instead")
