@@ -216,7 +216,7 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]], AsyncStarter]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], AsyncStarter | AsyncHandlerPool]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
@@ -233,7 +233,7 @@ class Crew:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: AsyncStarter,
+        starter: AsyncStarter | AsyncHandlerPool,
     ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
@@ -313,7 +313,13 @@ class Crew:
 
     # -- batches -----------------------------------------------------------------------------------------------------
 
-    def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any], starter: AsyncStarter) -> None:
+    def _gather(
+        self,
+        intake: Intake,
+        handler: Handler,
+        delivery: Delivery[Any],
+        starter: AsyncStarter | AsyncHandlerPool,
+    ) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
             has_slot = bool(gathered) or not handler.is_full

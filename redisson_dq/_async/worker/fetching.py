@@ -28,8 +28,6 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses to give anything.
 _PAUSE = 1.0
-# Between two looks at who receives, when that is to end.
-_LOOK = 0.05
 
 
 class Fetcher:
@@ -42,7 +40,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: AsyncHandlerPool,
-        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarter]],
+        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarter | AsyncHandlerPool]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: AsyncCallback[Delivery[Any]],
@@ -104,10 +102,9 @@ class Fetcher:
         self._wake()
 
     async def has_ended(self) -> None:
-        """Waits until nothing more comes."""
-        receiving = self._worker
-        while receiving is not None and not (await receiving.join(_LOOK) and receiving is self._worker):
-            receiving = self._worker
+        """Waits until nothing more comes, after :meth:`end`."""
+        if self._worker is not None:
+            await self._worker.join()
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             await receivers.quiet([receiver])
@@ -253,7 +250,8 @@ class Fetcher:
                 self._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
-            await async_call(self._take, (intake, deliveries, starter))
+            # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
+            await async_call(self._take, (intake, deliveries, self._pool if self._ends else starter))
         return len(leased)
 
 

@@ -219,7 +219,7 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starter]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starter | HandlerPool]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
@@ -236,7 +236,7 @@ class Crew:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: Starter,
+        starter: Starter | HandlerPool,
     ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
@@ -316,7 +316,13 @@ class Crew:
 
     # -- batches -----------------------------------------------------------------------------------------------------
 
-    def _gather(self, intake: Intake, handler: Handler, delivery: Delivery[Any], starter: Starter) -> None:
+    def _gather(
+        self,
+        intake: Intake,
+        handler: Handler,
+        delivery: Delivery[Any],
+        starter: Starter | HandlerPool,
+    ) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
             has_slot = bool(gathered) or not handler.is_full

@@ -31,8 +31,6 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses to give anything.
 _PAUSE = 1.0
-# Between two looks at who receives, when that is to end.
-_LOOK = 0.05
 
 
 class Fetcher:
@@ -45,7 +43,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: HandlerPool,
-        take: Callback[tuple[Intake, list[Delivery[Any]], Starter]],
+        take: Callback[tuple[Intake, list[Delivery[Any]], Starter | HandlerPool]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: Callback[Delivery[Any]],
@@ -107,10 +105,9 @@ class Fetcher:
         self._wake()
 
     def has_ended(self) -> None:
-        """Waits until nothing more comes."""
-        receiving = self._worker
-        while receiving is not None and not (receiving.join(_LOOK) and receiving is self._worker):
-            receiving = self._worker
+        """Waits until nothing more comes, after :meth:`end`."""
+        if self._worker is not None:
+            self._worker.join()
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             receivers.quiet([receiver])
@@ -256,7 +253,8 @@ class Fetcher:
                 self._runtime.renewal.keep(deliveries, self._on_lost)
             if error is not None:
                 self._unreadable(intake, error)
-            call(self._take, (intake, deliveries, starter))
+            # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
+            call(self._take, (intake, deliveries, self._pool if self._ends else starter))
         return len(leased)
 
 
