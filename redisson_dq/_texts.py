@@ -10,5 +10,5 @@ def described(value: object) -> str:
     name = type(value).__name__
     try:
         return f"{name}: {value}"
-    except Exception as failure:
+    except BaseException as failure:
         return f"{name}, whose text cannot be had ({type(failure).__name__})"

@@ -126,8 +126,8 @@ def declared(
     check_queue_name(queue)
     if not callable(function):
         raise ArgumentError(f"{what}: a handler is a function, not {function!r}")
-    if type is not None and not isinstance(type, _TYPE):
-        raise ArgumentError(f"{what}: the second argument is the class of its values, not {type!r}")
+    if type is not None:
+        _check_class(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {where!r}")
     for name, given in {"when=": when, "on_failed=": on_failed}.items():
@@ -164,6 +164,17 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
+
+
+def _check_class(type: object, what: str) -> None:
+    """Raises ArgumentError for what no value can be asked to be of."""
+    if not isinstance(type, _TYPE):
+        raise ArgumentError(f"{what}: the second argument is the class of its values, not {type!r}")
+    try:
+        isinstance(None, type)
+    except TypeError as error:
+        # A TypedDict, or a protocol.
+        raise ArgumentError(f"{what}: no value can be told by the class {type.__qualname__}: {error}") from error
 
 
 def check_queue_name(queue: object) -> None:

@@ -170,10 +170,12 @@ def _digest(data: bytes) -> bytes:
 
 def _key_bytes(function: Callable[[Any], object], value: Any, option: str) -> bytes:
     try:
-        found = function(value)
+        return _text_of(function(value), option).encode("utf-8", "surrogatepass")
+    except BadKey:
+        raise
     except BaseException as error:
+        # Also where the key has no text: tuples in tuples without end, or a number of more digits than Python writes.
         raise BadKey(f"{option} failed: {described(error)}") from error
-    return _text_of(found, option).encode("utf-8", "surrogatepass")
 
 
 def _text_of(found: object, option: str) -> str:

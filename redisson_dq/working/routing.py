@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from redisson_dq._texts import described
 from redisson_dq.working.handlers import Handler
 
 __all__ = ["Unroutable", "choose"]
 
+T = TypeVar("T")
+
 _MISSING = object()
 
 
 class Unroutable(Exception):
-    """A function that chooses (``when=``) failed. ``handler`` is the one it belongs to."""
+    """``what`` chooses a handler (its class, ``where=`` or ``when=``) failed for a value."""
 
-    def __init__(self, handler: Handler, error: BaseException) -> None:
-        super().__init__(f"when= of {handler.name} failed: {described(error)}")
+    def __init__(self, handler: Handler, what: str, error: BaseException) -> None:
+        super().__init__(f"{what} of {handler.name} failed: {described(error)}")
         self.handler = handler
 
 
@@ -30,11 +32,11 @@ def choose(handlers: Iterable[Handler], value: Any) -> Handler | None:
     best: Handler | None = None
     distance = -1
     for handler in handlers:
-        far = _distance(handler, value)
+        far = _asked(handler, "the class", _distance, value)
         if far is None:
             continue
         if handler.where or handler.when:
-            if _fits(handler, value):
+            if _asked(handler, "where=", _has_fields, value) and _asked(handler, "when=", _is_chosen, value):
                 return handler
         elif best is None or far < distance:
             best, distance = handler, far
@@ -53,16 +55,21 @@ def _distance(handler: Handler, value: Any) -> int | None:
         return len(mro) if isinstance(value, handler.type) else None
 
 
-def _fits(handler: Handler, value: Any) -> bool:
+def _has_fields(handler: Handler, value: Any) -> bool:
     for name, wanted in handler.where.items():
         found = value.get(name, _MISSING) if isinstance(value, Mapping) else getattr(value, name, _MISSING)
         if found is _MISSING or found != wanted:
             return False
-    return handler.when is None or _asked(handler, handler.when, value)
+    return True
 
 
-def _asked(handler: Handler, when: Callable[[Any], object], value: Any) -> bool:
+def _is_chosen(handler: Handler, value: Any) -> bool:
+    return handler.when is None or bool(handler.when(value))
+
+
+def _asked(handler: Handler, what: str, question: Callable[[Handler, Any], T], value: Any) -> T:
+    """The user's code answers: a function, a property, or a comparison. Raises Unroutable where it fails."""
     try:
-        return bool(when(value))
+        return question(handler, value)
     except BaseException as error:
-        raise Unroutable(handler, error) from error
+        raise Unroutable(handler, what, error) from error

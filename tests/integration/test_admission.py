@@ -799,3 +799,16 @@ class Level(enum.IntEnum):
 def test_what_is_no_key_is_refused(key: Any) -> None:
     with pytest.raises(BadKey, match="a str, bytes, int, UUID, None or a tuple"):
         Admission(name="h", key=lambda _: key).seen("v", b"v", 0)
+
+
+def nested(depth: int) -> tuple[Any, ...]:
+    key: tuple[Any, ...] = ()
+    for _ in range(depth):
+        key = (key,)
+    return key
+
+
+@pytest.mark.parametrize("key", [10**5000, nested(10_000)], ids=["number", "tuples"])
+def test_a_key_that_python_gives_no_text_of_is_refused(key: Any) -> None:
+    with pytest.raises(BadKey, match="key= failed"):
+        Admission(name="h", key=lambda _: key).seen("v", b"v", 0)

@@ -32,6 +32,11 @@ class Unprintable(Exception):
     __repr__ = __str__
 
 
+class LeavesForText(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
 class Leave(BaseException):
     pass
 
@@ -57,11 +62,12 @@ def raises(error: BaseException) -> Callable[[Any], None]:
     [
         (lambda value: generator(value), "ArgumentError: the call returned <generator"),
         (raises(Unprintable()), "Unprintable, whose text cannot be had (RuntimeError)"),
+        (raises(LeavesForText()), "LeavesForText, whose text cannot be had (SystemExit)"),
         (raises(SystemExit(3)), "SystemExit: 3"),
         (raises(Leave("now")), "Leave: now"),
         (raises(GeneratorExit("closed")), "closed"),
     ],
-    ids=["generator", "unprintable", "SystemExit", "BaseException", "GeneratorExit"],
+    ids=["generator", "unprintable", "text", "SystemExit", "BaseException", "GeneratorExit"],
 )
 def test_what_was_not_handled_is_a_failure(
     worker: Any, queue: Any, admin: Any, handle: Callable[[Any], Any], reason: str
@@ -128,6 +134,23 @@ def test_a_plain_function_that_gives_a_coroutine(
     ways: list[list[Any]] = [[(value, marked)] for value in ("good", "bad", "slow")]
     ways[2].append("cancelled")
     assert steps == [step for way in ways for step in (["begin", *way, "end"] if layered else way)]
+
+
+def leave(*_: Any) -> Any:
+    raise SystemExit(3)
+
+
+def test_a_hook_or_a_backoff_that_wants_to_end_the_program_ends_nothing(worker: Any, queue: Any, admin: Any) -> None:
+    log = Log(worker)
+    worker.on()(leave)
+    worker.handler("orders", retry=Retry(backoff=leave))(raises(ValueError()))
+    queue.add("a")
+    with running(worker):
+        # What has no delay of its own comes again after a minute.
+        assert log.until(Retried)[0].delay.total_seconds() == 60
+        queue.add("b")
+        log.until(Retried, 2)
+    assert whereabouts(admin).waiting.total() == 2
 
 
 async def cancels_another() -> None:
@@ -262,15 +285,25 @@ def test_any_reason_to_reject_is_a_text(worker: Any, queue: Any, admin: Any) -> 
     }
 
 
+class Nothing:
+    """Is neither true nor false, and has no text."""
+
+    def __bool__(self) -> bool:
+        raise SystemExit(3)
+
+    def __repr__(self) -> str:
+        raise SystemExit(3)
+
+
 @pytest.mark.parametrize("option", ["when", "key"])
-@pytest.mark.parametrize("error", [SystemExit(3), Unprintable()], ids=["SystemExit", "unprintable"])
+@pytest.mark.parametrize(
+    "bad", [raises(SystemExit(3)), raises(Unprintable()), lambda value: Nothing()], ids=["exit", "unprintable", "given"]
+)
 def test_a_function_of_the_value_that_fails_holds_up_no_other(
-    worker: Any, queue: Any, admin: Any, option: str, error: BaseException
+    worker: Any, queue: Any, admin: Any, option: str, bad: Callable[[str], object]
 ) -> None:
-    def choose(value: str) -> str:
-        if value == "bad":
-            raise error
-        return value
+    def choose(value: str) -> object:
+        return bad(value) if value == "bad" else value
 
     log, ledger = Log(worker), Ledger()
     worker.handler("orders", retry=ONCE, **{option: choose})(ledger.handle)

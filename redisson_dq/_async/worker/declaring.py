@@ -308,7 +308,8 @@ class Declarations:
             if isinstance(happening, kinds):
                 try:
                     function(happening)
-                except Exception:
+                except BaseException:
+                    # One that wants to end the program would end a loop or a thread of the worker's.
                     logger.exception("worker: a hook failed at %r", happening)
 
 

@@ -260,7 +260,7 @@ class Handling:
         age = delivery.deadline - delivery.remaining - delivery.first_received
         try:
             return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
-        except Exception:
+        except BaseException:
             logger.exception("queue %r: the backoff of %s failed", self.intake.name, self.handler.name)
             return Again(60.0)
 

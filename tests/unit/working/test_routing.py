@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Protocol, TypedDict
 
 import attrs
 import pytest
@@ -96,6 +96,44 @@ def test_a_function_that_fails_is_told() -> None:
     assert caught.value.handler is broken
 
 
+class Broken:
+    @property
+    def kind(self) -> str:
+        raise ZeroDivisionError
+
+
+class KindOfClass(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return value is not None and value.kind == "refund"
+
+
+class RefundByKind(metaclass=KindOfClass):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"type": RefundByKind}, "the class of nothing failed: ZeroDivisionError"),
+        ({"where": {"kind": "refund"}}, "where= of nothing failed: ZeroDivisionError"),
+        ({"when": lambda value: value.kind}, "when= of nothing failed: ZeroDivisionError"),
+    ],
+)
+def test_a_field_that_fails_is_told(options: dict[str, Any], message: str) -> None:
+    broken = handler(**options)
+    with pytest.raises(Unroutable, match=message) as caught:
+        choose([broken], Broken())
+    assert caught.value.handler is broken
+
+
+class Shipment(TypedDict):
+    id: int
+
+
+class HasId(Protocol):
+    id: int
+
+
 def test_what_a_function_takes() -> None:
     def value_only(value: Any) -> None: ...
     def with_event(value: Any, event: Any) -> None: ...
@@ -145,6 +183,8 @@ def test_what_is_awaited() -> None:
         ({"queue": 5}, "name of a queue"),
         ({"function": "no function"}, "function"),
         ({"type": "Order"}, "class"),
+        ({"type": Shipment}, "class .*TypedDict does not support"),
+        ({"type": HasId}, "class .*runtime_checkable"),
         ({"where": [("kind", 1)]}, "where="),
         ({"where": {1: 2}}, "where="),
         ({"when": "kind"}, "when="),
