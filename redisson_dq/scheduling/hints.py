@@ -135,9 +135,10 @@ class Hints:
             place = self._seen[key]
             if place != _ABSENT:
                 insort(self._gone[place // _BLOCK], place)
+        left = len(self._keys) - self._over
         self._over += over
-        if over:
+        if left and (over == left or (not over and left <= self._share)):
+            # More may be due. Or others took out all that the rest of the hints was for.
+            self._begin()
+        elif over:
             self._share = max(_LEAST_HINTS, min(_MOST_HINTS, over + over // 8))
-            if self._over == len(self._keys):
-                # More may be due.
-                self._begin()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.codecs import StringCodec
+from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
@@ -165,6 +166,59 @@ def test_lean_entries_between_are_delivered_in_their_turn(admin: Any) -> None:
     admin.zadd(KEYS.timeout, lean)
     queue.drained(mover, 400)
     assert not admin.exists(KEYS.envelopes, KEYS.timeout)
+
+
+def java_takes_them(queue: Queue, members: list[bytes]) -> None:
+    for member in members:
+        queue.admin.zrem(KEYS.timeout, member)
+        queue.admin.lrem(KEYS.envelopes, 1, member)
+
+
+def lean_ones_come(queue: Queue, members: list[bytes]) -> None:
+    java_takes_them(queue, members)
+    ids = (queue.draw.randbytes(8) + b"\0" for _ in members)
+    queue.admin.zadd(KEYS.timeout, {wrap(Envelope.CURRENT, id_, b"lean"): PAST + 59 for id_ in ids})
+
+
+def leases_end(queue: Queue, members: list[bytes]) -> None:
+    java_takes_them(queue, members)
+    for number, _ in enumerate(members):
+        id_ = queue.draw.randbytes(10)
+        queue.admin.zadd(KEYS.timeout, {wrap(Envelope.CURRENT, id_, b"%d" % number): PAST + 59})
+        queue.admin.zadd(KEYS.leases, {id_: PAST + 59})
+
+
+@pytest.mark.parametrize("during", ["the pass", "the delivery"])
+@pytest.mark.parametrize("event", [java_takes_them, lean_ones_come, leases_end])
+def test_a_pass_whose_last_hint_nobody_needs_is_followed_by_another(admin: Any, event: Any, during: str) -> None:
+    """Else each call would move one, as there is one hint left."""
+    queue, mover = Queue(admin, 16), Mover(admin)
+    dues = iter(range(PAST, PAST + 300))
+    members = queue.offer(300, 1.0, lambda: next(dues))
+    # The first of the list is due last, and the others in no order.
+    queue.admin.delete(KEYS.envelopes)
+    queue.admin.rpush(KEYS.envelopes, members[-1], *queue.draw.sample(members[:-1], 299))
+    if during == "the pass":
+        event(queue, members[59:60])
+    while mover.hints.words()[0] == b"deliver":
+        mover.move()
+    while mover.hints.words()[0] != b"deliver":
+        mover.move()
+    if during == "the delivery":
+        event(queue, members[59:60])
+    queue.drained(mover, 120)
+    assert mover.steps.count(b"end") == 5
+
+
+def test_a_last_hint_whose_entry_others_took_out_is_given_once() -> None:
+    hints, keys = Hints(), [b"key %04d" % number for number in range(17)]
+    hints.answered(b"lost")
+    hints.answered(b"keys", b"".join(keys), 17)
+    hints.answered(b"0", b"".join(HINT.pack(key, place) for place, key in enumerate(keys)))
+    hints.answered(b"found", 16)
+    assert hints.words() == (b"deliver", HINT.pack(keys[16], 0))
+    hints.answered(b"found", 0)
+    assert hints.words() == (b"keys", 0)
 
 
 def test_short_members_in_no_format_are_set_aside_by_a_pass_too(admin: Any) -> None:

@@ -44,6 +44,15 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     found, places, others, is_lost = placed(mirrored, pending, hints, now_us, each_us)
   end
   local count = found < #mirrored and numbers[found + 1] - 1 or #due
+  if hints then
+    -- What stands in no list has hints too. These are used up, though nobody needed them.
+    for last = count, (numbers[found] or 0) + 1, -1 do
+      if hint_for(due[last], hints) then
+        hints.over = math.max(hints.over, hints.next)
+        break
+      end
+    end
+  end
 
   local values, aside, late = {}, {}, {}
   for i = 1, count do
