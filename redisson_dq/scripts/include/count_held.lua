@@ -4,7 +4,7 @@
 
 -- Redisson's delete() and the end of a time to live take the entries, and leave what says that they are held. Such leases
 -- end before all others or after them, as a rule. At most so many are looked for at each end.
-local GONE = 10000
+local GONE = 1000
 
 -- How many leases have no entry, from one end on.
 local function count_gone(command, from, to, count)
