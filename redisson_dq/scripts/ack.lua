@@ -42,6 +42,7 @@ if not lined then
 end
 
 -- INCLUDE: delivery_record, lines
+check_lines()
 need(LINING)
 local records = {}
 for i, id in ipairs(done) do

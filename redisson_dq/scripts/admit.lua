@@ -15,15 +15,14 @@ local bounded = ARGV[6] == 'bounded'
 local now_us, now_ms = server_time()
 
 -- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.ready, keys.arrivals, keys.envelopes, keys.dead}) do
+check_lines()
+for _, key in ipairs({keys.arrivals, keys.dead}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.timeout, keys.leases, keys.histories, keys.history_ends, keys.dead_index}) do
+for _, key in ipairs({keys.timeout, keys.leases, keys.dead_index}) do
   redis.call('ZCARD', key)
 end
-redis.call('ZCARD', keys.lines)
-redis.call('ZCARD', keys.handled)
-for _, key in ipairs({keys.deliveries, keys.turns, keys.dead_info}) do
+for _, key in ipairs({keys.deliveries, keys.dead_info}) do
   redis.call('HLEN', key)
 end
 -- The call was sent again, as its reply was lost: it gives the same leases.

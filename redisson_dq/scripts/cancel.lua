@@ -4,9 +4,11 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list
--- INCLUDE: clock, remember, sweep, locate, fate, bury, out, need, full_memory
+-- INCLUDE: clock, remember, sweep, locate, fate, bury, out, unlearn, need, full_memory
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
+-- Fails on a wrong type before anything is written.
+check_known()
 need(RECORDING, {'LREM'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms)

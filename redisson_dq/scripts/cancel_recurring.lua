@@ -4,7 +4,7 @@
 -- ARGV: id
 -- RETURN: 1 if there was one, else 0
 -- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its way from the nearer end of the envelope list
--- INCLUDE: find, out, need
+-- INCLUDE: find, out, unlearn, need
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
@@ -12,6 +12,8 @@ if not due then
 end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)
 local member = entry and find(entry, tonumber(due))
+-- Fails on a wrong type before anything is written.
+check_known()
 need({'HDEL', 'LREM', 'ZREM'})
 if member then
   take_out(entry, member)

@@ -29,6 +29,8 @@ for i = 1, #ended, 2 do
     gone[#gone + 1] = ended[i]
   end
 end
+-- Fails on a wrong type before anything is written.
+check_known()
 need(UNLEARNING, {'UNLINK', 'ZADD'})
 for _, id in ipairs(gone) do
   unlearn(id)

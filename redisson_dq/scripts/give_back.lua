@@ -26,6 +26,7 @@ end
 -- Most queues have neither keys nor limits.
 local lined = redis.call('EXISTS', keys.turns) == 1
 if lined then
+  check_lines()
   need(LINING)
 end
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, due_between, occurrences, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, announce
+-- INCLUDE: clock, due_between, occurrences, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, unlearn, announce
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
@@ -17,6 +17,7 @@ for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_i
   redis.call('ZCARD', key)
 end
 redis.call('HLEN', keys.recurring)
+check_known()
 redis.call('HLEN', keys.dead_info)
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then

@@ -4,12 +4,13 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
--- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, need, announce, limit, delivery_record, digest, leave, forget_histories
+-- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 
 -- Fails on a wrong type before anything is written.
+check_known()
 redis.call('LLEN', keys.envelopes)
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.records)

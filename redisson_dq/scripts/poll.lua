@@ -4,9 +4,10 @@
 -- ARGV: how many to take at most
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: taken, need, full_memory, by_due
+-- INCLUDE: taken, unlearn, need, full_memory, by_due
 
 -- Fails on a wrong type before anything is written.
+check_known()
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
 local recorded = redis.call('HLEN', keys.records) > 0

@@ -4,9 +4,10 @@
 -- ARGV: none
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
--- INCLUDE: taken, waiting, need, full_memory
+-- INCLUDE: taken, unlearn, waiting, need, full_memory
 
 -- Fails on a wrong type before anything is written.
+check_known()
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
 local recorded = redis.call('HLEN', keys.records) > 0

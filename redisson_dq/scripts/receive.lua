@@ -67,6 +67,7 @@ if known then
   end
   redis.call('LLEN', keys.dead)
   redis.call('HLEN', keys.dead_info)
+  redis.call('HLEN', keys.turns)
   need(LAPSING, RECALLING, BURYING)
   if bounded then
     need({'GET', 'INCRBY'})

@@ -4,11 +4,12 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
 -- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
--- INCLUDE: clock, add, find, out, need, announce
+-- INCLUDE: clock, add, find, out, unlearn, need, announce
 local now_us = server_time()
 local envelope, id, definition, value, due = unpack(ARGV)
 
 -- Fails on a wrong type before anything is written.
+check_known()
 redis.call('LLEN', keys.envelopes)
 redis.call('ZCARD', keys.timeout)
 local before = redis.call('HMGET', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)

@@ -15,7 +15,7 @@ end
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('ZCARD', keys.forget)
-redis.call('HLEN', keys.deliveries)
+check_known()
 local recorded = redis.call('HLEN', keys.records) > 0
 
 local places, members, ids, others, met = {}, {}, {}, {}, {}

@@ -4,9 +4,11 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting
--- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn
+-- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn
 local now_us, now_ms = server_time()
 local remember_ms = tonumber(ARGV[5])
+-- Fails on a wrong type before anything is written.
+check_known()
 need(RECORDING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms)

@@ -4,7 +4,7 @@
 -- ARGV: due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: the values; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: O(n log m), n taken, m waiting, in offer order or lean; in any other order O(n log m + m), and few are taken where m is large; with leases, up to a time to come, O(s + l) more, s passed over, l leases
--- INCLUDE: clock, due_between, occurrences, need, full_memory, remember, cost, taken
+-- INCLUDE: clock, due_between, occurrences, need, full_memory, remember, cost, taken, unlearn
 local now_us, now_ms = server_time()
 local until_ms = ARGV[2] == '' and string.format('%.0f', now_ms) or ARGV[2]
 
@@ -16,6 +16,7 @@ for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due}) do
   redis.call('ZCARD', key)
 end
 redis.call('HLEN', keys.recurring)
+check_known()
 if redis.call('HGET', keys.settings, 'paused') then
   return {{}, 0, 0, now_us, {}}
 end

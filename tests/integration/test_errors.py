@@ -70,6 +70,24 @@ def test_a_transfer_that_meets_a_wrong_type_moves_nothing_until_it_is_gone(
     assert admin.lrange(KEYS.quarantine, 0, -1) == [b"6 junk"]
 
 
+@pytest.mark.parametrize("key", ["turns", "deliveries", "histories", "history_ends"])
+def test_a_lease_that_ends_beside_a_wrong_type_is_ready_once(
+    admin: Any, client: Any, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("a")
+    queue.receive(visibility_timeout=0.001)
+    name = getattr(KEYS, key)
+    admin.delete(name)
+    admin.set(name, "a string")
+    client.delayed_queue("orders")
+    eventually(lambda: caplog.text.count("a transfer failed") >= 2)
+    assert name in caplog.text
+    assert not queue.size()
+    admin.delete(name)
+    eventually(lambda: admin.lrange("orders", 0, -1) == [b"a"])
+
+
 def test_a_value_the_codec_cannot_encode(admin: Any, delayed: Any) -> None:
     with pytest.raises(EncodeError) as caught:
         delayed.offer(5, delay=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -12,10 +14,11 @@ import pytest
 
 from redisson_dq import Outcome, SettleOutcome
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ArgumentError, QueueFullError
+from redisson_dq.errors import ArgumentError, QueueFullError, WrongTypeError
 from redisson_dq.wire.envelope import unwrap
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
+from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.interop.sides import HOUR
@@ -414,3 +417,65 @@ def test_contexts_of_values_that_others_took_are_forgotten(admin: Any, queue: An
 def test_a_context_is_text_to_text(delayed: Any, bad: Any) -> None:
     with pytest.raises(ArgumentError, match="context="):
         delayed.offer("a", delay=1, context=bad)
+
+
+#: Calls beside leases, with the values that are held. Each one either leaves everything as it was, or is done.
+BESIDE: dict[str, Callable[[Any, Any, Sequence[Any]], Any]] = {
+    "ack": lambda queue, delayed, held: queue.ack_all(held),
+    "nack": lambda queue, delayed, held: queue.nack_all(held),
+    "nack later": lambda queue, delayed, held: queue.nack_all(held, delay=5),
+    "reject": lambda queue, delayed, held: queue.reject_all(held),
+    "extend": lambda queue, delayed, held: queue.extend_all(held, 5),
+    "receive": lambda queue, delayed, held: queue.receive(5, timeout=0),
+    "redrive": lambda queue, delayed, held: queue.redrive(),
+    "take_due": lambda queue, delayed, held: delayed.take_due(limit=5),
+    "lease": lambda queue, delayed, held: delayed.take_due(limit=5, visibility_timeout=5),
+    "offer": lambda queue, delayed, held: delayed.offer("w", 5, id="7", on_duplicate="replace"),
+    "run_now": lambda queue, delayed, held: delayed.find("7").run_now(),
+    "cancel": lambda queue, delayed, held: delayed.find("7").cancel(),
+    "remove": lambda queue, delayed, held: delayed.remove("w"),
+    "poll": lambda queue, delayed, held: delayed.poll(5),
+    "poll_last": lambda queue, delayed, held: delayed.poll_last_and_offer_first_to("other"),
+    "clear": lambda queue, delayed, held: delayed.clear(),
+}
+BESIDE_KEYS = ("leases", "deliveries", "histories", "history_ends", "lines", "turns", "handled", "arrivals")
+
+
+def moved_by_redisson(admin: Any, delivery: Any) -> None:
+    """Makes the value of a lease ready at its deadline, and notes nothing of it."""
+    eventually(lambda: admin.zscore(KEYS.leases, bytes.fromhex(delivery.id)) < time.time() * 1000)
+    ((member, _),) = [each for each in admin.zscan_iter(KEYS.timeout) if each[0].endswith(delivery.data)]
+    admin.zrem(KEYS.timeout, member)
+    admin.rpush("orders", delivery.data)
+
+
+@pytest.mark.parametrize("call", BESIDE)
+def test_a_key_of_another_type_changes_nothing(admin: Any, client: Any, call: str) -> None:
+    queue, delayed = (open("orders", transfer=False) for open in (client.blocking_queue, client.delayed_queue))
+    refused = set()
+    for key in BESIDE_KEYS:
+        admin.flushall()
+        queue.add_all(["lapsed", "back", "dead", "a", "b", "c"])
+        lapsed, back, dead, *held = queue.receive(5, timeout=0, visibility_timeout=HOUR)
+        assert lapsed.extend(0.001)
+        assert back.nack()
+        assert dead.reject()
+        delayed.offer("w", HOUR, id="7", context={"trace": "1"})
+        delayed.offer("due", 0, context={"trace": "2"})
+        for each in held:
+            # As a worker's slot, and what its value is unique by.
+            id, limit = bytes.fromhex(each.id), b"L" * 16
+            admin.hset(KEYS.turns, mapping={b"s" + id: limit, b"u" + id: b"U" * 16 + b"1000"})
+            admin.zadd(KEYS.lines, {b"s" + limit + id: 0})
+        if key != "leases":
+            moved_by_redisson(admin, lapsed)
+        name = getattr(KEYS, key)
+        admin.delete(name)
+        admin.set(name, "text")
+        before = dump(admin)
+        with suppress(WrongTypeError):
+            BESIDE[call](queue, delayed, held)
+            continue
+        refused.add(key)
+        assert dump(admin) == before
+    assert refused, "the keys are those that the call works on"

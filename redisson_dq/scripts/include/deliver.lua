@@ -27,6 +27,9 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.expired}) do
     redis.call('LLEN', key)
   end
+  if special then
+    check_known()
+  end
   local recorded = special and redis.call('HLEN', keys.records) > 0
   local bodies, ids, mirrored, numbers, lapsing = {}, {}, {}, {}, {}
   for i, member in ipairs(due) do

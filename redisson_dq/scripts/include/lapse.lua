@@ -9,6 +9,7 @@ local function some_leased()
   local count = redis.call('ZCARD', keys.leases)
   if count > 0 then
     redis.call('HLEN', keys.deliveries)
+    redis.call('HLEN', keys.turns)
     redis.call('ZCARD', keys.histories)
     redis.call('ZCARD', keys.history_ends)
   end

@@ -20,6 +20,17 @@ local LINING = {
 local begun = {}
 local HIGHEST = string.rep('\255', 24)
 
+-- Fails on a wrong type before anything is written.
+local function check_lines()
+  redis.call('HLEN', keys.turns)
+  for _, key in ipairs({keys.lines, keys.handled, keys.histories, keys.history_ends}) do
+    redis.call('ZCARD', key)
+  end
+  for _, key in ipairs({keys.ready, keys.envelopes}) do
+    redis.call('LLEN', key)
+  end
+end
+
 local function line_of(prefix, most)
   return redis.call('ZRANGEBYLEX', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST, 'LIMIT', 0, most)
 end

@@ -3,6 +3,15 @@
 -- INCLUDE: delivery_record
 local UNLEARNING = {'HDEL', 'HGET', 'ZREM'}
 
+-- Fails on a wrong type before anything is written.
+local function check_known()
+  if redis.call('HLEN', keys.deliveries) > 0 then
+    for _, key in ipairs({keys.leases, keys.histories, keys.history_ends}) do
+      redis.call('ZCARD', key)
+    end
+  end
+end
+
 local function unlearn(id)
   local text = redis.call('HGET', keys.deliveries, id)
   if not text then
