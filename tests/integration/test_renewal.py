@@ -177,6 +177,24 @@ def test_a_callback_that_blocks_holds_up_no_renewal(admin: Any, flavour: Flavour
     eventually(lambda: told == ["a", "b"])
 
 
+def test_close_waits_for_the_callbacks_of_what_is_lost(admin: Any, flavour: Flavour, url: str) -> None:
+    told: list[str] = []
+    pause: Any = asyncio.sleep if isinstance(flavour, AsyncioFlavour) else time.sleep
+
+    def on_lost(lost: Any) -> object:
+        told.append(lost.value)
+        # The second one has not begun when the client is closed.
+        return pause(0.1)
+
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add_all(["a", "b"])
+        held = queue.receive(2, timeout=0, visibility_timeout=0.5, renew=True, on_lost=on_lost)
+        admin.zrem(KEYS.leases, *(bytes.fromhex(each.id) for each in held))
+        eventually(lambda: all(each.lost for each in held))
+    assert sorted(told) == ["a", "b"]
+
+
 def test_a_callback_that_ends_its_thread_ends_no_renewal(server: EmbeddedServer, admin: Any) -> None:
     told: list[str] = []
 

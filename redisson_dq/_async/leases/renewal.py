@@ -7,7 +7,7 @@ import math
 import time
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
@@ -74,8 +74,8 @@ class Renewal:
         self._mutex = AsyncMutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._renewing, self._watching = _Alarm(), _Alarm()
-        # Deliveries whose callbacks have to be called. None: no more come.
-        self._lost: AsyncInbox[Delivery[Any] | None] = AsyncInbox()
+        # Deliveries whose callbacks have to be called. "end": no more come.
+        self._lost: AsyncInbox[Delivery[Any] | Literal["end"]] = AsyncInbox()
         self._calls_back = False
         self._tasks: list[AsyncBackgroundTask] = []
         # Since when an answer has been waited for.
@@ -105,13 +105,16 @@ class Renewal:
         self._watching.bring_forward(left - _GIVE_UP * visible)
 
     async def aclose(self) -> None:
-        """Ends the background tasks. Leases run on until their deadlines."""
+        """Ends the background tasks, when what is lost by now has been told of. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
             tasks = list(self._tasks)
         self._look()
-        self._lost.put(None)
-        for task in tasks:
+        # The first two tell the third one what is lost.
+        for task in tasks[:2]:
+            await task.stop(_LAST_ANSWER)
+        self._lost.put("end")
+        for task in tasks[2:]:
             await task.stop(_LAST_ANSWER)
 
     def _look(self) -> None:
@@ -226,12 +229,10 @@ class Renewal:
             self._lost.put(delivery)
 
     async def _call_back(self) -> None:
-        while not self._closed:
-            delivery = await self._lost.next(None)
-            if delivery is not None:
-                await self._call_back_with(delivery)
-                # The background task must not hold the last reference to the delivery.
-                delivery = None
+        while isinstance(delivery := await self._lost.get(), Delivery):
+            await self._call_back_with(delivery)
+            # The background task must not hold the last reference to the delivery.
+            del delivery
 
     async def _call_back_with(self, delivery: Delivery[Any]) -> None:
         lease = lease_of(delivery)

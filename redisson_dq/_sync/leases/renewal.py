@@ -10,7 +10,7 @@ import math
 import time
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from redisson_dq._concurrency import (
     BackgroundTask,
@@ -77,8 +77,8 @@ class Renewal:
         self._mutex = Mutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._renewing, self._watching = _Alarm(), _Alarm()
-        # Deliveries whose callbacks have to be called. None: no more come.
-        self._lost: Inbox[Delivery[Any] | None] = Inbox()
+        # Deliveries whose callbacks have to be called. "end": no more come.
+        self._lost: Inbox[Delivery[Any] | Literal["end"]] = Inbox()
         self._calls_back = False
         self._tasks: list[BackgroundTask] = []
         # Since when an answer has been waited for.
@@ -108,13 +108,16 @@ class Renewal:
         self._watching.bring_forward(left - _GIVE_UP * visible)
 
     def close(self) -> None:
-        """Ends the background tasks. Leases run on until their deadlines."""
+        """Ends the background tasks, when what is lost by now has been told of. Leases run on until their deadlines."""
         with self._mutex:
             self._closed = True
             tasks = list(self._tasks)
         self._look()
-        self._lost.put(None)
-        for task in tasks:
+        # The first two tell the third one what is lost.
+        for task in tasks[:2]:
+            task.stop(_LAST_ANSWER)
+        self._lost.put("end")
+        for task in tasks[2:]:
             task.stop(_LAST_ANSWER)
 
     def _look(self) -> None:
@@ -229,12 +232,10 @@ class Renewal:
             self._lost.put(delivery)
 
     def _call_back(self) -> None:
-        while not self._closed:
-            delivery = self._lost.next(None)
-            if delivery is not None:
-                self._call_back_with(delivery)
-                # The background task must not hold the last reference to the delivery.
-                delivery = None
+        while isinstance(delivery := self._lost.get(), Delivery):
+            self._call_back_with(delivery)
+            # The background task must not hold the last reference to the delivery.
+            del delivery
 
     def _call_back_with(self, delivery: Delivery[Any]) -> None:
         lease = lease_of(delivery)
