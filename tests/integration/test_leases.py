@@ -564,6 +564,19 @@ def test_a_delivery_stays_with_its_client(queue: Any) -> None:
     assert delivery.ack()
 
 
+def test_the_deliveries_of_another_client_are_not_ended(flavour: Flavour, url: str, queue: Any) -> None:
+    """It may be connected to another server, which knows nothing of them."""
+    with flavour.connect(url.removesuffix("/0") + "/1", codec=StringCodec()) as client:
+        other = client.blocking_queue("orders")
+        queue.add("a")
+        delivery = queue.receive(timeout=PATIENCE)
+        for end in (other.ack_all, other.nack_all, other.reject_all, lambda these: other.extend_all(these, 5)):
+            with pytest.raises(ArgumentError, match="another client"):
+                end([delivery])
+    assert delivery.outcome is None
+    assert delivery.ack() is SettleOutcome.ACKED
+
+
 def test_a_closed_client_ends_a_wait(admin: Any, flavour: Flavour, url: str, threads: ThreadPoolExecutor) -> None:
     client = flavour.connect(url, codec=StringCodec())
     waiting = threads.submit(client.blocking_queue("orders").receive)

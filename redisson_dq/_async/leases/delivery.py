@@ -17,7 +17,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["Delivery", "DeliveryRequests", "lease_of"]
+__all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -262,3 +262,8 @@ class Delivery(Generic[T]):
 def lease_of(delivery: Delivery[Any]) -> Lease:
     """The lease that a delivery shows, for those who renew it or end it."""
     return delivery._lease
+
+
+def is_of(delivery: Delivery[Any], connections: Connections) -> bool:
+    """Whether the client with these connections has received it."""
+    return delivery._connections is connections

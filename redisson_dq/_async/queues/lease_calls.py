@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Runtime
@@ -166,6 +166,8 @@ class LeaseCalls(Generic[T]):
         for each in chosen:
             if not isinstance(each, Delivery):
                 raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {each!r}")
+            if not is_of(each, self._runtime.connections):
+                raise ArgumentError(f"queue {side.name!r}: {each!r} belongs to another client: end it by its own calls")
         return [lease_of(each) for each in chosen]
 
     async def _run_all(

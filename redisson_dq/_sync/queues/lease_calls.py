@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from redisson_dq._concurrency import Callback
 from redisson_dq._shared_options import with_options_of
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.runtime import Runtime
@@ -165,6 +165,8 @@ class LeaseCalls(Generic[T]):
         for each in chosen:
             if not isinstance(each, Delivery):
                 raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {each!r}")
+            if not is_of(each, self._runtime.connections):
+                raise ArgumentError(f"queue {side.name!r}: {each!r} belongs to another client: end it by its own calls")
         return [lease_of(each) for each in chosen]
 
     def _run_all(
