@@ -1,5 +1,6 @@
 -- Remembers a time that every client looks at.
 -- KEYS: alarm
+-- INCLUDE: whole
 --
 --   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms
 --
@@ -11,4 +12,9 @@ local function known_alarm(now_ms)
   local alarm = redis.pcall('HMGET', keys.alarm, 'at', 'known')
   local at, known = tonumber(alarm[1]), tonumber(alarm[2])
   return at and known and at > now_ms and known > now_ms and at or nil
+end
+
+-- Notes the time. For a second all clients are taken to know of it.
+local function note_alarm(at, now_ms)
+  redis.pcall('HSET', keys.alarm, 'at', whole(at), 'known', whole(now_ms + SECOND))
 end

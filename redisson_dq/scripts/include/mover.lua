@@ -38,7 +38,7 @@ end
 local function know_alarm(now_ms)
   local at = tonumber(redis.pcall('HGET', keys.alarm, 'at'))
   if at and at > now_ms then
-    redis.pcall('HSET', keys.alarm, 'known', whole(now_ms + SECOND))
+    note_alarm(at, now_ms)
   end
 end
 

@@ -18,8 +18,8 @@ local function wake(deadline, now_ms)
   if tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == deadline then
     announce(keys.channel, whole(deadline))
     redis.pcall('PUBLISH', keys.channel, LOOK_AGAIN)
-    -- A client that comes later may not have been told. So that is said for a second.
-    redis.pcall('HSET', keys.alarm, 'at', whole(deadline), 'known', whole(now_ms + SECOND))
+    -- For a second only, as a client that comes later may not have been told.
+    note_alarm(deadline, now_ms)
     redis.pcall('PEXPIRE', keys.alarm, math.max(1, deadline - now_ms))
   end
 end
