@@ -194,6 +194,46 @@ def test_many_stops_at_a_time_and_stops_of_what_does_not_run(
     at_rest(admin)
 
 
+def test_many_starts_at_a_time_and_a_start_while_it_stops(
+    worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor
+) -> None:
+    ledger, gate, begins = Ledger(), Gate(), []
+
+    @worker.per_worker
+    def pool() -> Iterator[str]:
+        begins.append("begin")
+        time.sleep(0.2)
+        yield "pool"
+
+    def handle(value: str, event: Any, pool: str) -> None:
+        ledger.note(value)
+        if value == "slow":
+            gate.wait()
+
+    worker.handler("orders")(handle)
+    for starting in [threads.submit(worker.start) for _ in range(4)]:
+        starting.result(PATIENCE)
+    assert begins == ["begin"]
+    queue.add("slow")
+    eventually(lambda: gate.inside)
+    stopping = threads.submit(worker.stop, PATIENCE)
+    eventually(lambda: not worker.is_consuming)
+    starting = threads.submit(worker.start)
+    queue.add("after")
+    gate.open()
+    stopping.result(PATIENCE)
+    starting.result(PATIENCE)
+    assert ledger.some(2) == ["slow", "after"]
+    assert begins == ["begin"] * 2
+    # A stop waits for a start that is under way.
+    worker.stop()
+    starting = threads.submit(worker.start)
+    eventually(lambda: len(begins) == 3)
+    worker.stop()
+    starting.result(PATIENCE)
+    assert not worker.is_running
+
+
 def test_under_load_from_code(flavour: Flavour, worker: Any, queue: Any, admin: Any) -> None:
     """Stopped and started again at random moments: each value is handled once, and none counted twice."""
     count = 300

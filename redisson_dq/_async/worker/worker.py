@@ -116,8 +116,9 @@ class Worker(Declarations):
         self._side: AsyncSide | None = None
         self._changed = AsyncSwitch()
         self._asked_to_stop = 0
-        self._stops = False
-        self._has_stopped = AsyncSwitch()
+        # Whether somebody starts or stops it just now. Who comes meanwhile waits.
+        self._changes = False
+        self._settled = AsyncSwitch()
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
@@ -142,13 +143,19 @@ class Worker(Declarations):
         return 0 if crew is None else crew.running
 
     async def start(self) -> None:
-        """Begins to receive, and returns. May be called twice.
+        """Begins to receive, and returns. May be called twice. While the worker stops, it waits for the end of that.
 
         Raises ArgumentError for a dependency that nobody declared, and what a dependency of the worker raises. A Redis
         that is away raises nothing: the worker waits for it.
         """
-        if self._crew is not None:
+        if not await self._takes_over(starts=True):
             return
+        try:
+            await self._start()
+        finally:
+            self._settle()
+
+    async def _start(self) -> None:
         self._check_needs()
         self._side = AsyncSide()
         self._layers_found.clear()
@@ -175,7 +182,7 @@ class Worker(Declarations):
         try:
             self._crew.employ(self._handlers)
         except BaseException:
-            await async_finish(self._stopped(self._crew, 0.0, self._asked_to_stop))
+            await async_finish(self._end(self._crew, 0.0, self._asked_to_stop))
             raise
 
     async def stop(self, grace: Delay | None = None) -> None:
@@ -279,25 +286,41 @@ class Worker(Declarations):
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
-        with self._mutex:
-            crew = self._crew
-            first, self._stops = not self._stops, True
-        if crew is None:
-            self._stops = False
-        elif first:
-            self._has_stopped.off()
-            await async_finish(self._stopped(crew, seconds, asked))
-        else:
-            await self._has_stopped.wait(None)
+        if await self._takes_over(starts=False):
+            await async_finish(self._stopped(seconds, asked))
 
-    async def _stopped(self, crew: Crew, grace: float, asked: int) -> None:
+    async def _stopped(self, grace: float, asked: int) -> None:
+        try:
+            if self._crew is not None:
+                await self._end(self._crew, grace, asked)
+        finally:
+            self._settle()
+
+    async def _end(self, crew: Crew, grace: float, asked: int) -> None:
         try:
             await crew.aclose(grace, lambda: self._asked_to_stop > asked, self._changed)
             await self._end_resources()
         finally:
             self._crew = None
-            self._stops = False
-            self._has_stopped.on()
+
+    async def _takes_over(self, *, starts: bool) -> bool:
+        """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.
+
+        The caller does that, and calls :meth:`_settle`.
+        """
+        while True:
+            with self._mutex:
+                if not self._changes:
+                    self._changes = starts is (self._crew is None)
+                    if self._changes:
+                        self._settled.off()
+                    return self._changes
+            await self._settled.wait(None)
+
+    def _settle(self) -> None:
+        with self._mutex:
+            self._changes = False
+        self._settled.on()
 
     async def _end_resources(self) -> None:
         resources, self._resources = self._resources, None
