@@ -66,6 +66,7 @@ def _is_worker(found: object) -> bool:
 def _guarded(what: str, call: Callable[[], Any]) -> Any:
     try:
         return call()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # A module that ends the program would end this one, with a code that says something else.
         traceback.print_exc()
         raise LoadError(f"{what}: {type(error).__name__}: {error}") from error

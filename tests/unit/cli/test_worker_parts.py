@@ -124,6 +124,7 @@ class TestLoading:
         monkeypatch.syspath_prepend(str(tmp_path))
         (tmp_path / "load_shop.py").write_text(_PROGRAM)
         (tmp_path / "load_broken.py").write_text("1 / 0")
+        (tmp_path / "load_exits.py").write_text("raise SystemExit(0)")
 
     @pytest.mark.parametrize(
         ("name", "kind"),
@@ -150,6 +151,7 @@ class TestLoading:
             ("load_shop:without_handlers", "has no handlers"),
             ("load_shop:fails", "cannot be called: KeyError"),
             ("load_broken", "cannot be imported: ZeroDivisionError"),
+            ("load_exits", "cannot be imported: SystemExit: 0"),
             ("load_nowhere:worker", "cannot be imported: ModuleNotFoundError"),
             (":worker", "names no worker"),
             ("", "names no worker"),
