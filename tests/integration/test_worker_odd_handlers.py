@@ -12,9 +12,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
+import attrs
 import pytest
 
+from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java import java_class
 from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, Succeeded, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
@@ -151,6 +154,32 @@ def test_a_hook_or_a_backoff_that_wants_to_end_the_program_ends_nothing(worker: 
         queue.add("b")
         log.until(Retried, 2)
     assert whereabouts(admin).waiting.total() == 2
+
+
+_leaving: list[int] = []
+
+
+@java_class("com.acme.Leaving")
+@attrs.define
+class Leaving:
+    id: int
+
+    def __attrs_post_init__(self) -> None:
+        if self.id in _leaving:
+            _leaving.remove(self.id)
+            raise SystemExit(3)
+
+
+def test_a_class_that_wants_to_end_the_program_ends_no_receiving(flavour: Flavour, client: Any, admin: Any) -> None:
+    worker, ledger, codec = flavour.worker(client, visibility_timeout=0.5), Ledger(), Kryo5Codec()
+    worker.queue("orders", codec=codec)
+    worker.handler("orders", Leaving)(ledger.handle)
+    client.blocking_queue("orders", codec=codec).add_all([Leaving(1), Leaving(2)])
+    _leaving.append(1)
+    with running(worker):
+        assert {ledger.next().id, ledger.next().id} == {1, 2}
+        at_rest(admin)
+    assert not _leaving
 
 
 async def cancels_another() -> None:

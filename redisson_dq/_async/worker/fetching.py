@@ -154,8 +154,9 @@ class Fetcher:
                 logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
             self._is_refused = True
             await self._changed.wait(_PAUSE)
-        except Exception:
-            # A defect. What it had received comes again at its deadline.
+        except (Exception, SystemExit):
+            # A defect, or a class of the user's that wants to end the program when it is made. What it had received
+            # comes again at its deadline.
             logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
             self._is_refused = True
             await self._changed.wait(_PAUSE)
