@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -15,7 +15,7 @@ from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "check_queue_name", "declared", "is_async", "positive"]
+__all__ = ["Handler", "Shape", "check_limits", "check_queue_name", "declared", "is_async", "positive"]
 
 
 @attrs.frozen
@@ -175,6 +175,28 @@ def _check_class(type: object, what: str) -> None:
     except TypeError as error:
         # A TypedDict, or a protocol.
         raise ArgumentError(f"{what}: no value can be told by the class {type.__qualname__}: {error}") from error
+
+
+def check_limits(made: Handler, others: Iterable[Handler]) -> None:
+    """Raises ArgumentError for a handler that would share rate and slots with another one of its queue by mistake.
+
+    Processes know a handler by the name of its function. Two lambdas have the same one, and two objects of a class.
+    """
+    limits = made.admission
+    for other in others:
+        if (
+            other.queue != made.queue
+            or limits is None
+            or other.admission is None
+            or limits.name != other.admission.name
+        ):
+            continue
+        is_same = made.function == other.function and limits.words == other.admission.words
+        if not is_same and limits.has_limit and other.admission.has_limit:
+            raise ArgumentError(
+                f"handler {made.name!r} of queue {made.queue!r}: another one is called {limits.name!r} too, and "
+                "handlers of one name share rate= and limit=: give each function a name of its own (__qualname__)"
+            )
 
 
 def check_queue_name(queue: object) -> None:

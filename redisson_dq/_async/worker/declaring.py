@@ -18,7 +18,7 @@ from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, check_queue_name, declared, is_async
+from redisson_dq.working.handlers import Handler, Shape, check_limits, check_queue_name, declared, is_async
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -253,6 +253,7 @@ class Declarations:
             async_check_callable(made.on_failed, f"on_failed of handler {made.name!r}")
             check_no_yield(made.on_failed, f"on_failed of handler {made.name!r}")
         with self._mutex:
+            check_limits(made, self._handlers)
             self._handlers = [*self._handlers, made]
         self._handlers_changed()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from redisson_dq import worker
 from redisson_dq.aio import worker as aio_worker
+from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import declared
+from redisson_dq.working.limits import Limit, Rate
 
 OPTIONS = [each for each in inspect.signature(declared).parameters.values() if each.kind is each.KEYWORD_ONLY]
 
@@ -29,3 +32,35 @@ def test_an_option_that_there_is_not_is_refused(options: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(options))):
         made.handler("orders", **options)(print)
     assert made.handlers == []
+
+
+class Sender:
+    def __call__(self, value: Any) -> None: ...
+
+    def send(self, value: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda value: None, lambda value: value),
+        (functools.partial(print, 1), functools.partial(print, 2)),
+        (Sender(), Sender()),
+        (Sender().send, Sender().send),
+    ],
+    ids=["lambda", "partial", "object", "method"],
+)
+def test_two_functions_of_one_name_share_no_limit_by_mistake(first: Any, second: Any) -> None:
+    made = worker.Worker.connect("redis://localhost:6379/0")
+    made.add_handler(first, "orders", int, rate=Rate(1))
+    for options in ({"rate": Rate(1)}, {"limit": Limit(1)}):
+        with pytest.raises(ArgumentError, match="a name of its own"):
+            made.add_handler(second, "orders", str, **options)
+    with pytest.raises(ArgumentError, match="a name of its own"):
+        made.add_handler(first, "orders", str, rate=Rate(2))
+    # One function with one rate is meant to share it. Other queues, and what has no limit, are apart anyway.
+    made.add_handler(first, "orders", str, rate=Rate(1))
+    made.add_handler(second, "others", str, rate=Rate(1))
+    made.add_handler(second, "orders", bytes, key=len)
+    made.remove_handler(first)
+    made.add_handler(second, "orders", str, rate=Rate(2))
