@@ -401,18 +401,62 @@ def test_no_call_of_a_pass_reads_all_of_a_long_list(admin: Any) -> None:
     assert 1 <= mover.move().moved < 2000
 
 
-def test_large_values_make_smaller_slices(admin: Any) -> None:
-    mover, draw = Mover(admin, in_haste=False), random.Random(14)
-    members = [wrap(Envelope.CURRENT, draw.randbytes(8), b"%05d" % n + b"x" * 20_000) for n in range(2000)]
-    for first in range(0, 2000, 500):
-        part = members[first : first + 500]
-        admin.zadd(KEYS.timeout, {member: PAST + draw.randrange(99) for member in part})
-        admin.rpush(KEYS.envelopes, *part)
+def large_values(queue: Queue, count: int, few_small: int) -> list[bytes]:
+    """Puts in values of 20 KB, and some small ones: due first, and at both ends of the list. Gives the large ones."""
+    large = [wrap(Envelope.CURRENT, queue.draw.randbytes(8), b"%05d" % n + b"x" * 20_000) for n in range(count)]
+    small = [wrap(Envelope.CURRENT, queue.draw.randbytes(8), b"%d" % n) for n in range(few_small)]
+    with queue.admin.pipeline(transaction=False) as pipeline:
+        for member in (*small[: few_small // 2], *large, *small[few_small // 2 :]):
+            pipeline.zadd(KEYS.timeout, {member: PAST + (queue.draw.randrange(99) if len(member) > 20_000 else -1)})
+            pipeline.rpush(KEYS.envelopes, member)
+        pipeline.execute()
+    return large
+
+
+@pytest.mark.parametrize("few_small", [0, 60])
+def test_large_values_make_smaller_slices(admin: Any, few_small: int) -> None:
+    queue, mover = Queue(admin, 14), Mover(admin, in_haste=False)
+    large_values(queue, 2000, few_small)
     mover.hints.answered(b"lost")
     while mover.hints.words()[0] != b"deliver":
         assert mover.move().moved == 0
     assert mover.steps.count(b"keys") >= 2
     assert len(mover.steps) - mover.steps.count(b"keys") >= 2
+
+
+@pytest.mark.parametrize("slowness", [1.0, 32.0])
+@pytest.mark.parametrize("few_small", [0, 60])
+@pytest.mark.parametrize("order", ["offers", "random", "lean"])
+def test_a_call_moves_a_million_bytes_at_most(admin: Any, order: str, few_small: int, slowness: float) -> None:
+    queue, mover = Queue(admin, 17), Mover(admin, in_haste=False, slowness=slowness)
+    large = large_values(queue, 120, few_small)
+    if order == "offers":
+        admin.zadd(KEYS.timeout, {member: PAST + number for number, member in enumerate(large)})
+    elif order == "lean":
+        members = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
+        admin.delete(KEYS.timeout, KEYS.envelopes)
+        lean = {wrap(Envelope.CURRENT, unwrap(m)[0] + b"\0", unwrap(m)[1]): due_ms for m, due_ms in members}
+        admin.zadd(KEYS.timeout, lean)
+    due = queue.due()
+    most = max(1_000_000 / slowness, max(map(len, due)))
+    while due:
+        moved = mover.move().moved
+        assert sum(map(len, due[:moved])) <= most
+        due = due[moved:]
+    at_once = most // max(map(len, large))
+    assert len(mover.steps) < 1.5 * 120 / at_once + 60, "each call moves about as much as it may"
+    assert admin.llen(KEYS.ready) == 120 + few_small
+    assert not admin.exists(KEYS.envelopes, KEYS.timeout)
+
+
+def test_what_stands_behind_large_values_is_taken_out_of_the_list_too(admin: Any) -> None:
+    """The call reads the front of the list, and not as far as to the first entry that is due."""
+    queue, mover = Queue(admin, 18), Mover(admin, in_haste=False)
+    large = [wrap(Envelope.CURRENT, queue.draw.randbytes(8), b"x" * 50_000) for _ in range(60)]
+    small = [wrap(Envelope.CURRENT, queue.draw.randbytes(8), b"%d" % n) for n in range(60)]
+    admin.zadd(KEYS.timeout, dict.fromkeys(large, FAR) | dict.fromkeys(small, PAST))
+    admin.rpush(KEYS.envelopes, *large[:55], *small, *large[55:])
+    queue.drained(mover, 10)
 
 
 def test_a_long_call_is_no_silence_of_the_mover(admin: Any) -> None:

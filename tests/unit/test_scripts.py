@@ -190,7 +190,7 @@ LARGEST = {
     "offer_all": 11_500,
     "admit": 41_500,
     "lease_due": 38_000,
-    "transfer": 46_500,
+    "transfer": 49_000,
     "give_back": 26_500,
     "take_due": 26_500,
     "offer_item": 23_500,

@@ -2,6 +2,26 @@
 -- KEYS: ready, timeout, envelopes, quarantine, records, expired, leases
 -- INCLUDE: envelope, budget, places, close_up, records, remember, parts, expire_late, lapse, unlearn
 
+-- A call moves so many bytes at most, and one entry at least. A byte is copied some five times on its way.
+local MOST_BYTES = 1000000
+
+-- So many of what is due, in due order, or fewer where they are large.
+local function first_due(count)
+  local due, bytes, some = {}, 0, math.min(READ, FIRST_READ)
+  while #due < count do
+    local found = redis.call('ZRANGE', keys.timeout, #due, math.min(#due + some, count) - 1)
+    for _, member in ipairs(found) do
+      bytes = bytes + #member
+      if #due > 0 and bytes > MOST_BYTES / slowness then
+        return due
+      end
+      due[#due + 1] = member
+    end
+    some = select(2, next_read(found))
+  end
+  return due
+end
+
 -- What is due of so much, in due order, as much of it as one call may move.
 local function due_now(pending, most, hints, now_us)
   local count = math.min(most, pending)
@@ -10,7 +30,7 @@ local function due_now(pending, most, hints, now_us)
   elseif count > 100 then
     count = affordable(count, redis.call('ZRANGE', keys.timeout, 0, 0)[1], now_us, short_budget)
   end
-  return count > 0 and redis.call('ZRANGE', keys.timeout, 0, count - 1) or {}
+  return first_due(count)
 end
 
 local DELIVERING = {'RPUSH', 'ZREMRANGEBYRANK', 'ZSCORE'}

@@ -27,6 +27,13 @@ local PASSED_US, PLAIN_US, SPECIAL_US = 0.025, 3, 12
 local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
 -- A call of a pass takes so many us, and reads so many entries at once. A pass is for so many.
 local SLICE_US, READ, WANTED = 12000, 500, 100000
+-- The first read is of so many, as values may be large. A byte takes so many us each time it is read.
+local FIRST_READ, READ_BYTES, BYTE_US = 25, 250000, 0.002
+-- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
+-- each. What a byte takes that is moved.
+local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
+-- What reading one end of the list may take, as some may be large there, in us.
+local ENDS_US = 2000
 -- How many entries before the place of a hint are read when its entry is not there.
 local WIDE = 256
 
@@ -79,43 +86,50 @@ local function hinted_place(member, hint, hints)
   return nil
 end
 
--- Moves what is wanted and stands in this part of the list to `at`, with its place. Gives how many these were.
-local function noted(at, wanted, first, last)
-  local found = 0
-  for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, last)) do
-    if wanted[member] then
-      at[member], wanted[member] = first + i - 1, nil
-      found = found + 1
-    end
+-- The bytes that were read, and how many entries the next read is for.
+local function next_read(found)
+  local bytes = 1
+  for _, member in ipairs(found) do
+    bytes = bytes + #member
   end
-  return found
+  return bytes, math.max(1, math.min(READ, math.floor(READ_BYTES * #found / bytes)))
 end
 
--- The places of those members that stand at the front of the list or at its end, by member.
+-- Moves what is wanted and stands in this part of the list to `at`, with its place. Stops at a time, or when reading takes
+-- longer than so many us. Gives how many are left, and whether all of the part was read.
+local function noted(at, wanted, left, first, last, until_us, spare_us)
+  local count = math.min(READ, FIRST_READ)
+  while left > 0 and first <= last do
+    if spare_us < 0 or server_time() > until_us then
+      return left, false
+    end
+    local found, bytes = redis.call('LRANGE', keys.envelopes, first, math.min(last, first + count - 1)), nil
+    for i, member in ipairs(found) do
+      if wanted[member] then
+        at[member], wanted[member] = first + i - 1, nil
+        left = left - 1
+      end
+    end
+    first = first + count
+    bytes, count = next_read(found)
+    spare_us = spare_us - bytes * BYTE_US
+  end
+  return left, true
+end
+
+-- The places of those members that stand at the front of the list or at its end, by member. Gives what is left to find,
+-- how many these are, and whether they stand nowhere as all of the list was read.
 local function at_the_ends(members, size)
-  local wanted, at, left = {}, {}, #members
+  local wanted, at, left, complete = {}, {}, #members, size <= 2 * #members
   for _, member in ipairs(members) do
     wanted[member] = true
   end
   for _, first in ipairs({0, math.max(#members, size - #members)}) do
-    if left > 0 then
-      left = left - noted(at, wanted, first, first + #members - 1)
-    end
+    local all_read
+    left, all_read = noted(at, wanted, left, first, math.min(size, first + #members) - 1, math.huge, ENDS_US / slowness)
+    complete = complete and all_read
   end
-  return at, wanted, left
-end
-
--- Looks for them in the whole list. Whether there was the time for that.
-local function scanned(at, wanted, left, size, until_us)
-  for first = 0, size - 1, READ do
-    if left == 0 then
-      break
-    elseif server_time() > until_us then
-      return false
-    end
-    left = left - noted(at, wanted, first, first + READ - 1)
-  end
-  return true
+  return at, wanted, left, complete
 end
 
 -- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
@@ -127,19 +141,18 @@ local function placed(members, pending, hints, now_us, each_us)
   local at, complete, sample, spent_us = {}, false, nil, 2 * #members
   if not hints then
     local wanted, left
-    at, wanted, left = at_the_ends(members, size)
+    at, wanted, left, complete = at_the_ends(members, size)
     local cost, way = cost_of_erasing(left, size, false)
-    if left == 0 or size <= 2 * #members then
+    if left == 0 then
       complete = true
-    elseif way == 'scan' and cost < short_budget(size) then
-      complete = scanned(at, wanted, left, size, now_us + most_us)
+    elseif not complete and way == 'scan' and cost < short_budget(size) then
+      left, complete = noted(at, wanted, left, 0, size - 1, now_us + most_us, most_us)
       spent_us = 0.27 * size
     end
     cost, way = cost_of_erasing(left, size, true)
     sample = not complete and way == 'search' and pending < MANY_DUE + size / 100 and {count = left}
   end
-  -- The longer the list, the longer the way to a place in it.
-  local find_us, mark_us = 4 + size / 150000, 2 + size / 150000
+  local node_us = WALKED_US * math.min(LARGEST, next_read(members) / #members)
   local began_us = server_time()
   local places, others = {}, {}
   for i, member in ipairs(members) do
@@ -149,12 +162,14 @@ local function placed(members, pending, hints, now_us, each_us)
     elseif not place and sample and offered(member, now_us) then
       if not sample.places then
         sample = sample_of(sample.count, size, now_us)
-        spent_us = spent_us + #sample.places * mark_us
+        spent_us = spent_us + #sample.places * (2 + node_us * size / 4)
       end
       place = place_of(member, sample, now_us)
       spent_us = spent_us + 8
     end
-    spent_us = spent_us + find_us + mark_us + each_us
+    -- The way to a place goes from the nearer end, to find the entry and to mark it.
+    local way_us = place and math.min(place, size - place) * node_us or 0
+    spent_us = spent_us + 6 + 2 * way_us + each_us + #member * MOVED_BYTE_US
     if place then
       places[#places + 1] = place
     elseif not complete then
@@ -181,25 +196,25 @@ local function placed(members, pending, hints, now_us, each_us)
   return #members, places, others, false
 end
 
--- How many reads there is time for, when each entry takes so long, and its bytes as well.
-local function reads_in_time(each_us, member)
-  return math.max(1, math.floor(SLICE_US / slowness / READ / (each_us + #(member or '') / 2000)))
+-- Whether a call of a pass has done enough, by what that takes or by the clock.
+local function is_slice_over(spent_us, now_us)
+  return spent_us > SLICE_US / slowness or server_time() > now_us + SLICE_US
 end
 
 -- The keys of what is due, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
 -- for.
 local function keys_from(rank, pending, now_us)
   local packed, total = {}, math.min(pending, WANTED)
-  for reads = 1, reads_in_time(KEY_US, redis.call('ZRANGE', keys.timeout, rank, rank)[1]) do
-    if rank >= total or reads > 1 and server_time() > now_us + SLICE_US then
-      break
-    end
-    local last = math.min(rank + READ, total) - 1
-    for _, member in ipairs(redis.call('ZRANGE', keys.timeout, rank, last)) do
+  local count, spent_us, bytes = math.min(READ, FIRST_READ), 0, nil
+  repeat
+    local found = redis.call('ZRANGE', keys.timeout, rank, math.min(rank + count, total) - 1)
+    for _, member in ipairs(found) do
       packed[#packed + 1] = key_of(member)
     end
-    rank = last + 1
-  end
+    rank = rank + #found
+    bytes, count = next_read(found)
+    spent_us = spent_us + #found * KEY_US + bytes * BYTE_US
+  until rank >= total or is_slice_over(spent_us, now_us)
   return {'keys', table.concat(packed), total}
 end
 
@@ -214,13 +229,12 @@ local function slice(before, named, now_us)
   local size = redis.call('LLEN', keys.envelopes)
   local first = math.min(before or size, size)
   local each_us = #named > 0 and NAMED_US or LISTED_US
-  for reads = 1, reads_in_time(each_us, redis.call('LINDEX', keys.envelopes, -1)) do
-    if first == 0 or reads > 1 and server_time() > now_us + SLICE_US then
-      break
-    end
+  local count, spent_us, bytes = math.min(READ, FIRST_READ), 0, nil
+  while first > 0 do
     local last, found = first - 1, {}
-    first = math.max(0, first - READ)
-    for i, member in ipairs(redis.call('LRANGE', keys.envelopes, first, last)) do
+    first = math.max(0, first - count)
+    local members = redis.call('LRANGE', keys.envelopes, first, last)
+    for i, member in ipairs(members) do
       local key = key_of(member)
       if #named == 0 then
         found[i] = key
@@ -229,6 +243,11 @@ local function slice(before, named, now_us)
       end
     end
     table.insert(parts, 1, table.concat(found))
+    bytes, count = next_read(members)
+    spent_us = spent_us + #members * each_us + bytes * BYTE_US
+    if is_slice_over(spent_us, now_us) then
+      break
+    end
   end
   return {string.format('%.0f', first), table.concat(parts)}
 end
