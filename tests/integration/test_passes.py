@@ -112,6 +112,17 @@ def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
     assert 2 * calls[1.0] < calls[8.0] < calls[32.0]
 
 
+def test_on_the_slowest_server_a_call_moves_enough_for_its_way_along_the_list(admin: Any) -> None:
+    queue, mover = Queue(admin, 19), Mover(admin, in_haste=False, slowness=32.0)
+    for _ in range(12):
+        queue.offer(10_000, 1.0)
+    mover.move()
+    while mover.hints.words()[0] != b"deliver":
+        mover.move()
+    # 16 are the least.
+    assert max(mover.move().moved for _ in range(9)) > 32
+
+
 def test_few_are_left_to_lrem_without_a_pass(admin: Any) -> None:
     queue, mover = Queue(admin, 2), Mover(admin)
     queue.offer(300, 1.0, lambda: FAR)

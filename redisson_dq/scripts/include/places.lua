@@ -136,8 +136,9 @@ end
 -- whether a pass has to find the next. pending: how many are due.
 local function placed(members, pending, hints, now_us, each_us)
   local size = redis.call('LLEN', keys.envelopes)
-  -- However long the list, some time is left for moving entries.
-  local most_us = math.max(short_budget(size) - PASSED_US * size, short_budget(size) / 4)
+  -- However long the list, some time is left for moving entries. A call goes along the list once, however little it
+  -- moves. So it moves for at least a quarter of that time on a slow server too.
+  local most_us = math.max(short_budget(size) - PASSED_US * size, short_budget(size) / 4, PASSED_US * size / 4)
   local at, complete, sample, spent_us = {}, false, nil, 2 * #members
   if not hints then
     local wanted, left
