@@ -20,7 +20,7 @@ __all__ = [
     "span_ms",
     "span_us",
 ]
-__all__ += ["timeout_seconds", "to_ms"]
+__all__ += ["timeout_seconds", "to_ms", "up_to_us"]
 
 #: Seconds, or a timedelta.
 Delay = Union[int, float, timedelta]
@@ -51,7 +51,8 @@ def _up_to_ms(seconds: float) -> int:
     return math.ceil(seconds * 1000 - 1e-6)
 
 
-def _up_to_us(seconds: float) -> int:
+def up_to_us(seconds: float) -> int:
+    """Whole microseconds, rounded up. Anything below a nanosecond is float noise."""
     return math.ceil(seconds * 1_000_000 - 1e-3)
 
 
@@ -63,12 +64,12 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
     """
     # The common case comes first: every offer pays for it.
     if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
-        return str(_up_to_us(delay))  # type: ignore[arg-type]
+        return str(up_to_us(delay))  # type: ignore[arg-type]
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
         return f"@{max(0, to_ms(at, queue, 'at='))}"
-    return str(_up_to_us(_delay_seconds(queue, delay)))
+    return str(up_to_us(_delay_seconds(queue, delay)))
 
 
 def delays_in_seconds(queue: str, delays: Sequence[Delay]) -> Sequence[float]:
@@ -96,7 +97,7 @@ def span_ms(span: Delay, queue: str, what: str) -> int:
 
 def span_us(span: Delay, queue: str, what: str) -> int:
     """The same in whole microseconds, for what is added to the server's time. Only the sum is rounded to ms then."""
-    return _up_to_us(seconds_of(span, f"queue {queue!r}: {what}"))
+    return up_to_us(seconds_of(span, f"queue {queue!r}: {what}"))
 
 
 def to_ms(moment: object, queue: str, what: str) -> int:

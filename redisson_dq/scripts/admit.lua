@@ -2,7 +2,7 @@
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many ms
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
 -- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
@@ -46,7 +46,7 @@ end
 local seen = {}
 for i = at, #ARGV, 5 do
   seen[ARGV[i]] = {
-    key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_ms = ARGV[i + 4],
+    key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_us = ARGV[i + 4],
   }
 end
 
@@ -181,7 +181,7 @@ local function admit(value, digest, asked)
     redis.call('ZADD', keys.leases, deadline, id)
   end
   if asked.unique ~= '' then
-    redis.call('HSET', keys.turns, 'u' .. id, asked.unique .. asked.unique_ms)
+    redis.call('HSET', keys.turns, 'u' .. id, asked.unique .. asked.unique_us)
   end
 end
 

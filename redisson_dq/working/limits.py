@@ -6,7 +6,6 @@ All of it holds over all processes, on the server's clock. Here are the definiti
 from __future__ import annotations
 
 import hashlib
-import math
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._texts import described
-from redisson_dq._times import Delay, seconds_of
+from redisson_dq._times import Delay, seconds_of, up_to_us
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.calls import LimitWords, Seen
 
@@ -142,7 +141,7 @@ class Admission:
             key=key,
             limit=number if self.has_limit else 0,
             unique=unique,
-            unique_ms=math.ceil((self.unique_for or 0) * 1000),
+            unique_us=up_to_us(self.unique_for or 0),
         )
 
     def fault_of(self, value: Any, data: bytes) -> BadKey | None:

@@ -138,7 +138,7 @@ end
 local function note_handled(id, now_us, now_ms)
   local text = redis.call('HGET', keys.turns, 'u' .. id)
   if text then
-    local until_ms = due_of(string.sub(text, 17) * 1000, now_us)
+    local until_ms = due_of(string.sub(text, 17), now_us)
     redis.call('ZADD', keys.handled, string.format('%.0f', until_ms), string.sub(text, 1, 16))
     keep_alive(until_ms, now_ms, {keys.handled})
     redis.call('HDEL', keys.turns, 'u' .. id)

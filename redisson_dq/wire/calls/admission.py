@@ -42,7 +42,7 @@ class Seen:
     key: bytes = b""
     limit: int = 0
     unique: bytes = b""
-    unique_ms: int = 0
+    unique_us: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -83,7 +83,7 @@ def admit(
     for limit in limits:
         args += (limit.id, limit.slots, limit.tokens, limit.per_us, limit.size)
     for each in seen:
-        args += (each.digest, each.key, each.limit, each.unique, each.unique_ms)
+        args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
 
     def parsed(reply: list[Any]) -> Admitted:
         now_us, buried, rows, dropped, parked = reply
