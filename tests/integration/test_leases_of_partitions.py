@@ -132,6 +132,8 @@ def test_one_list_for_the_dead_letters_of_all_partitions(admin: Any, client: Any
     other.add("x")
     other.receive().reject()
     admin.lpush("orders-dead", StringCodec().encode("y"))
+    channels = [QueueKeys.of(each.name).channel for each in (*queue.partitions, other)]
+    eventually(lambda: all(count == 1 for _, count in admin.pubsub_numsub(*channels)))
     letters = queue.dead_letters()
     assert queue.redrive([letters[3], letters[1].id, "00ff", letters[-1]]).count == 2
     assert queue.redrive(limit=3) == Redriven(count=3, left=6, clients=1)
