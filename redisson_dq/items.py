@@ -110,7 +110,8 @@ class Redriven:
     """The result of a redrive: how many values were moved, and how many dead letters are left.
 
     ``clients`` is how many clients, including this one, move due items of the queue that now has the values. With 0,
-    possibly no client of this library or Redisson is listening. None means that Redis does not tell.
+    possibly no client of this library or Redisson is listening. None means that Redis does not tell, as on a cluster.
+    There a pipeline tells of the clients that listen at one node.
     """
 
     count: int

@@ -119,3 +119,16 @@ def test_dead_letters_of_another_slot(client: Any) -> None:
     assert delivery.reject(reason="no")
     assert [letter.value for letter in queue.dead_letters()] == ["a"]
     assert queue.purge_dead() == 1
+
+
+def test_how_many_clients_have_a_queue_open_is_not_told(client: Any) -> None:
+    """Each node knows its own subscribers alone, and would tell of none."""
+    for queue in (client.blocking_queue(NAME), client.blocking_queue("orders-apart", partitions=3)):
+        for number in range(3):
+            queue.add(f"v{number}")
+        for _ in range(3):
+            assert queue.receive(timeout=PATIENCE).reject()
+        done = queue.redrive()
+        assert (done.count, done.left, done.clients) == (3, 0, None)
+        for _ in range(3):
+            assert queue.receive(timeout=PATIENCE).ack()

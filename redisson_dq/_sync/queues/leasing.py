@@ -9,6 +9,8 @@ import logging
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
+import attrs
+
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.lease_calls import LeaseCalls
 from redisson_dq._sync.queues.leaser import Leaser
@@ -74,7 +76,8 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         """Makes dead letters ready again, where they begin anew: in this queue, or in another one.
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
-        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open.
+        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open. On a
+        cluster nobody can tell that.
 
         ``to`` is the other queue or its name, which is the name of one list. No list has the name of a queue in
         partitions, so ``to`` is one of its partitions there. On a cluster the other queue needs the same hash tag.
@@ -83,7 +86,9 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._run(self.requests.redrive(ids, limit, target_name(to, self.name)))
+        done = self._run(self.requests.redrive(ids, limit, target_name(to, self.name)))
+        # A node of a cluster knows its own subscribers alone.
+        return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
         """Removes dead letters for good, chosen as for :meth:`redrive`; gives how many.

@@ -113,7 +113,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         return Redriven(
             count=sum(each.count for each in done),
             left=left,
-            clients=min(clients) if len(clients) == len(done) else None,
+            clients=min(clients) if len(clients) == len(done) and not self._runtime.connections.is_cluster else None,
         )
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
