@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.worker import HandedBack, Lost, Succeeded
+from redisson_dq.worker import HandedBack, Lost, Received, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
@@ -232,6 +232,24 @@ def test_many_starts_at_a_time_and_a_start_while_it_stops(
     worker.stop()
     starting.result(PATIENCE)
     assert not worker.is_running
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_a_hook_stops_no_worker_that_would_wait_for_it(worker: Any, queue: Any, admin: Any) -> None:
+    raised: list[str] = []
+
+    @worker.on(Received, Succeeded)
+    def stop(happening: Any) -> None:
+        with pytest.raises(ArgumentError) as caught:
+            worker.stop()
+        raised.append(str(caught.value))
+
+    worker.handler("orders")(lambda value: None)
+    queue.add_all(["a", "b"])
+    with running(worker):
+        eventually(lambda: len(raised) == 4)
+    assert all("a hook calls request_stop()" in text for text in raised)
+    assert not whereabouts(admin).total
 
 
 def test_under_load_from_code(flavour: Flavour, worker: Any, queue: Any, admin: Any) -> None:

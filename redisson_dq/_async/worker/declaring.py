@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -65,6 +66,8 @@ class Declarations:
         self._layers_found: dict[Handler, tuple[Layer, ...]] = {}
         self._resources_declared: list[Layer] = []
         self._hooks: list[tuple[tuple[type[happenings.Happening], ...], Callable[[Any], object]]] = []
+        # The threads in which hooks run just now.
+        self._telling: set[int] = set()
 
     def queue(
         self,
@@ -305,13 +308,17 @@ class Declarations:
         return any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
 
     def _tell(self, happening: happenings.Happening) -> None:
+        here = threading.get_ident()
         for kinds, function in self._hooks:
             if isinstance(happening, kinds):
+                self._telling.add(here)
                 try:
                     function(happening)
                 except BaseException:
                     # One that wants to end the program would end a loop or a thread of the worker's.
                     logger.exception("worker: a hook failed at %r", happening)
+                finally:
+                    self._telling.discard(here)
 
 
 def _check_known(needs: Sequence[str], known: set[str], function: Callable[..., Any]) -> None:

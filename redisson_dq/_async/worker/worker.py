@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -189,8 +190,8 @@ class Worker(Declarations):
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         What has not returned by then is handed back, uncounted and ready at once. Nothing is lost. May be called twice;
-        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler, for which it
-        would wait.
+        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler and in a hook,
+        for which it would wait.
         """
         await self._stop(grace, self._asked_to_stop)
 
@@ -286,6 +287,8 @@ class Worker(Declarations):
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
+        if threading.get_ident() in self._telling:
+            raise ArgumentError("worker: stop() waits for those who call hooks, so a hook calls request_stop() instead")
         if await self._takes_over(starts=False):
             await async_finish(self._stopped(seconds, asked))
 
