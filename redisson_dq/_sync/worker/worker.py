@@ -23,6 +23,7 @@ from redisson_dq._sync.worker.event import current_event
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import positive
+from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder, order_of
 from redisson_dq.working.settings import QueueSettings
 
@@ -152,6 +153,11 @@ class Worker(Declarations):
         Raises ArgumentError for a dependency that nobody declared, and what a dependency of the worker raises. A Redis
         that is away raises nothing: the worker waits for it.
         """
+        if is_importing.get():
+            raise ArgumentError(
+                "worker: its module starts it when it is imported, so the import does not end: put that below "
+                'if __name__ == "__main__":'
+            )
         if not self._takes_over(starts=True):
             return
         try:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Union, cast
 
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.working.importing import is_importing
 
 __all__ = ["AnyWorker", "LoadError", "load"]
 
@@ -64,9 +65,12 @@ def _is_worker(found: object) -> bool:
 
 
 def _guarded(what: str, call: Callable[[], Any]) -> Any:
+    token = is_importing.set(True)
     try:
         return call()
     except (Exception, SystemExit) as error:
         # A module that ends the program would end this one, with a code that says something else.
         traceback.print_exc()
         raise LoadError(f"{what}: {type(error).__name__}: {error}") from error
+    finally:
+        is_importing.reset(token)

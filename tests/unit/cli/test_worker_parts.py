@@ -124,6 +124,8 @@ class TestLoading:
         monkeypatch.syspath_prepend(str(tmp_path))
         (tmp_path / "load_shop.py").write_text(_PROGRAM)
         (tmp_path / "load_broken.py").write_text("1 / 0")
+        (tmp_path / "load_runs.py").write_text(_PROGRAM + "\nworker.run()\n")
+        (tmp_path / "load_runs_a_loop.py").write_text(_PROGRAM + "\nimport asyncio\nasyncio.run(in_a_loop.run())\n")
         (tmp_path / "load_exits.py").write_text("raise SystemExit(0)")
 
     @pytest.mark.parametrize(
@@ -151,6 +153,8 @@ class TestLoading:
             ("load_shop:without_handlers", "has no handlers"),
             ("load_shop:fails", "cannot be called: KeyError"),
             ("load_broken", "cannot be imported: ZeroDivisionError"),
+            ("load_runs", "cannot be imported: ArgumentError: worker: its module starts it"),
+            ("load_runs_a_loop", "cannot be imported: ArgumentError: worker: its module starts it"),
             ("load_exits", "cannot be imported: SystemExit: 0"),
             ("load_nowhere:worker", "cannot be imported: ModuleNotFoundError"),
             (":worker", "names no worker"),
