@@ -81,6 +81,19 @@ def test_each_call_takes_several_scripts(flavour: Flavour, admin: Any, url: str,
     assert admin.llen(KEYS.envelopes) == (0 if kind == "lean" else len(kept))
 
 
+@pytest.mark.parametrize("kind", ["mirrored", "lean"])
+def test_large_values_make_smaller_parts(client: Any, admin: Any, kind: str) -> None:
+    """One script looks at some 3 MB at most, and not at 12,000 values whatever their size."""
+    delayed = client.delayed_queue("orders", transfer=False, lean=kind == "lean")
+    delayed.offer_all((f"{number}" + "x" * 20_000, 3600) for number in range(600))
+    calls_of(admin)
+    assert not delayed.contains("none")
+    assert calls_of(admin) >= 4
+    assert delayed.remove_if(lambda value: not value.startswith("599")) == 599
+    assert calls_of(admin) >= 8
+    assert delayed.read_all() == ["599" + "x" * 20_000]
+
+
 def test_the_first_of_equal_values_is_removed(flavour: Flavour, admin: Any, url: str) -> None:
     entries.java(url, "orders", MANY)
     with flavour.connect(url, codec=StringCodec()) as client:

@@ -17,7 +17,7 @@ local function first_due(count)
       end
       due[#due + 1] = member
     end
-    some = select(2, next_read(found))
+    some = select(2, next_read(found, READ))
   end
   return due
 end

@@ -1,6 +1,6 @@
 -- Finds out where due entries stand in the envelope list, of as many as one call has time for.
 -- KEYS: timeout, envelopes
--- INCLUDE: clock, budget, cost, search
+-- INCLUDE: clock, budget, cost, search, reads
 --
 -- The front and the end of the list are looked at first. A short list is scanned. Entries of ours are searched for. The
 -- entries that are left then have random ids, and stand anywhere in a long list. A pass finds these: it goes through
@@ -27,8 +27,6 @@ local PASSED_US, PLAIN_US, SPECIAL_US = 0.025, 3, 12
 local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
 -- A call of a pass takes so many us, and reads so many entries at once. A pass is for so many.
 local SLICE_US, READ, WANTED = 12000, 500, 100000
--- The first read is of so many, as values may be large. A byte takes so many us each time it is read.
-local FIRST_READ, READ_BYTES, BYTE_US = 25, 250000, 0.002
 -- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
 -- each. What a byte takes that is moved.
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
@@ -86,15 +84,6 @@ local function hinted_place(member, hint, hints)
   return nil
 end
 
--- The bytes that were read, and how many entries the next read is for.
-local function next_read(found)
-  local bytes = 1
-  for _, member in ipairs(found) do
-    bytes = bytes + #member
-  end
-  return bytes, math.max(1, math.min(READ, math.floor(READ_BYTES * #found / bytes)))
-end
-
 -- Moves what is wanted and stands in this part of the list to `at`, with its place. Stops at a time, or when reading takes
 -- longer than so many us. Gives how many are left, and whether all of the part was read.
 local function noted(at, wanted, left, first, last, until_us, spare_us)
@@ -111,7 +100,7 @@ local function noted(at, wanted, left, first, last, until_us, spare_us)
       end
     end
     first = first + count
-    bytes, count = next_read(found)
+    bytes, count = next_read(found, READ)
     spare_us = spare_us - bytes * BYTE_US
   end
   return left, true
@@ -153,7 +142,7 @@ local function placed(members, pending, hints, now_us, each_us)
     cost, way = cost_of_erasing(left, size, true)
     sample = not complete and way == 'search' and pending < MANY_DUE + size / 100 and {count = left}
   end
-  local node_us = WALKED_US * math.min(LARGEST, next_read(members) / #members)
+  local node_us = WALKED_US * math.min(LARGEST, next_read(members, READ) / #members)
   local began_us = server_time()
   local places, others = {}, {}
   for i, member in ipairs(members) do
@@ -213,7 +202,7 @@ local function keys_from(rank, pending, now_us)
       packed[#packed + 1] = key_of(member)
     end
     rank = rank + #found
-    bytes, count = next_read(found)
+    bytes, count = next_read(found, READ)
     spent_us = spent_us + #found * KEY_US + bytes * BYTE_US
   until rank >= total or is_slice_over(spent_us, now_us)
   return {'keys', table.concat(packed), total}
@@ -244,7 +233,7 @@ local function slice(before, named, now_us)
       end
     end
     table.insert(parts, 1, table.concat(found))
-    bytes, count = next_read(members)
+    bytes, count = next_read(members, READ)
     spent_us = spent_us + #members * each_us + bytes * BYTE_US
     if is_slice_over(spent_us, now_us) then
       break

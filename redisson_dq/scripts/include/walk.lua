@@ -1,6 +1,6 @@
 -- Walks what waits, in the order of offers. Where much waits, one call walks a part, and the next call goes on there.
 -- KEYS: timeout, envelopes, leases
--- INCLUDE: clock, held_now, some_alone
+-- INCLUDE: clock, held_now, some_alone, reads
 --
 -- Between two calls others offer, move and remove. So a call tells the next one which entries it met last. The next one
 -- goes on behind the latest of them that still stands. Whatever stands all the time is met.
@@ -89,7 +89,7 @@ end
 -- call, or '' if there is none.
 local function walk(text, visit)
   local cursor, whole = cursor_of(text), text == 'whole'
-  local us, until_us, over = 0, server_time() + 2 * PART_US, false
+  local us, until_us, over, count = 0, server_time() + 2 * PART_US, false, FIRST_READ
   while true do
     local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
     if cursor.alone and not some_alone(listed, size) then
@@ -101,7 +101,7 @@ local function walk(text, visit)
     local is_held = cursor.alone and held_now()
     local stayed, out = {}, 0
     while cursor.left > 0 and not over do
-      local page = entries(cursor.alone, cursor.at, cursor.at + math.min(READ_AT_ONCE, cursor.left) - 1)
+      local page = entries(cursor.alone, cursor.at, cursor.at + math.min(count, cursor.left) - 1)
       local met = 0
       for i, member in ipairs(page) do
         met = i
@@ -118,13 +118,15 @@ local function walk(text, visit)
         else
           stayed[#stayed + 1] = member
         end
-        us = us + MET_US
+        -- A visit looks at the bytes again.
+        us = us + MET_US + 2 * BYTE_US * #member
         over = not whole and us > PART_US
         if over then
           break
         end
       end
       cursor.at, cursor.left = cursor.at + met, #page == 0 and 0 or cursor.left - met
+      count = select(2, next_read(page, READ_AT_ONCE))
       over = over or not whole and server_time() > until_us
     end
     if over then
