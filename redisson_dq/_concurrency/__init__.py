@@ -26,8 +26,10 @@ from redisson_dq._concurrency.tasks import (
     Work,
     async_finish,
     async_finish_or_undo,
+    async_here,
     finish,
     finish_or_undo,
+    here,
 )
 from redisson_dq._concurrency.waiting import AsyncInbox, AsyncPromise, AsyncSwitch, Inbox, Promise, Switch
 
@@ -58,12 +60,14 @@ __all__ = [
     "async_finish",
     "async_finish_or_undo",
     "async_give_way",
+    "async_here",
     "async_sleep",
     "async_sleep_until",
     "call",
     "finish",
     "finish_or_undo",
     "give_way",
+    "here",
     "sleep",
     "sleep_until",
 ]

@@ -20,8 +20,10 @@ __all__ = [
     "Work",
     "async_finish",
     "async_finish_or_undo",
+    "async_here",
     "finish",
     "finish_or_undo",
+    "here",
 ]
 
 T = TypeVar("T")
@@ -227,3 +229,13 @@ def _nothing_to_ask() -> None:
 def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
     """Nothing cancels a thread."""
     return result
+
+
+def async_here() -> object:
+    """The task that calls."""
+    return asyncio.current_task()
+
+
+def here() -> object:
+    """The thread that calls."""
+    return threading.current_thread()

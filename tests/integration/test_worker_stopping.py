@@ -11,13 +11,15 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+import redisson_dq.aio.worker
+import redisson_dq.worker
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import HandedBack, Lost, Received, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
@@ -232,6 +234,50 @@ def test_many_starts_at_a_time_and_a_start_while_it_stops(
     worker.stop()
     starting.result(PATIENCE)
     assert not worker.is_running
+
+
+def test_a_function_per_worker_neither_starts_nor_stops_it(url: str, server: str) -> None:
+    """It would wait for itself."""
+    raised: list[str] = []
+
+    def in_a_thread() -> None:
+        worker = redisson_dq.worker.Worker(redisson_dq.connect(url))
+
+        @worker.per_worker
+        def pool() -> Iterator[str]:
+            for call in (worker.start, worker.stop):
+                with pytest.raises(ArgumentError) as caught:
+                    call()
+                raised.append(str(caught.value))
+            yield "pool"
+            with pytest.raises(ArgumentError) as caught:
+                worker.stop()
+            raised.append(str(caught.value))
+
+        worker.start()
+        worker.stop()
+
+    async def in_a_task() -> None:
+        worker = redisson_dq.aio.worker.Worker(redisson_dq.aio.connect(url))
+
+        @worker.per_worker
+        async def pool() -> AsyncIterator[str]:
+            for call in (worker.start, worker.stop):
+                with pytest.raises(ArgumentError) as caught:
+                    await call()
+                raised.append(str(caught.value))
+            yield "pool"
+            with pytest.raises(ArgumentError) as caught:
+                await worker.stop()
+            raised.append(str(caught.value))
+
+        await worker.start()
+        await worker.stop()
+
+    in_a_thread()
+    asyncio.run(in_a_task())
+    assert len(raised) == 6
+    assert all("per_worker" in message and "request_stop()" in message for message in raised)
 
 
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)

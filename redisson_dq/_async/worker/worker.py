@@ -13,7 +13,7 @@ from redisson_dq._async.worker.beside import QueueReport, report, return_leases
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
-from redisson_dq._concurrency import AsyncSwitch, async_finish
+from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
 from redisson_dq._concurrency.handler_pools import AsyncSide
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
@@ -118,8 +118,8 @@ class Worker(Declarations):
         self._side: AsyncSide | None = None
         self._changed = AsyncSwitch()
         self._asked_to_stop = 0
-        # Whether somebody starts or stops it just now. Who comes meanwhile waits.
-        self._changes = False
+        # Who starts or stops it just now. Others wait meanwhile.
+        self._changer: object = None
         self._settled = AsyncSwitch()
 
     # -- its life ----------------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ class Worker(Declarations):
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         What has not returned by then is handed back, uncounted and ready at once. Nothing is lost. May be called twice;
-        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler and in a hook,
-        for which it would wait.
+        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler, in a hook and
+        in a function per worker, for which it would wait.
         """
         await self._stop(grace, self._asked_to_stop)
 
@@ -299,6 +299,7 @@ class Worker(Declarations):
             await async_finish(self._stopped(seconds, asked))
 
     async def _stopped(self, grace: float, asked: int) -> None:
+        self._changer = async_here()
         try:
             if self._crew is not None:
                 await self._end(self._crew, grace, asked)
@@ -315,20 +316,25 @@ class Worker(Declarations):
     async def _takes_over(self, *, starts: bool) -> bool:
         """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.
 
-        The caller does that, and calls :meth:`_settle`.
+        The caller does that, and calls :meth:`_settle`. Raises ArgumentError in a function that is called for it.
         """
         while True:
             with self._mutex:
-                if not self._changes:
-                    self._changes = starts is (self._crew is None)
-                    if self._changes:
-                        self._settled.off()
-                    return self._changes
+                if self._changer is None:
+                    if starts is not (self._crew is None):
+                        return False
+                    self._changer = async_here()
+                    self._settled.off()
+                    return True
+                if self._changer is async_here():
+                    raise ArgumentError(
+                        "worker: start() and stop() wait for the functions per_worker, so these call request_stop()"
+                    )
             await self._settled.wait(None)
 
     def _settle(self) -> None:
         with self._mutex:
-            self._changes = False
+            self._changer = None
         self._settled.on()
 
     async def _end_resources(self) -> None:

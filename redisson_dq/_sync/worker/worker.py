@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from redisson_dq._concurrency import Switch, finish
+from redisson_dq._concurrency import Switch, finish, here
 from redisson_dq._concurrency.handler_pools import Side
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
@@ -121,8 +121,8 @@ class Worker(Declarations):
         self._side: Side | None = None
         self._changed = Switch()
         self._asked_to_stop = 0
-        # Whether somebody starts or stops it just now. Who comes meanwhile waits.
-        self._changes = False
+        # Who starts or stops it just now. Others wait meanwhile.
+        self._changer: object = None
         self._settled = Switch()
 
     # -- its life ----------------------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ class Worker(Declarations):
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         What has not returned by then is handed back, uncounted and ready at once. Nothing is lost. May be called twice;
-        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler and in a hook,
-        for which it would wait.
+        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler, in a hook and
+        in a function per worker, for which it would wait.
         """
         self._stop(grace, self._asked_to_stop)
 
@@ -302,6 +302,7 @@ class Worker(Declarations):
             finish(self._stopped(seconds, asked))
 
     def _stopped(self, grace: float, asked: int) -> None:
+        self._changer = here()
         try:
             if self._crew is not None:
                 self._end(self._crew, grace, asked)
@@ -318,20 +319,25 @@ class Worker(Declarations):
     def _takes_over(self, *, starts: bool) -> bool:
         """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.
 
-        The caller does that, and calls :meth:`_settle`.
+        The caller does that, and calls :meth:`_settle`. Raises ArgumentError in a function that is called for it.
         """
         while True:
             with self._mutex:
-                if not self._changes:
-                    self._changes = starts is (self._crew is None)
-                    if self._changes:
-                        self._settled.off()
-                    return self._changes
+                if self._changer is None:
+                    if starts is not (self._crew is None):
+                        return False
+                    self._changer = here()
+                    self._settled.off()
+                    return True
+                if self._changer is here():
+                    raise ArgumentError(
+                        "worker: start() and stop() wait for the functions per_worker, so these call request_stop()"
+                    )
             self._settled.wait(None)
 
     def _settle(self) -> None:
         with self._mutex:
-            self._changes = False
+            self._changer = None
         self._settled.on()
 
     def _end_resources(self) -> None:
