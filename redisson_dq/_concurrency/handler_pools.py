@@ -12,7 +12,7 @@ import logging
 import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, Union, cast
 
 from redisson_dq.items import SettleOutcome
 
@@ -22,11 +22,13 @@ __all__ = [
     "AsyncSettled",
     "AsyncSide",
     "AsyncStarter",
+    "AsyncStarts",
     "HandlerPool",
     "Running",
     "Settled",
     "Side",
     "Starter",
+    "Starts",
 ]
 
 logger = logging.getLogger("redisson_dq")
@@ -228,6 +230,11 @@ class AsyncStarter:
         successor()
         await self._first()
         return True
+
+
+#: What begins a handling.
+AsyncStarts = Union[AsyncStarter, AsyncHandlerPool]
+Starts = Union[Starter, HandlerPool]
 
 
 def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

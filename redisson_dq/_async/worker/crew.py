@@ -20,7 +20,7 @@ from redisson_dq._async.worker.probing import Prober
 from redisson_dq._async.worker.settling import Bury, Nack, Settler
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarts
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -190,7 +190,7 @@ class Crew:
         handler: Handler,
         deliveries: list[Delivery[Any]],
         error: BaseException | None,
-        starter: AsyncStarter | AsyncHandlerPool,
+        starter: AsyncStarts,
     ) -> None:
         handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
@@ -216,7 +216,7 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]], AsyncStarter | AsyncHandlerPool]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], AsyncStarts]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
@@ -233,7 +233,7 @@ class Crew:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: AsyncStarter | AsyncHandlerPool,
+        starter: AsyncStarts,
     ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
@@ -318,7 +318,7 @@ class Crew:
         intake: Intake,
         handler: Handler,
         delivery: Delivery[Any],
-        starter: AsyncStarter | AsyncHandlerPool,
+        starter: AsyncStarts,
     ) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
@@ -338,7 +338,7 @@ class Crew:
         else:
             self._watch.added(moment)
 
-    def _begin_batch(self, intake: Intake, handler: Handler, starter: AsyncStarter | AsyncHandlerPool) -> None:
+    def _begin_batch(self, intake: Intake, handler: Handler, starter: AsyncStarts) -> None:
         with self._mutex:
             gathered = intake.gathered.pop(handler, [])
             self._gathering.pop(handler, None)

@@ -14,7 +14,7 @@ from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call, async_give_way
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter, AsyncStarts
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -40,7 +40,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: AsyncHandlerPool,
-        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarter | AsyncHandlerPool]],
+        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarts]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: AsyncCallback[Delivery[Any]],

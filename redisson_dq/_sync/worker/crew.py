@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
-from redisson_dq._concurrency.handler_pools import HandlerPool, Starter
+from redisson_dq._concurrency.handler_pools import HandlerPool, Starts
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
@@ -193,7 +193,7 @@ class Crew:
         handler: Handler,
         deliveries: list[Delivery[Any]],
         error: BaseException | None,
-        starter: Starter | HandlerPool,
+        starter: Starts,
     ) -> None:
         handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
@@ -219,7 +219,7 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starter | HandlerPool]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starts]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
@@ -236,7 +236,7 @@ class Crew:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: Starter | HandlerPool,
+        starter: Starts,
     ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
@@ -321,7 +321,7 @@ class Crew:
         intake: Intake,
         handler: Handler,
         delivery: Delivery[Any],
-        starter: Starter | HandlerPool,
+        starter: Starts,
     ) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
@@ -341,7 +341,7 @@ class Crew:
         else:
             self._watch.added(moment)
 
-    def _begin_batch(self, intake: Intake, handler: Handler, starter: Starter | HandlerPool) -> None:
+    def _begin_batch(self, intake: Intake, handler: Handler, starter: Starts) -> None:
         with self._mutex:
             gathered = intake.gathered.pop(handler, [])
             self._gathering.pop(handler, None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
-from redisson_dq._concurrency.handler_pools import HandlerPool, Starter
+from redisson_dq._concurrency.handler_pools import HandlerPool, Starter, Starts
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
@@ -43,7 +43,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: HandlerPool,
-        take: Callback[tuple[Intake, list[Delivery[Any]], Starter | HandlerPool]],
+        take: Callback[tuple[Intake, list[Delivery[Any]], Starts]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: Callback[Delivery[Any]],

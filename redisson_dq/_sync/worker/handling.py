@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._concurrency.handler_pools import HandlerPool, Running, Starter
+from redisson_dq._concurrency.handler_pools import HandlerPool, Running, Starts
 from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
@@ -85,7 +85,7 @@ class Handling:
         #: When its time is over, on the monotonic clock.
         self.deadline: float | None = None
 
-    def start(self, starter: Starter | HandlerPool, error: BaseException | None = None) -> None:
+    def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
         self._began = time.monotonic()
         if self.handler.timeout is not None and error is None:
