@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import os
 import random
 import signal
@@ -14,12 +15,20 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
 import pytest
 
 import redisson_dq
+from redisson_dq import (
+    BlockingDeque,
+    BoundedBlockingQueue,
+    DelayedQueue,
+    PartitionedBlockingQueue,
+    PartitionedDelayedQueue,
+)
 from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, by_night
 from tests.faults.tracing import traced
@@ -113,6 +122,19 @@ def test_every_bytecode_of_the_first_wait(admin: Any, url: str, what: str) -> No
         number += 11 if what == "first wait" else 5
     client.close()
     assert number > 100
+
+
+def test_no_call_that_takes_ends_behind_a_star() -> None:
+    """Python looks for signals behind a call with ``*`` or ``**``. A value that is in hand there would be lost."""
+    takers = ("take", "poll", "receive", "drain", "pop")
+    found = 0
+    for kind in (BlockingDeque, BoundedBlockingQueue, DelayedQueue, PartitionedBlockingQueue, PartitionedDelayedQueue):
+        for name, method in inspect.getmembers(kind, inspect.isfunction):
+            if name.startswith(takers):
+                found += 1
+                steps = [step.opname for step in dis.get_instructions(method)]
+                assert ("CALL_FUNCTION_EX", "RETURN_VALUE") not in pairwise(steps), f"{kind.__name__}.{name}"
+    assert found > 30
 
 
 def test_signals_at_random_instants(admin: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

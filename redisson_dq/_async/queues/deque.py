@@ -181,7 +181,8 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(q), q queues; one round trip; q without a timeout
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
-        return await self.poll_from_any(*queue_names, timeout=timeout)
+        found = await self._poll_any("first", queue_names, timeout)
+        return None if found is None else found[1]
 
     async def poll_last_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Like :meth:`poll_from_any`, at the last end.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from redisson_dq._async.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._async.leases.lease import Lease
-from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.queues.leaser import Leaser, Receiving
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._shared_options import with_options_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
 
     class ReceiveOptions(TypedDict, Generic[T], total=False):
-        """How ``receive`` leases. Their defaults stand in :meth:`Leaser.receive`."""
+        """How ``receive`` leases. Their defaults stand in :class:`Receiving`."""
 
         visibility_timeout: Delay
         renew: bool
@@ -55,7 +55,7 @@ class LeaseCalls(Generic[T]):
         self, limit: int, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> list[Delivery[T]]: ...
 
-    @with_options_of(Leaser.receive)
+    @with_options_of(Receiving)
     async def receive(
         self, limit: int | None = None, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> Delivery[T] | list[Delivery[T]] | None:
@@ -87,7 +87,9 @@ class LeaseCalls(Generic[T]):
             Of partitions like ``take()``; with ``timeout=0`` one round trip for each
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
-        return await self._leaser.receive(limit, timeout, **options)
+        # Python looks for signals behind a call with ``**``. Values that are received must not be in hand there.
+        how = Receiving(**options)
+        return await self._leaser.receive(limit, timeout, how)
 
     async def ack_all(
         self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None

@@ -180,7 +180,8 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(q), q queues; one round trip; q without a timeout
         :Guarantee: at most once; a wait loses nothing by being cancelled or closed
         """
-        return self.poll_from_any(*queue_names, timeout=timeout)
+        found = self._poll_any("first", queue_names, timeout)
+        return None if found is None else found[1]
 
     def poll_last_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Like :meth:`poll_from_any`, at the last end.

@@ -13,7 +13,7 @@ from redisson_dq._concurrency import Callback
 from redisson_dq._shared_options import with_options_of
 from redisson_dq._sync.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._sync.leases.lease import Lease
-from redisson_dq._sync.queues.leaser import Leaser
+from redisson_dq._sync.queues.leaser import Leaser, Receiving
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
 
     class ReceiveOptions(TypedDict, Generic[T], total=False):
-        """How ``receive`` leases. Their defaults stand in :meth:`Leaser.receive`."""
+        """How ``receive`` leases. Their defaults stand in :class:`Receiving`."""
 
         visibility_timeout: Delay
         renew: bool
@@ -58,7 +58,7 @@ class LeaseCalls(Generic[T]):
         self, limit: int, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> list[Delivery[T]]: ...
 
-    @with_options_of(Leaser.receive)
+    @with_options_of(Receiving)
     def receive(
         self, limit: int | None = None, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> Delivery[T] | list[Delivery[T]] | None:
@@ -90,7 +90,9 @@ class LeaseCalls(Generic[T]):
             Of partitions like ``take()``; with ``timeout=0`` one round trip for each
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
-        return self._leaser.receive(limit, timeout, **options)
+        # Python looks for signals behind a call with ``**``. Values that are received must not be in hand there.
+        how = Receiving(**options)
+        return self._leaser.receive(limit, timeout, how)
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
         """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.

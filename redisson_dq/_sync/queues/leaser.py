@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+import attrs
+
 from redisson_dq._concurrency import Callback, sleep
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.leases.lease import Lease
@@ -29,7 +31,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Leaser"]
+__all__ = ["Leaser", "Receiving"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -44,6 +46,15 @@ _AT_ONCE = 0.005
 # The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
 # server is away.
 _NO_TIME = 1e-6
+
+
+@attrs.frozen(kw_only=True)
+class Receiving(Generic[T]):
+    """How ``receive()`` leases: for how long, whether that is renewed, what is called when that fails."""
+
+    visibility_timeout: Delay = 30
+    renew: bool = False
+    on_lost: Callback[Delivery[T]] | None = None
 
 
 class Leaser(Generic[T]):
@@ -62,27 +73,21 @@ class Leaser(Generic[T]):
         self._routing = Routing(len(sides))
 
     def receive(
-        self,
-        limit: int | None,
-        timeout: Delay | None,
-        *,
-        visibility_timeout: Delay = 30,
-        renew: bool = False,
-        on_lost: Callback[Delivery[T]] | None = None,
+        self, limit: int | None, timeout: Delay | None, how: Receiving[T]
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """The call ``receive()`` of a handle."""
         name = self.sides[0].name if self._name is None else self._name
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
-        if on_lost is not None:
-            check_function(on_lost, name)
-            if not renew:
+        if how.on_lost is not None:
+            check_function(how.on_lost, name)
+            if not how.renew:
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._check()
             # Made anew each time, as the queue may be renamed meanwhile.
-            sources = [side.lease_source(visibility_timeout) for side in self.sides]
+            sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
             left = seconds
             if deadline is not None and seconds != 0:
                 left = max(_NO_TIME, deadline - time.monotonic())
@@ -94,8 +99,8 @@ class Leaser(Generic[T]):
                 if leased and not deliveries:
                     _keep(lifelines)
                     continue
-                if renew and deliveries:
-                    self._runtime.renewal.keep(deliveries, on_lost)
+                if how.renew and deliveries:
+                    self._runtime.renewal.keep(deliveries, how.on_lost)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
                 # Keeping is the last step. After an interruption before it, the values go back.
                 _keep(lifelines)
