@@ -12,6 +12,7 @@ from redisson_dq.worker import (
     DeadLettered,
     Failed,
     GivenUp,
+    HandedBack,
     Lost,
     Received,
     Reject,
@@ -184,6 +185,41 @@ def test_where_on_failed_fails_the_value_stays_leased_and_comes_again(
     assert dead.attempt == 3
     assert whereabouts(admin).dead == {b"a": 1}
     assert len(log.of(GivenUp)) == 1
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["one", "batch"])
+def test_a_value_whose_on_failed_outlasts_the_grace_is_handed_back(
+    worker: Any, queue: Any, admin: Any, batch: bool
+) -> None:
+    log, gate = Log(worker), Gate()
+
+    def persist(value: Any, event: Any, error: BaseException) -> None:
+        gate.wait()
+
+    def handle_all(values: list[str]) -> list[Any]:
+        return [ValueError(value) if value.startswith("bad") else None for value in values]
+
+    if batch:
+        queue.add_all(["bad 1", "good", "bad 2"])
+        worker.batch_handler("orders", 3, retry=None, on_failed=persist)(handle_all)
+    else:
+        queue.add("bad 1")
+        worker.handler("orders", retry=None, on_failed=persist)(lambda value: 1 / 0)
+    back = {b"bad 1": 1, b"bad 2": 1} if batch else {b"bad 1": 1}
+    worker.start()
+    try:
+        eventually(lambda: gate.inside)
+        worker.stop(grace=0)
+        assert whereabouts(admin).ready == back
+    finally:
+        gate.open()
+    assert len(log.of(HandedBack)) == len(back)
+    # They count as if they had never been received, and are given up then.
+    with running(worker):
+        assert {each.attempt for each in log.until(DeadLettered, len(back))} == {1}
+    assert whereabouts(admin).total == whereabouts(admin).dead == back
+    assert len(log.of(GivenUp)) == len(back)
+    assert len(log.of(Succeeded)) == (1 if batch else 0)
 
 
 def test_on_failed_as_a_coroutine(flavour: Flavour, worker: Any, queue: Any) -> None:

@@ -79,6 +79,9 @@ class Handling:
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._mutex = Mutex()
         self._decided = False
+        # Whether on_failed runs, and the ids of the deliveries that have an end.
+        self._persists = False
+        self._ended: set[str] = set()
         self._free = False
         self._running: Running | None = None
         self._began = time.monotonic()
@@ -126,8 +129,8 @@ class Handling:
             self._release()
 
     def hand_back(self) -> None:
-        """The worker stops, and waits no more."""
-        if not self._decide():
+        """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
+        if not self._decide() and not self._persists:
             return
         self._cancel()
         for event in self.events:
@@ -205,7 +208,8 @@ class Handling:
 
     def _conclude(self, outcomes: Outcomes) -> None:
         duration = timedelta(seconds=time.monotonic() - self._began)
-        for event, error in zip(self.events, outcomes, strict=True):
+        # What is done comes first: it waits for no on_failed.
+        for event, error in sorted(zip(self.events, outcomes, strict=True), key=lambda each: each[1] is not None):
             outcome = event.delivery.outcome
             if event.delivery.lost:
                 self._tell(happenings.Lost, event)
@@ -271,12 +275,15 @@ class Handling:
         """Calls ``on_failed``. When that fails the value stays leased, and comes again at its deadline."""
         if self.handler.on_failed is None:
             return True
+        self._persists = True
         try:
             placed = (event.value, event, error)
             perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
         except BaseException as failure:
             if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise
+            if event.id in self._ended:
+                return False
             logger.exception(
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
                 self.intake.name,
@@ -286,6 +293,8 @@ class Handling:
             # Renewed no more.
             lease_of(event.delivery).begin_ending()
             return False
+        finally:
+            self._persists = False
         return True
 
     def _settle(
@@ -296,6 +305,12 @@ class Handling:
         told: dict[str, Any],
         before: Callable[[], object] | None = None,
     ) -> None:
+        """Ends a lease, unless it was handed back while on_failed ran."""
+        with self._mutex:
+            if event.id in self._ended:
+                return
+            self._ended.add(event.id)
+
         def then(outcome: SettleOutcome) -> None:
             if outcome is SettleOutcome.LOST:
                 self._tell(happenings.Lost, event)
