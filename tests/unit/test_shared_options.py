@@ -13,7 +13,7 @@ import redis.asyncio
 
 import redisson_dq
 from redisson_dq import aio
-from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.queues.leaser import Receiving
 from redisson_dq._shared_options import with_options_of
 from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
@@ -35,7 +35,7 @@ def test_what_type_checkers_know_is_what_is_taken(typed: Any, function: Callable
 
 @pytest.mark.parametrize("flavour", [redisson_dq, aio])
 def test_every_call_shows_the_options_with_their_defaults(flavour: Any) -> None:
-    offer, terms, receive = options(DelayedRequests.offer), options(LeasedSide), options(Leaser.receive)
+    offer, terms, receive = options(DelayedRequests.offer), options(LeasedSide), options(Receiving)
     assert options(flavour.DelayedQueue.offer) == offer
     assert options(flavour.PartitionedDelayedQueue.offer) == {"key": None, **offer}
     assert options(PartitionedDelayedRequests.offer) == {"key": None, **offer}
