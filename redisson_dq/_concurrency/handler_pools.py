@@ -12,7 +12,7 @@ import logging
 import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar, Union, cast
+from typing import Any, TypeVar, cast
 
 from redisson_dq.items import SettleOutcome
 
@@ -21,14 +21,10 @@ __all__ = [
     "AsyncRunning",
     "AsyncSettled",
     "AsyncSide",
-    "AsyncStarter",
-    "AsyncStarts",
     "HandlerPool",
     "Running",
     "Settled",
     "Side",
-    "Starter",
-    "Starts",
 ]
 
 logger = logging.getLogger("redisson_dq")
@@ -48,7 +44,10 @@ class Running:
 
 
 class HandlerPool:
-    """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread."""
+    """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread.
+
+    Where the system gives no more threads, a handling waits until a thread of the pool is free.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -56,19 +55,45 @@ class HandlerPool:
         self._context = contextvars.copy_context()
         self._works: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._mutex = threading.Lock()
+        # Threads that wait for work; below zero, works that wait for a thread.
         self._idle = 0
         self._threads = 0
 
     def start(self, work: Callable[[], object]) -> Running:
-        """Runs ``work`` in a thread. It may take as long as it likes."""
+        """Runs ``work`` in a thread. It may take as long as it likes.
+
+        Raises RuntimeError when the system gives not even the first thread.
+        """
         with self._mutex:
-            self._works.put(work)
-            if self._idle:
+            if self._idle > 0 or not self._has_one_more():
                 self._idle -= 1
-                return Running()
-            self._threads += 1
-        threading.Thread(target=self._serve, name=f"redisson_dq-{self._name}", daemon=True).start()
+            self._works.put(work)
         return Running()
+
+    def _has_one_more(self) -> bool:
+        """Adds a thread. False: there is none to be had, and others do its work."""
+        thread = threading.Thread(target=self._serve, name=f"redisson_dq-{self._name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            if not self._threads:
+                raise
+            logger.warning("worker: a handling waits for one of %d threads: %s", self._threads, error)
+            return False
+        self._threads += 1
+        return True
+
+    def adopt(self) -> Running:
+        """The calling thread, which is going to :meth:`run` a handling."""
+        return Running()
+
+    def run(self, work: Callable[[], object]) -> None:
+        """Runs ``work`` in the calling thread. Never raises."""
+        try:
+            self._context.copy().run(work)
+        except BaseException:
+            # Only a defect gets here. Errors of handlers are dealt with before.
+            logger.exception("worker: a handling ended unexpectedly")
 
     def close(self, timeout: float) -> None:
         """Ends each thread when its handler has returned."""
@@ -81,11 +106,7 @@ class HandlerPool:
             work = self._works.get()
             if work is None:
                 return
-            try:
-                self._context.copy().run(work)
-            except BaseException:
-                # Only a defect gets here. Errors of handlers are dealt with before.
-                logger.exception("worker: a handling ended unexpectedly")
+            self.run(work)
             work = None
             with self._mutex:
                 self._idle += 1
@@ -145,19 +166,20 @@ class AsyncHandlerPool:
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
         """Runs ``work`` as a task of its own."""
-        return self._running(asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}"))
-
-    def adopt(self) -> AsyncRunning:
-        """The calling task, which is going to run a handling and nothing else."""
-        task = asyncio.current_task()
-        assert task is not None
-        task.set_name(f"redisson_dq-{self._name}")
-        return self._running(task)
-
-    def _running(self, task: asyncio.Task[Any]) -> AsyncRunning:
+        task = asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)
+
+    def adopt(self) -> AsyncRunning:
+        """The calling task, which is going to :meth:`run` a handling, and nothing after that."""
+        task = asyncio.current_task()
+        assert task is not None
+        return AsyncRunning(task)
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Runs ``work`` in the calling task."""
+        await work()
 
     async def in_thread(self, function: Callable[[], Any]) -> Any:
         """Calls a function that would block the loop, and returns its result. The caller's cancellation does not end
@@ -185,56 +207,6 @@ class AsyncHandlerPool:
         others = self._tasks - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=timeout)
-
-
-class Starter:
-    """Starts the handlings of what a thread has received."""
-
-    def __init__(self, pool: HandlerPool) -> None:
-        self._pool = pool
-
-    def start(self, work: Callable[[], object]) -> Running:
-        """Runs ``work`` in a thread of the pool."""
-        return self._pool.start(work)
-
-    def run_first(self, successor: Callable[[], object]) -> bool:
-        """Leaves all to the pool."""
-        return False
-
-
-class AsyncStarter:
-    """Starts the handlings of what a task has received.
-
-    The first one runs in that task. As a task of its own it would begin one round of the loop later, after all that
-    came meanwhile.
-    """
-
-    def __init__(self, pool: AsyncHandlerPool) -> None:
-        self._pool = pool
-        self._first: Callable[[], Coroutine[Any, Any, object]] | None = None
-
-    def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
-        """Keeps the first ``work`` for :meth:`run_first`, and runs the others as tasks of their own."""
-        if self._first is not None:
-            return self._pool.start(work)
-        self._first = work
-        return self._pool.adopt()
-
-    async def run_first(self, successor: Callable[[], object]) -> bool:
-        """Runs what was kept, after a call of ``successor``, which lets another task receive. False: nothing was kept.
-
-        Nothing may be awaited between the start and this call, as the handling may be cancelled from its start on.
-        """
-        if self._first is None:
-            return False
-        successor()
-        await self._first()
-        return True
-
-
-#: What begins a handling.
-AsyncStarts = Union[AsyncStarter, AsyncHandlerPool]
-Starts = Union[Starter, HandlerPool]
 
 
 def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

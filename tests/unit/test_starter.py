@@ -1,32 +1,99 @@
-"""Where the handling of a value begins that a task has received."""
+"""Where the handlings of what was received begin, and what becomes of them where threads are short."""
 
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter
+from redisson_dq._async.worker import starting as async_starting
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
+from redisson_dq._sync.worker import starting
 
 
-def test_the_first_handling_begins_before_all_that_waits_for_its_turn() -> None:
+def test_the_first_handling_of_a_task_begins_before_all_that_waits_for_its_turn() -> None:
     begun: list[str] = []
 
     async def handle(name: str) -> None:
         begun.append(name)
         await asyncio.sleep(0)
 
-    async def receive(handlings: list[Callable[[], Awaitable[None]]]) -> bool:
-        starter = AsyncStarter(AsyncHandlerPool("test"))
+    async def receive(handlings: list[Callable[[], Awaitable[None]]]) -> None:
+        pool = AsyncHandlerPool("test")
+        starter = async_starting.Starter(pool)
         for each in handlings:
             starter.start(each)  # type: ignore[arg-type]
-        return await starter.run_first(lambda: begun.append("somebody else receives"))
+        assert starter.first is not None
+        await pool.run(starter.first)
 
     async def main() -> None:
         asyncio.get_running_loop().call_soon(begun.append, "what had come before")
-        assert await receive([partial(handle, name) for name in "abc"])
+        await receive([partial(handle, name) for name in "abc"])
         await asyncio.sleep(0)
-        assert not await receive([])
 
     asyncio.run(main())
-    assert begun == ["somebody else receives", "a", "what had come before", "b", "c"]
+    assert begun == ["a", "what had come before", "b", "c"]
+
+
+def test_the_first_handling_of_a_thread_begins_in_that_thread() -> None:
+    pool = HandlerPool("test")
+    begun: dict[str, int] = {}
+    done = threading.Barrier(3)
+
+    def handle(name: str) -> None:
+        begun[name] = threading.get_ident()
+        if name != "a":
+            done.wait(30)
+
+    starter = starting.Starter(pool)
+    for name in "abc":
+        starter.start(partial(handle, name))
+    assert starter.first is not None
+    pool.run(starter.first)
+    done.wait(30)
+    pool.close(0)
+    assert begun["a"] == threading.get_ident()
+    assert len(set(begun.values())) == 3
+
+
+_SHORT = """
+import resource, threading
+from redisson_dq._concurrency.handler_pools import HandlerPool
+
+threading.stack_size(1 << 30)
+pool, gate, done = HandlerPool("test"), threading.Event(), []
+finished = threading.Semaphore(0)
+
+def handle(number):
+    gate.wait(30)
+    done.append(number)
+    finished.release()
+
+pool.start(lambda: handle(0))
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+# Room for one thread more, and no room for a third.
+resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
+for number in range(1, 5):
+    pool.start(lambda number=number: handle(number))
+print(threading.active_count() - 1, "threads")
+gate.set()
+for _ in range(5):
+    assert finished.acquire(timeout=30)
+print(sorted(done))
+for number in range(5, 8):
+    pool.start(lambda number=number: handle(number))
+for _ in range(3):
+    assert finished.acquire(timeout=30)
+print(sorted(done))
+"""
+
+
+def test_where_the_system_gives_no_more_threads_each_handling_waits_for_one() -> None:
+    ran = subprocess.run([sys.executable, "-c", _SHORT], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["2 threads", "[0, 1, 2, 3, 4]", "[0, 1, 2, 3, 4, 5, 6, 7]"]
+    assert "a handling waits for one of 2 threads" in ran.stderr

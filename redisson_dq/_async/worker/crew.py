@@ -18,9 +18,10 @@ from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.probing import Prober
 from redisson_dq._async.worker.settling import Bury, Nack, Settler
+from redisson_dq._async.worker.starting import Starts
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSwitch
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarts
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -190,7 +191,7 @@ class Crew:
         handler: Handler,
         deliveries: list[Delivery[Any]],
         error: BaseException | None,
-        starter: AsyncStarts,
+        starter: Starts,
     ) -> None:
         handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
@@ -216,7 +217,7 @@ class Crew:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def _accept(self, came: tuple[Intake, list[Delivery[Any]], AsyncStarts]) -> None:
+    def _accept(self, came: tuple[Intake, list[Delivery[Any]], Starts]) -> None:
         """Gives each value to its handler, or to the dead letters."""
         intake, deliveries, starter = came
         parked: dict[Handler, list[Delivery[Any]]] = {}
@@ -233,7 +234,7 @@ class Crew:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: AsyncStarts,
+        starter: Starts,
     ) -> None:
         """Values that find no free slot, or were let past one, go to ``parked``."""
         error: BaseException | None = None
@@ -318,7 +319,7 @@ class Crew:
         intake: Intake,
         handler: Handler,
         delivery: Delivery[Any],
-        starter: AsyncStarts,
+        starter: Starts,
     ) -> None:
         with self._mutex:
             gathered = intake.gathered.get(handler, [])
@@ -338,7 +339,7 @@ class Crew:
         else:
             self._watch.added(moment)
 
-    def _begin_batch(self, intake: Intake, handler: Handler, starter: AsyncStarts) -> None:
+    def _begin_batch(self, intake: Intake, handler: Handler, starter: Starts) -> None:
         with self._mutex:
             gathered = intake.gathered.pop(handler, [])
             self._gathering.pop(handler, None)

@@ -13,8 +13,9 @@ from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call, async_give_way
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncStarter, AsyncStarts
+from redisson_dq._async.worker.starting import Starter, Starts
+from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, async_call, async_give_way
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -40,7 +41,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: AsyncHandlerPool,
-        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], AsyncStarts]],
+        take: AsyncCallback[tuple[Intake, list[Delivery[Any]], Starts]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
         on_lost: AsyncCallback[Delivery[Any]],
@@ -67,18 +68,20 @@ class Fetcher:
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
         self._waits_for: frozenset[str] = frozenset()
-        self._worker: AsyncBackgroundTask | None = None
+        self._is_started = False
+        self._ended = AsyncSwitch()
 
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
         # A wait that goes on for that long was not refused.
         waits = self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
-        return self._worker is not None and not self._ends and (waits or not self._is_refused)
+        return self._is_started and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
-        """Begins to receive, or goes on where the one who received has become a handler."""
-        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-fetching")
+        """Begins to receive."""
+        self._is_started = True
+        self._pool.start(self._run)
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
@@ -103,8 +106,8 @@ class Fetcher:
 
     async def has_ended(self) -> None:
         """Waits until nothing more comes, after :meth:`end`."""
-        if self._worker is not None:
-            await self._worker.join()
+        if self._is_started:
+            await self._ended.wait(None)
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             await receivers.quiet([receiver])
@@ -120,15 +123,25 @@ class Fetcher:
     # -- the worker --------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        while not self._ends:
-            starter = AsyncStarter(self._pool)
-            await self._receive(starter)
-            if await starter.run_first(self.start):
-                return
-            # Handlers begin before the next wait does.
-            await async_give_way()
+        first = None
+        try:
+            while first is None and not self._ends:
+                starter = Starter(self._pool)
+                await self._receive(starter)
+                first = starter.first
+                if first is None:
+                    # Handlers begin before the next wait does.
+                    await async_give_way()
+        finally:
+            if first is None:
+                self._ended.on()
+            else:
+                # Who has received becomes a handler, and somebody else receives.
+                self.start()
+        if first is not None:
+            await self._pool.run(first)
 
-    async def _receive(self, starter: AsyncStarter) -> None:
+    async def _receive(self, starter: Starter) -> None:
         """Receives once, or waits until there is something to do. Never raises."""
         # Whatever changes from here on is seen before the wait begins, or ends it.
         self._stale = False
@@ -163,7 +176,7 @@ class Fetcher:
         else:
             self._is_refused = False
 
-    async def _look(self, intakes: list[Intake], starter: AsyncStarter) -> bool:
+    async def _look(self, intakes: list[Intake], starter: Starter) -> bool:
         """Takes what is ready of the first queue in order that has something."""
         by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
@@ -187,7 +200,7 @@ class Fetcher:
             idle.append(name)
         return False
 
-    async def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: AsyncStarter) -> None:
+    async def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
         """Waits until one of the queues has something."""
         sources = [source for intake in intakes for _, source in intake.sources.values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
@@ -230,7 +243,7 @@ class Fetcher:
         return admitted.leased
 
     async def _hand_over(
-        self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline], starter: AsyncStarter
+        self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline], starter: Starter
     ) -> int:
         """Gives the deliveries to the worker. Tells how many values came."""
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []

@@ -13,8 +13,9 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
+from redisson_dq._async.worker.starting import Starts
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning, AsyncStarts
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
 from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
@@ -85,7 +86,7 @@ class Handling:
         #: When its time is over, on the monotonic clock.
         self.deadline: float | None = None
 
-    def start(self, starter: AsyncStarts, error: BaseException | None = None) -> None:
+    def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
         self._began = time.monotonic()
         if self.handler.timeout is not None and error is None:

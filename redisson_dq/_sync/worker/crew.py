@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
-from redisson_dq._concurrency.handler_pools import HandlerPool, Starts
+from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.leases.delivery import Delivery
@@ -24,6 +24,7 @@ from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.probing import Prober
 from redisson_dq._sync.worker.settling import Bury, Nack, Settler
+from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._sync.worker.watching import Watch
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome

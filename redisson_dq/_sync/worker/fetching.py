@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call, give_way
-from redisson_dq._concurrency.handler_pools import HandlerPool, Starter, Starts
+from redisson_dq._concurrency import Callback, Switch, call, give_way
+from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.intake import Intake
+from redisson_dq._sync.worker.starting import Starter, Starts
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
@@ -70,18 +71,20 @@ class Fetcher:
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
         self._waits_for: frozenset[str] = frozenset()
-        self._worker: BackgroundTask | None = None
+        self._is_started = False
+        self._ended = Switch()
 
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
         # A wait that goes on for that long was not refused.
         waits = self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
-        return self._worker is not None and not self._ends and (waits or not self._is_refused)
+        return self._is_started and not self._ends and (waits or not self._is_refused)
 
     def start(self) -> None:
-        """Begins to receive, or goes on where the one who received has become a handler."""
-        self._worker = BackgroundTask(self._run, "redisson_dq-fetching")
+        """Begins to receive."""
+        self._is_started = True
+        self._pool.start(self._run)
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
@@ -106,8 +109,8 @@ class Fetcher:
 
     def has_ended(self) -> None:
         """Waits until nothing more comes, after :meth:`end`."""
-        if self._worker is not None:
-            self._worker.join()
+        if self._is_started:
+            self._ended.wait(None)
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             receivers.quiet([receiver])
@@ -123,13 +126,23 @@ class Fetcher:
     # -- the worker --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._ends:
-            starter = Starter(self._pool)
-            self._receive(starter)
-            if starter.run_first(self.start):
-                return
-            # Handlers begin before the next wait does.
-            give_way()
+        first = None
+        try:
+            while first is None and not self._ends:
+                starter = Starter(self._pool)
+                self._receive(starter)
+                first = starter.first
+                if first is None:
+                    # Handlers begin before the next wait does.
+                    give_way()
+        finally:
+            if first is None:
+                self._ended.on()
+            else:
+                # Who has received becomes a handler, and somebody else receives.
+                self.start()
+        if first is not None:
+            self._pool.run(first)
 
     def _receive(self, starter: Starter) -> None:
         """Receives once, or waits until there is something to do. Never raises."""

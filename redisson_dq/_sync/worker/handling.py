@@ -13,12 +13,13 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import Cancelled, Mutex
-from redisson_dq._concurrency.handler_pools import HandlerPool, Running, Starts
+from redisson_dq._concurrency.handler_pools import HandlerPool, Running
 from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
+from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings

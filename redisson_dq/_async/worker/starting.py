@@ -1,0 +1,34 @@
+"""Where handlings begin."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from redisson_dq._concurrency import AsyncWork
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
+
+__all__ = ["Starter", "Starts"]
+
+
+class Starter:
+    """Begins the handlings of what was received at a time.
+
+    The first one is for the receiver itself, and begins without another thread or task being woken. Whoever ends first
+    in the pool receives from then on.
+    """
+
+    def __init__(self, pool: AsyncHandlerPool) -> None:
+        self._pool = pool
+        #: What the receiver is to run. Until it does, nothing may be awaited, as the handling may be cancelled.
+        self.first: AsyncWork | None = None
+
+    def start(self, work: AsyncWork) -> AsyncRunning:
+        """Keeps the first ``work``, and runs the others in the pool."""
+        if self.first is not None:
+            return self._pool.start(work)
+        self.first = work
+        return self._pool.adopt()
+
+
+#: What begins a handling.
+Starts = Union[Starter, AsyncHandlerPool]
