@@ -4,37 +4,21 @@
 -- ARGV: "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "acked" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, held, room, parts, announce, need
+-- INCLUDE: clock, endings, room, announce, need
 local now_us, now_ms = server_time()
 local ids = {unpack(ARGV, 2)}
-local deadlines = deadlines_of(ids, now_ms)
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.deliveries)
-need({'HDEL', 'ZREM'})
+need(ENDING)
 -- Most queues have neither keys nor limits.
 local lined = redis.call('EXISTS', keys.turns) == 1
 if ARGV[1] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
-local outcomes, members, done = {}, {}, {}
-local met = {}
-for i, id in ipairs(ids) do
-  local member = deadlines[i] and not met[id] and held(id, deadlines[i], #ids)
-  if member then
-    met[id] = true
-    members[#members + 1], done[#done + 1] = member, id
-  end
-  outcomes[i] = member and 'acked' or 'lost'
-end
-
-local function finish()
-  in_parts('ZREM', keys.timeout, members)
-  in_parts('ZREM', keys.leases, done)
-  in_parts('HDEL', keys.deliveries, done)
-end
+local outcomes, members, done = outcomes_of(ids, now_ms)
 
 if not lined then
-  finish()
+  finish(members, done)
   if ARGV[1] == 'bounded' then
     make_room(#done)
   end
@@ -48,7 +32,7 @@ local records = {}
 for i, id in ipairs(done) do
   records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
 end
-finish()
+finish(members, done)
 for i, id in ipairs(done) do
   note_handled(id, now_us, now_ms)
   leave_slot(id, now_ms)

@@ -4,54 +4,25 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, digest, grant, announce, need, whole
--- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
-local RECEIVING = {'LPOP'}
+-- INCLUDE: clock, popping, grant, announce, need, whole
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
 local deadline = due_of(visible_us, now_us)
 
 -- Fails on a wrong type before anything is written.
-local arrived, ready = redis.call('LLEN', keys.arrivals), redis.call('LLEN', keys.ready)
+count_ready()
 redis.call('ZCARD', keys.timeout)
 -- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before.
 local known = redis.call('ZCOUNT', keys.leases, '-inf', whole(now_ms)) > 0 or redis.call('EXISTS', keys.histories) == 1
 need(RECEIVING, GRANTING)
-local popped, bytes, largest = 0, 0, 0
-
-local function receive_from(key, deliver)
-  -- More values than were asked for are taken only where dead letters are among them, and a bounded number.
-  -- The first value tells how large the values are. The reply is to have no more than some 32 MB.
-  while grants < count and popped < count + 100 and bytes < 33554432 do
-    local room = popped == 0 and 1 or math.ceil((33554432 - bytes) / math.max(largest, 1))
-    local values = redis.call('LPOP', key, math.min(count - grants, 100, room))
-    if not values then
-      return
-    end
-    for _, value in ipairs(values) do
-      popped, bytes, largest = popped + 1, bytes + #value, math.max(largest, #value)
-      deliver(value, digest_of(value))
-    end
-  end
-end
-
-local function receive(deliver)
-  if arrived > 0 then
-    receive_from(keys.arrivals, deliver)
-  end
-  if ready > 0 then
-    receive_from(keys.ready, deliver)
-  end
-  write_grants(deadline, now_ms)
-end
 
 if not again and not known then
-  receive(function(value, digest)
+  receive(count, function(value, digest)
     grant_new(envelope, new_id(nonce), value, digest, deadline, now_ms)
-  end)
+  end, deadline, now_ms)
   return reply_with({now_us, 0, granted, arrived + ready - popped})
 end
 
@@ -74,7 +45,7 @@ if known then
   end
   reap(now_ms, count + 20)
 end
-receive(function(value, digest)
+receive(count, function(value, digest)
   local d = known and history_of(value, digest)
   if d and limit > 0 and d.attempt >= limit then
     to_dead(letter_id(nonce), value, d, '', now_ms)
@@ -82,7 +53,7 @@ receive(function(value, digest)
   else
     grant(envelope, next_id(nonce, known), value, digest, d, deadline, now_ms)
   end
-end)
+end, deadline, now_ms)
 if known then
   forget_histories(now_ms, popped == 0, FEW_HISTORIES)
 end

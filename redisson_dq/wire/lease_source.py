@@ -94,9 +94,27 @@ class LeaseSource(PlainSource):
         """Leases at most so many values. Sent again, it gives the same leases."""
         return self._receive(count, self._leased)
 
-    def _receive(self, count: int, convert: Callable[[ReceiveReply], T]) -> Request[T]:
+    def ack_and_receive(
+        self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
+    ) -> tuple[Request[tuple[T, list[Leased]] | None], Request[list[Taken]]]:
+        """Ends leases and leases at most so many values, in one call; None where that takes two.
+
+        When its reply was lost, the second request gives the leases that it may have made, or makes as many.
+        """
+        nonce, most = self._nonce(), min(count, MOST_AT_ONCE)
+        both = calls.ack_and_receive(self.lease_keys, self.envelope, nonce, most, self.visible_us, ids, convert)
+        return both, self._receive(most, self._taken, nonce)
+
+    @property
+    def acks_along(self) -> bool:
+        """Whether :meth:`ack_and_receive` is for it."""
+        return not (self.sees_first or self.lease_keys.bounded)
+
+    def _receive(self, count: int, convert: Callable[[ReceiveReply], T], nonce: bytes | None = None) -> Request[T]:
         most = min(count, MOST_AT_ONCE)
-        return calls.receive(self.lease_keys, self.envelope, self._nonce(), most, self.visible_us, self.limit, convert)
+        return calls.receive(
+            self.lease_keys, self.envelope, nonce or self._nonce(), most, self.visible_us, self.limit, convert
+        )
 
     def peek(self, count: int) -> Request[list[bytes]]:
         """The first so many values. They stay."""

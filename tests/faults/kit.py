@@ -39,6 +39,7 @@ _AT = {
     "receive": "receive.lua",
     "arrival": "BLMOVE",
     "ack": "ack.lua",
+    "exchange": "ack_and_receive.lua",
     "subscribe": "SUBSCRIBE",
 }
 _WHERE: tuple[Where, ...] = ("command", "sent", "reply", "half")

@@ -36,6 +36,7 @@ TARGET = calls.Target(given_id="42")
 DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 REQUESTS: dict[str, Request[Any]] = {
     "ack": calls.ack(LEASES, [b"id"], list),
+    "ack_and_receive": calls.ack_and_receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
     "admit": calls.admit(
         LEASES,
         Envelope.CURRENT,
@@ -194,10 +195,11 @@ LARGEST = {
     "give_back": 26_500,
     "take_due": 26_500,
     "offer_item": 23_500,
-    "receive": 24_000,
+    "receive": 24_500,
     "reject": 20_500,
     "reschedule": 20_000,
-    "ack": 19_000,
+    "ack": 19_500,
+    "ack_and_receive": 15_500,
     "remove": 22_000,
     "cancel": 14_000,
     "poll_last_to": 14_500,

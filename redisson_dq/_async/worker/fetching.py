@@ -13,11 +13,13 @@ from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.settling import Along, Settler
 from redisson_dq._async.worker.starting import Starter, Starts
 from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, async_call, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
-from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
@@ -41,6 +43,7 @@ class Fetcher:
         wanted: Callable[[Intake], int],
         order: Order,
         pool: AsyncHandlerPool,
+        settler: Settler,
         take: AsyncCallback[tuple[Intake, list[Delivery[Any]], Starts]],
         unreadable: Callable[[Intake, DecodeError], object],
         duplicate: Callable[[Intake, bytes], object],
@@ -54,11 +57,18 @@ class Fetcher:
         self._wanted = wanted
         self._order = order
         self._pool = pool
+        self._settler = settler
         self._take = take
         self._unreadable = unreadable
         self._duplicate = duplicate
         self._on_lost = on_lost
         self._changed = AsyncSwitch()
+        #: Acks that go along with the next receive, where it receives from one queue alone.
+        self._along = Along(self._changed.on)
+        # Whether more was ready when it received last.
+        self._has_backlog = False
+        # When it may try again to ack and receive in one call, on the monotonic clock.
+        self._joins_from = 0.0
         self._ends = False
         self._is_refused = False
         self._waits_since = 0.0
@@ -86,6 +96,8 @@ class Fetcher:
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
         self._intakes = list(intakes)
+        for intake in self._intakes:
+            intake.along = self._along
         self._wake()
 
     def recount(self) -> None:
@@ -134,6 +146,7 @@ class Fetcher:
                     await async_give_way()
         finally:
             if first is None:
+                self._settler.take_over(self._along.close())
                 self._ended.on()
             else:
                 # Who has received becomes a handler, and somebody else receives.
@@ -146,14 +159,23 @@ class Fetcher:
         # Whatever changes from here on is seen before the wait begins, or ends it.
         self._stale = False
         self._changed.off()
+        joins = self._joins
+        if joins:
+            self._along.open()
+        else:
+            self._settler.take_over(self._along.close())
         intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
         try:
             if self._ends:
                 return
             if not intakes:
+                # An ack that comes from here on wakes it.
+                self._settler.take_over(self._along.take())
                 await self._changed.wait(None)
             elif len(intakes) == 1:
-                await self._wait_for(intakes, min(self._wanted(intakes[0]), MOST_AT_ONCE), starter)
+                wanted = min(self._wanted(intakes[0]), MOST_AT_ONCE)
+                if not (joins and await self._ack_and_receive(intakes[0], wanted, starter)):
+                    await self._wait_for(intakes, wanted, starter)
             elif not await self._look(intakes, starter):
                 # One value: the next look goes by the queues' order again.
                 await self._wait_for(intakes, 1, starter)
@@ -161,20 +183,64 @@ class Fetcher:
             # Woken; or the client was closed by somebody else.
             if not self._stale:
                 self._is_refused = True
-                await self._changed.wait(_PAUSE)
+                await self._pause()
         except RedissonDQError as error:
             if not self._is_refused:
                 logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
             self._is_refused = True
-            await self._changed.wait(_PAUSE)
+            await self._pause()
         except (Exception, SystemExit):
             # A defect, or a class of the user's that wants to end the program when it is made. What it had received
             # comes again at its deadline.
             logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
             self._is_refused = True
-            await self._changed.wait(_PAUSE)
+            await self._pause()
         else:
             self._is_refused = False
+
+    async def _pause(self) -> None:
+        self._settler.take_over(self._along.close())
+        await self._changed.wait(_PAUSE)
+
+    @property
+    def _joins(self) -> bool:
+        """Whether acks may go along with the next receive. That is for one queue, in which more was ready."""
+        if not self._has_backlog or len(self._intakes) != 1 or time.monotonic() < self._joins_from:
+            return False
+        return self._intakes[0].acks_along
+
+    async def _ack_and_receive(self, intake: Intake, wanted: int, starter: Starter) -> bool:
+        """Sends the acks that came meanwhile, if any, and takes what is ready, in one call. False: it took nothing."""
+        self._has_backlog = False
+        ((side, source),) = intake.sources.values()
+        carried = self._along.take()
+        self._settler.take_over(carried[MOST_AT_ONCE:])
+        carried = carried[:MOST_AT_ONCE]
+        settling = Settling(source, side.name)
+        both, receive = settling.ack_and_receive([each.lease.id for each in carried], wanted)
+        try:
+            # Whoever stops the worker waits no longer than that for a server that stands still.
+            done = await self._runtime.connections.run(both, within=_PAUSE, at_hand=True)
+        except BaseException as error:
+            self._settler.take_over(carried)
+            if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
+                receivers = self._runtime.receivers
+                receiver = receivers.of(source)
+                self._receivers[receiver] = receivers
+                receiver.recover(receive)
+            if not isinstance(error, RedissonDQError):
+                raise
+            # The wait says what is wrong, and outlasts it.
+            return False
+        if done is None:
+            self._settler.take_over(carried)
+            self._joins_from = time.monotonic() + _PAUSE
+            return False
+        outcomes, leased = done
+        for settlement, outcome in zip(carried, outcomes, strict=True):
+            self._settler.tell(settlement, outcome)
+        self._has_backlog = _has_more(leased)
+        return await self._hand_over([intake], leased, [], starter) > 0
 
     async def _look(self, intakes: list[Intake], starter: Starter) -> bool:
         """Takes what is ready of the first queue in order that has something."""
@@ -202,6 +268,7 @@ class Fetcher:
 
     async def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
         """Waits until one of the queues has something."""
+        self._settler.take_over(self._along.close())
         sources = [source for intake in intakes for _, source in intake.sources.values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
         receivers = self._runtime.receivers
@@ -224,6 +291,10 @@ class Fetcher:
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
                     found += await self._admit(intake, side, source, seen, wanted)
+        self._has_backlog = _has_more(found)
+        if self._joins:
+            # Handlers may end before the next receive begins.
+            self._along.open()
         count = await self._hand_over(intakes, found, [lifeline], starter)
         if len(intakes) > 1 and count:
             key = found[0].key
@@ -267,6 +338,11 @@ class Fetcher:
             # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
             await async_call(self._take, (intake, deliveries, self._pool if self._ends else starter))
         return len(leased)
+
+
+def _has_more(leased: Sequence[Leased]) -> bool:
+    """Whether values stood behind those that were leased last."""
+    return bool(leased) and bool(leased[-1].left)
 
 
 def _page(wanted: int) -> int:

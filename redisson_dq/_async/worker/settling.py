@@ -1,10 +1,13 @@
-"""Ends leases in batches: all that ended while the last batch was under way go in one round trip."""
+"""Ends leases in batches: all that ended while the last batch was under way go in one round trip.
+
+Acks may go along with the next receive of their queue instead, in the same call.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Union
 
 import attrs
@@ -12,13 +15,13 @@ import attrs
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.leases.lease import Lease
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
-__all__ = ["Ack", "Nack", "Bury", "Ending", "Settler"]
+__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settlement", "Settler"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -78,7 +81,9 @@ _Then = Callable[[SettleOutcome], object]
 
 
 @attrs.define(eq=False)
-class _Settlement:
+class Settlement:
+    """The end of one lease, on its way to Redis."""
+
     lease: Lease
     how: Ending
     then: _Then
@@ -88,23 +93,79 @@ class _Settlement:
 _END: Any = object()
 
 
+class Along:
+    """Acks of one queue that are to go along with its next receive.
+
+    It takes them while somebody is about to receive, or can be woken to do so.
+    """
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self._wake = wake
+        self._mutex = AsyncMutex()
+        self._is_open = False
+        self._settlements: list[Settlement] = []
+
+    def open(self) -> None:
+        """From now on it takes acks."""
+        with self._mutex:
+            self._is_open = True
+
+    def put(self, settlement: Settlement) -> bool:
+        """Wakes the receiver. False: it is not taken."""
+        with self._mutex:
+            if self._is_open:
+                self._settlements.append(settlement)
+            taken = self._is_open
+        if taken:
+            self._wake()
+        return taken
+
+    def take(self) -> list[Settlement]:
+        """What it holds, for the receiver to send or to pass on."""
+        with self._mutex:
+            taken, self._settlements = self._settlements, []
+        return taken
+
+    def close(self) -> list[Settlement]:
+        """The same. It takes no more, until it is opened again."""
+        with self._mutex:
+            self._is_open = False
+            taken, self._settlements = self._settlements, []
+        return taken
+
+
 class Settler:
     """Sends acks and nacks of all queues of a worker. What Redis does not take is tried again until the lease ends."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._settlements: AsyncInbox[_Settlement] = AsyncInbox()
+        self._settlements: AsyncInbox[Settlement] = AsyncInbox()
         self._gives_up = False
         self._is_refused = False
         #: Whether the event loop ends, so that nothing more is sent. Its end cancels every task, handlers among them.
         self.is_torn_away = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
 
-    def put(self, delivery: Delivery[Any], how: Ending, then: _Then) -> None:
-        """Ends a lease soon. From here on it is renewed no more."""
+    def put(self, delivery: Delivery[Any], how: Ending, then: _Then, along: Along | None = None) -> None:
+        """Ends a lease soon. From here on it is renewed no more. An ack may go ``along`` with the next receive."""
         lease = lease_of(delivery)
         lease.begin_ending()
-        self._settlements.put(_Settlement(lease, how, then))
+        settlement = Settlement(lease, how, then)
+        if along is None or not isinstance(how, Ack) or not along.put(settlement):
+            self._settlements.put(settlement)
+
+    def take_over(self, settlements: Iterable[Settlement]) -> None:
+        """Sends what went along with no receive."""
+        for settlement in settlements:
+            self._settlements.put(settlement)
+
+    def tell(self, settlement: Settlement, outcome: SettleOutcome) -> None:
+        """Notes what came of an end, and tells who waits for it."""
+        settlement.lease.settled(outcome)
+        try:
+            settlement.then(outcome)
+        except Exception:
+            logger.exception("queue %r: what follows the end of a lease failed", settlement.lease.name)
 
     async def aclose(self, timeout: float, timeout_away: float) -> None:
         """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
@@ -123,7 +184,7 @@ class Settler:
         self.is_torn_away = True
 
     async def _run(self) -> None:
-        pending: list[_Settlement] = []
+        pending: list[Settlement] = []
         ends = False
         pause = 0.0
         while pending or not ends:
@@ -144,9 +205,9 @@ class Settler:
                 pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
         self._connections.outage.gave_up(_PLACE)
 
-    async def _send(self, settlements: list[_Settlement]) -> list[_Settlement]:
+    async def _send(self, settlements: list[Settlement]) -> list[Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
-        groups: dict[tuple[Settling, Ending], list[_Settlement]] = {}
+        groups: dict[tuple[Settling, Ending], list[Settlement]] = {}
         for settlement in settlements:
             groups.setdefault((settlement.lease.settling, settlement.how), []).append(settlement)
         batches = [
@@ -166,7 +227,7 @@ class Settler:
                 results = await self._connections.run_many(requests, transaction=False)
         except RedissonDQError as error:
             results = [error] * len(requests)
-        left: list[_Settlement] = []
+        left: list[Settlement] = []
         trouble: RedissonDQError | None = None
         for (_, how, batch), result in zip(batches, results, strict=True):
             if isinstance(result, DurabilityError):
@@ -177,7 +238,7 @@ class Settler:
                 left += batch
                 continue
             for settlement, outcome in zip(batch, result, strict=True):
-                self._tell(settlement, outcome)
+                self.tell(settlement, outcome)
         if isinstance(trouble, RedisConnectionError):
             self._connections.outage.began(_PLACE, trouble)
         else:
@@ -187,7 +248,7 @@ class Settler:
             self._connections.outage.ended(_PLACE)
         return [settlement for settlement in left if self._still(settlement, trouble)]
 
-    def _still(self, settlement: _Settlement, trouble: RedissonDQError | None) -> bool:
+    def _still(self, settlement: Settlement, trouble: RedissonDQError | None) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
         ends = self._gives_up or isinstance(trouble, ClosedError)
         if settlement.lease.left > 0 and not ends:
@@ -198,12 +259,5 @@ class Settler:
             settlement.lease.id.hex(),
             trouble,
         )
-        self._tell(settlement, SettleOutcome.LOST)
+        self.tell(settlement, SettleOutcome.LOST)
         return False
-
-    def _tell(self, settlement: _Settlement, outcome: SettleOutcome) -> None:
-        settlement.lease.settled(outcome)
-        try:
-            settlement.then(outcome)
-        except Exception:
-            logger.exception("queue %r: what follows the end of a lease failed", settlement.lease.name)

@@ -175,6 +175,13 @@ class Receiver:
             error.maybe_done = True
             raise
 
+    def recover(self, request: Request[list[Taken]]) -> None:
+        """Sends a repeatable request of its source again, whose reply a caller has lost.
+
+        Its values are for the first caller in line. Without one they go back.
+        """
+        self._notices.put(partial(self._recover, request))
+
     def withdraw(self, lifeline: Lifeline) -> None:
         """Ends the wait of one caller with ClosedError, unless it has been answered already.
 
@@ -283,6 +290,10 @@ class Receiver:
             if not self.waiters.anyone:
                 self._nobody_waits()
             self._serve()
+
+    def _recover(self, request: Request[list[Taken]]) -> None:
+        with self.waiters.mutex:
+            self._pop.recover(request)
 
     def _distribute(self, values: list[Taken]) -> None:
         """Gives values to others who wait, or back to where they came from."""

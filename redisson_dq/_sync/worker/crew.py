@@ -149,6 +149,7 @@ class Crew:
             wanted=self._wanted,
             order=self._order,
             pool=self._pool,
+            settler=self._settler,
             take=self._accept,
             unreadable=self._unreadable,
             duplicate=self._duplicate,

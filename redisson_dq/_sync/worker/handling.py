@@ -320,7 +320,7 @@ class Handling:
                 before()
             self._tell(kind, event, **told)
 
-        self._setting.settler.put(event.delivery, how, then)
+        self._setting.settler.put(event.delivery, how, then, self.intake.along)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         if not self._setting.hears(kind):

@@ -15,6 +15,7 @@ from redisson_dq._options import Options
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.worker.settling import Along
 from redisson_dq._times import Delay
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
@@ -62,6 +63,8 @@ class Intake:
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
         self.handlers: Sequence[Handler] = ()
+        #: Takes the acks that are to go along with the next receive.
+        self.along: Along | None = None
         #: Values of each batch handler that wait for more.
         self.gathered: dict[Handler, list[Delivery[Any]]] = {}
         # Bytes of values that were seen while their handler had no free slot, and the leases of such values.
@@ -77,6 +80,14 @@ class Intake:
         for side in self.leaser.sides:
             # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
             finish(self._runtime.detach(side.keys, self._transfer))
+
+    @property
+    def acks_along(self) -> bool:
+        """Whether one call may end leases and take the next values."""
+        if len(self.sources) != 1:
+            return False
+        ((side, source),) = self.sources.values()
+        return source.acks_along and side.options.durable is None
 
     def wanted(self, free: int) -> int:
         """How many values every handler can take, as nobody knows whose the next one is.

@@ -13,7 +13,9 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.wire import calls
 from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Fence, Request
+from redisson_dq.wire.taken import Taken
 
 __all__ = ["Settling", "visible_us"]
 
@@ -39,6 +41,12 @@ class Settling:
 
     def ack(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
         return calls.ack(self.source.lease_keys, ids, _outcomes)
+
+    def ack_and_receive(
+        self, ids: list[bytes], count: int
+    ) -> tuple[Request[tuple[list[SettleOutcome], list[Leased]] | None], Request[list[Taken]]]:
+        """As :meth:`LeaseSource.ack_and_receive`."""
+        return self.source.ack_and_receive(ids, count, _outcomes)
 
     def nack(
         self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None

@@ -20,6 +20,7 @@ __all__ = [
     "LeaseKeys",
     "ReceiveReply",
     "ack",
+    "ack_and_receive",
     "call_with_dead",
     "dead_letters",
     "extend",
@@ -111,6 +112,29 @@ def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any], left: int | None 
 def ack(keys: LeaseKeys, ids: Sequence[bytes], convert: Callable[[_Outcomes], T]) -> Request[T]:
     """Ends leases. ``convert`` makes the result out of "acked" or "lost" of each."""
     return call_with_dead("ack", keys, (keys.word, *ids), lambda reply: convert(reply[1]))
+
+
+def ack_and_receive(
+    keys: LeaseKeys,
+    envelope: Envelope,
+    nonce: bytes,
+    count: int,
+    visible_us: int,
+    ids: Sequence[bytes],
+    convert: Callable[[_Outcomes], T],
+) -> Request[tuple[T, list[Leased]] | None]:
+    """Ends leases, and leases at most ``count`` values. None: nothing was done, and two calls have to do it.
+
+    :func:`receive` with the same nonce gives the same leases. ``convert`` is as with :func:`ack`.
+    """
+
+    def parse(reply: list[Any] | None) -> tuple[T, list[Leased]] | None:
+        if reply is None:
+            return None
+        now_us, outcomes, rows, left = reply
+        return convert(outcomes), leased_rows(keys.queue, now_us, rows, left)
+
+    return call_with_dead("ack_and_receive", keys, (envelope.value, nonce, count, visible_us, *ids), parse)
 
 
 def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:

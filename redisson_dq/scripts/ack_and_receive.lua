@@ -1,0 +1,31 @@
+-- Ends leases for good and leases the next values, for a receiver that is busy. In the ordinary case only, in which no
+-- value of the queue was delivered before, and nothing stands in line. Otherwise it does nothing.
+-- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) and pollMany(args) are alike
+-- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, alarm, turns
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, the ids of the leases that end
+-- RETURN: nil for nothing done; else the server's time in epoch us; "acked" or "lost" of each; of each new lease its id, its deadline, its record and its value; how many values are left
+-- COST: O(n log m), n leases that end or begin, m waiting
+-- INCLUDE: clock, endings, popping, grant, announce, need, whole
+local envelope, nonce, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now_us, now_ms = server_time()
+local deadline = due_of(ARGV[4], now_us)
+local ids = {unpack(ARGV, 5)}
+
+-- Fails on a wrong type before anything is written.
+count_ready()
+redis.call('ZCARD', keys.timeout)
+if
+  redis.call('EXISTS', keys.turns, keys.histories) > 0
+  or redis.call('ZCOUNT', keys.leases, '-inf', whole(now_ms)) > 0
+  -- This call has run before.
+  or redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
+then
+  return reply_with(false)
+end
+need(RECEIVING, GRANTING, ENDING)
+local outcomes, members, done = outcomes_of(ids, now_ms)
+finish(members, done)
+receive(count, function(value, digest)
+  grant_new(envelope, new_id(nonce), value, digest, deadline, now_ms)
+end, deadline, now_ms)
+return reply_with({now_us, outcomes, granted, arrived + ready - popped})

@@ -1,0 +1,39 @@
+-- Takes values out of a queue for those who lease them. What has arrived for a receiver comes first.
+-- KEYS: ready, arrivals
+-- INCLUDE: digest, grant
+-- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
+local RECEIVING = {'LPOP'}
+-- How many values stood in the lists, how many were popped, and the bytes of these.
+local arrived, ready, popped, bytes, largest = 0, 0, 0, 0, 0
+
+-- Fails on a wrong type.
+local function count_ready()
+  arrived, ready = redis.call('LLEN', keys.arrivals), redis.call('LLEN', keys.ready)
+end
+
+local function pop_from(key, count, deliver)
+  -- More values than were asked for are taken only where dead letters are among them, and a bounded number.
+  -- The first value tells how large the values are. The reply is to have no more than some 32 MB.
+  while grants < count and popped < count + 100 and bytes < 33554432 do
+    local room = popped == 0 and 1 or math.ceil((33554432 - bytes) / math.max(largest, 1))
+    local values = redis.call('LPOP', key, math.min(count - grants, 100, room))
+    if not values then
+      return
+    end
+    for _, value in ipairs(values) do
+      popped, bytes, largest = popped + 1, bytes + #value, math.max(largest, #value)
+      deliver(value, digest_of(value))
+    end
+  end
+end
+
+-- Passes values to what leases them, until so many are leased, and writes the leases.
+local function receive(count, deliver, deadline, now_ms)
+  if arrived > 0 then
+    pop_from(keys.arrivals, count, deliver)
+  end
+  if ready > 0 then
+    pop_from(keys.ready, count, deliver)
+  end
+  write_grants(deadline, now_ms)
+end
