@@ -63,6 +63,20 @@ MUTATIONS = [
         "tests/unit/working/test_parking.py::test_a_handler_that_is_full_for_a_moment_holds_up_the_others",
     ),
     Mutation(
+        "worker: nobody asks for the leases of a lost reply",
+        "redisson_dq/_async/worker/fetching.py",
+        "receiver.recover(receive)",
+        "pass",
+        "tests/integration/test_worker_acks_along.py::test_a_connection_that_breaks_at_the_call",
+    ),
+    Mutation(
+        "worker: acks stay where they are while nobody receives",
+        "redisson_dq/_async/worker/fetching.py",
+        "self._settler.take_over(self._along.take())",
+        "pass",
+        "tests/integration/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
+    ),
+    Mutation(
         "engine: a subscription during a transfer is ignored",
         _ENGINE,
         "(State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),",

@@ -174,7 +174,8 @@ def test_retries_and_dead_letters_between_the_acks(admin: Any, flavour: Flavour,
 
 
 def test_what_is_done_of_a_batch_is_acked_while_on_failed_runs(admin: Any, flavour: Flavour, client: Any) -> None:
-    worker, fails, goes_on = flavour.worker(client), threading.Event(), threading.Event()
+    # No lease ends by its deadline.
+    worker, fails, goes_on = flavour.worker(client, visibility_timeout=600), threading.Event(), threading.Event()
 
     def on_failed(value: str, event: Any, error: BaseException) -> None:
         fails.set()

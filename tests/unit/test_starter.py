@@ -79,11 +79,11 @@ with open("/proc/self/statm") as file:
 resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
 for number in range(1, 5):
     pool.start(lambda number=number: handle(number))
-print(threading.active_count() - 1, "threads")
+print(threading.active_count() - 1, "threads", pool.is_short)
 gate.set()
 for _ in range(5):
     assert finished.acquire(timeout=30)
-print(sorted(done))
+print(sorted(done), pool.is_short)
 for number in range(5, 8):
     pool.start(lambda number=number: handle(number))
 for _ in range(3):
@@ -95,5 +95,5 @@ print(sorted(done))
 def test_where_the_system_gives_no_more_threads_each_handling_waits_for_one() -> None:
     ran = subprocess.run([sys.executable, "-c", _SHORT], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == ["2 threads", "[0, 1, 2, 3, 4]", "[0, 1, 2, 3, 4, 5, 6, 7]"]
+    assert ran.stdout.splitlines() == ["2 threads True", "[0, 1, 2, 3, 4] False", "[0, 1, 2, 3, 4, 5, 6, 7]"]
     assert "a handling waits for one of 2 threads" in ran.stderr

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.receiving.waiters import Lifeline
@@ -69,6 +69,8 @@ class Fetcher:
         self._has_backlog = False
         # When it may try again to ack and receive in one call, on the monotonic clock.
         self._joins_from = 0.0
+        # What was handed over, and is not renewed yet.
+        self._handed_over: list[Delivery[Any]] = []
         self._ends = False
         self._is_refused = False
         self._waits_since = 0.0
@@ -138,6 +140,7 @@ class Fetcher:
         first = None
         try:
             while first is None and not self._ends:
+                self._renew()
                 starter = Starter(self._pool)
                 await self._receive(starter)
                 first = starter.first
@@ -146,13 +149,23 @@ class Fetcher:
                     await async_give_way()
         finally:
             if first is None:
+                self._renew()
                 self._settler.take_over(self._along.close())
                 self._ended.on()
             else:
                 # Who has received becomes a handler, and somebody else receives.
                 self.start()
+                if self._pool.is_short:
+                    # That may take until a handler has returned.
+                    self._renew()
         if first is not None:
             await self._pool.run(first)
+
+    def _renew(self) -> None:
+        """Has the leases renewed of what is not done yet. Handlers begin before that."""
+        kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
+        if kept:
+            self._runtime.renewal.keep(kept, self._on_lost)
 
     async def _receive(self, starter: Starter) -> None:
         """Receives once, or waits until there is something to do. Never raises."""
@@ -331,8 +344,7 @@ class Fetcher:
         for lifeline in lifelines:
             lifeline.keep()
         for intake, deliveries, error in came:
-            if deliveries:
-                self._runtime.renewal.keep(deliveries, self._on_lost)
+            self._handed_over += deliveries
             if error is not None:
                 self._unreadable(intake, error)
             # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.

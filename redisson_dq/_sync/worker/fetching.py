@@ -12,7 +12,7 @@ from typing import Any
 
 from redisson_dq._concurrency import Callback, Switch, call, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
-from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.receiving.waiters import Lifeline
@@ -72,6 +72,8 @@ class Fetcher:
         self._has_backlog = False
         # When it may try again to ack and receive in one call, on the monotonic clock.
         self._joins_from = 0.0
+        # What was handed over, and is not renewed yet.
+        self._handed_over: list[Delivery[Any]] = []
         self._ends = False
         self._is_refused = False
         self._waits_since = 0.0
@@ -141,6 +143,7 @@ class Fetcher:
         first = None
         try:
             while first is None and not self._ends:
+                self._renew()
                 starter = Starter(self._pool)
                 self._receive(starter)
                 first = starter.first
@@ -149,13 +152,23 @@ class Fetcher:
                     give_way()
         finally:
             if first is None:
+                self._renew()
                 self._settler.take_over(self._along.close())
                 self._ended.on()
             else:
                 # Who has received becomes a handler, and somebody else receives.
                 self.start()
+                if self._pool.is_short:
+                    # That may take until a handler has returned.
+                    self._renew()
         if first is not None:
             self._pool.run(first)
+
+    def _renew(self) -> None:
+        """Has the leases renewed of what is not done yet. Handlers begin before that."""
+        kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
+        if kept:
+            self._runtime.renewal.keep(kept, self._on_lost)
 
     def _receive(self, starter: Starter) -> None:
         """Receives once, or waits until there is something to do. Never raises."""
@@ -334,8 +347,7 @@ class Fetcher:
         for lifeline in lifelines:
             lifeline.keep()
         for intake, deliveries, error in came:
-            if deliveries:
-                self._runtime.renewal.keep(deliveries, self._on_lost)
+            self._handed_over += deliveries
             if error is not None:
                 self._unreadable(intake, error)
             # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
