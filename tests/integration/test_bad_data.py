@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 
+from redisson_dq import codecs
 from redisson_dq.codecs import Codec, LongCodec, StringCodec
 from redisson_dq.errors import DecodeError, EncodeError, EnvelopeError, RedisReplyError, WrongTypeError
 from redisson_dq.items import Outcome
+from redisson_dq.java import java_class
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
@@ -254,6 +257,77 @@ def test_a_codec_of_the_users_own_may_fail_in_any_way(admin: Any, client: Any) -
         client.blocking_queue("orders", Broken()).take()
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert admin.lrange(KEYS.undecodable, 0, -1) == [b"a"]
+
+
+class Leave(BaseException):
+    """What no ``except Exception`` stops, without a text."""
+
+    def __repr__(self) -> str:
+        raise self
+
+    __str__ = __repr__
+
+
+#: What a value raises when it is made. An error that stands alone is raised once.
+_raised: dict[int, list[BaseException]] = {}
+
+
+@java_class("com.acme.Ending", serial_version_uid=1)
+@attrs.define
+class Ending:
+    id: int
+
+    def __attrs_post_init__(self) -> None:
+        errors = _raised.get(self.id)
+        if errors:
+            raise errors[0] if len(errors) > 1 else errors.pop()
+
+
+OBJECT_CODECS = [
+    codecs.Kryo5Codec(),
+    codecs.Kryo5Codec(references=True),
+    codecs.SerializationCodec(),
+    codecs.JsonJacksonCodec(),
+    codecs.JsonJackson3Codec(),
+    codecs.SmileJacksonCodec(),
+    codecs.CborJacksonCodec(),
+    codecs.MsgPackJacksonCodec(),
+    codecs.IonJacksonCodec(),
+    codecs.LZ4Codec(codecs.Kryo5Codec()),
+]
+
+
+@pytest.mark.parametrize("receives", [False, True], ids=["poll", "receive"])
+def test_a_class_that_always_wants_to_end_the_program_makes_values_that_cannot_be_read(
+    client: Any, admin: Any, receives: bool
+) -> None:
+    errors = [Leave(), SystemExit(3), KeyboardInterrupt(), GeneratorExit()]
+    for number, codec in enumerate(OBJECT_CODECS):
+        name = f"orders-{number}"
+        queue = client.blocking_queue(name, codec)
+        queue.add_all([Ending(id) for id in range(6)])
+        data = admin.lrange(name, 0, -1)
+        _raised.update({id: [error] * 2 for id, error in enumerate(errors, 1)})
+        with pytest.raises(DecodeError, match="the value cannot be made: Leave, whose text cannot be had") as caught:
+            queue.receive(limit=9) if receives else queue.poll(limit=9)
+        assert caught.value.undecodable == data[1:5]
+        read = [each.value for each in caught.value.decoded] if receives else caught.value.decoded
+        assert read == [Ending(0), Ending(5)]
+        assert admin.lrange(caught.value.kept_in, 0, -1) == data[1:5]
+        queue.add(Ending(6))
+        assert queue.take() == Ending(6), "the codec goes on"
+        _raised.clear()
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_an_interruption_while_a_value_is_made_is_no_fault_of_the_value(client: Any) -> None:
+    queue = client.blocking_queue("orders", codecs.Kryo5Codec())
+    queue.add(Ending(1))
+    for call in (queue.take, queue.receive):
+        _raised[1] = [KeyboardInterrupt()]
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    assert queue.take() == Ending(1)
 
 
 def test_values_of_every_length(admin: Any, queue: Any, delayed: Any) -> None:

@@ -156,7 +156,7 @@ def test_a_hook_or_a_backoff_that_wants_to_end_the_program_ends_nothing(worker: 
     assert whereabouts(admin).waiting.total() == 2
 
 
-_leaving: list[int] = []
+_leaving: dict[int, int] = {}
 
 
 @java_class("com.acme.Leaving")
@@ -165,21 +165,29 @@ class Leaving:
     id: int
 
     def __attrs_post_init__(self) -> None:
-        if self.id in _leaving:
-            _leaving.remove(self.id)
+        if _leaving.get(self.id):
+            _leaving[self.id] -= 1
             raise SystemExit(3)
 
 
 def test_a_class_that_wants_to_end_the_program_ends_no_receiving(flavour: Flavour, client: Any, admin: Any) -> None:
     worker, ledger, codec = flavour.worker(client, visibility_timeout=0.5), Ledger(), Kryo5Codec()
+    log = Log(worker)
     worker.queue("orders", codec=codec)
     worker.handler("orders", Leaving)(ledger.handle)
-    client.blocking_queue("orders", codec=codec).add_all([Leaving(1), Leaving(2)])
-    _leaving.append(1)
+    queue = client.blocking_queue("orders", codec=codec)
+    queue.add_all([Leaving(1), Leaving(2), Leaving(3)])
+    _leaving.update({1: 1, 3: 1 << 30})
     with running(worker):
         assert {ledger.next().id, ledger.next().id} == {1, 2}
         at_rest(admin)
-    assert not _leaving
+        log.until(Succeeded, 2)
+    # One that does so each time is kept, and told of once.
+    _leaving.clear()
+    assert [letter.value for letter in queue.dead_letters()] == [Leaving(3)]
+    (dead,) = log.of(DeadLettered)
+    assert "the value cannot be made: SystemExit: 3" in dead.reason
+    assert len(ledger.values) == 2
 
 
 async def cancels_another() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from redisson_dq._options import Options, check_durable
+from redisson_dq._texts import described
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
@@ -136,19 +137,38 @@ class OpenQueue(Generic[T]):
         for data in found:
             try:
                 values.append(self.codec.decode(data))
-            except Exception as error:
+            except BaseException as error:
+                fault = error if isinstance(error, Exception) else self._fault_of_value(error, data)
                 undecodable.append(data)
                 if first is None:
-                    first = self._decode_error(error, data)
+                    first = self._decode_error(fault, data)
         if first is not None:
             first.data = undecodable[0]
             first.decoded, first.undecodable = list(values), undecodable
         return values, first
 
+    def _fault_of_value(self, error: BaseException, data: bytes) -> Exception:
+        """The fault of a value that raises what is no Exception each time that it is made, SystemExit for example.
+
+        Raises the ``error`` again where it is an interruption. A signal does not come a second time.
+        """
+        try:
+            self.codec.decode(data)
+        except Exception as failure:
+            return failure
+        except BaseException as failure:
+            if type(failure) is not type(error):
+                raise
+            message = f"{self.codec.name}: the value cannot be made: {described(failure)}"
+            made = DecodeError(message, codec=self.codec.name, data=data)
+            made.__cause__ = failure
+            return made
+        raise error
+
     def _decode_error(self, error: Exception, data: bytes) -> DecodeError:
         if isinstance(error, DecodeError):
             return error
-        made = DecodeError(f"{self.codec.name}: {error!r}", codec=self.codec.name, data=data)
+        made = DecodeError(f"{self.codec.name}: {described(error)}", codec=self.codec.name, data=data)
         made.__cause__ = error
         return made
 
