@@ -12,6 +12,7 @@ import attrs
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.limits import Admission, Limit, Rate
+from redisson_dq.working.naming import full_name
 from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
@@ -153,7 +154,7 @@ def declared(
         crash_limit=crash_limit,
         admission=Admission.declared(
             what,
-            _full_name(function),
+            full_name(function if hasattr(function, "__qualname__") else _TYPE(function)),
             rate=rate,
             limit=limit,
             key=key,
@@ -208,12 +209,6 @@ def check_queue_name(queue: object) -> None:
         )
     if not queue:
         raise ArgumentError("a handler is for the name of a queue, which is not empty")
-
-
-def _full_name(function: Callable[..., Any]) -> str:
-    """A name that is the same in every process of one program."""
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}.{named.__qualname__}"
 
 
 def positive(number: object, what: str) -> int:

@@ -16,6 +16,7 @@ from redisson_dq._texts import described
 from redisson_dq._times import Delay, seconds_of, up_to_us
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.calls import LimitWords, Seen
+from redisson_dq.working.naming import full_name
 
 __all__ = ["Admission", "BadKey", "Limit", "Rate", "digest_of"]
 
@@ -153,7 +154,7 @@ class Admission:
         return None
 
     def _unique(self, value: Any, data: bytes) -> bytes:
-        kind = f"{type(value).__module__}.{type(value).__qualname__} "
+        kind = f"{full_name(type(value))} "
         by = data if self.unique_by is None else _key_bytes(self.unique_by, value, "unique_by=")
         return _digest(b"unique " + kind.encode() + by)
 
