@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from redisson_dq.worker import (
     delays,
     fixed,
 )
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import Gate, Ledger, Log, at_rest, running
@@ -187,30 +188,43 @@ def test_where_on_failed_fails_the_value_stays_leased_and_comes_again(
     assert len(log.of(GivenUp)) == 1
 
 
+@pytest.mark.parametrize("timeout", [None, 0.05], ids=["failed", "timed out"])
 @pytest.mark.parametrize("batch", [False, True], ids=["one", "batch"])
 def test_a_value_whose_on_failed_outlasts_the_grace_is_handed_back(
-    worker: Any, queue: Any, admin: Any, batch: bool
+    worker: Any, queue: Any, admin: Any, batch: bool, timeout: float | None
 ) -> None:
-    log, gate = Log(worker), Gate()
+    log, gate, persisted = Log(worker), Gate(), Ledger()
 
     def persist(value: Any, event: Any, error: BaseException) -> None:
+        persisted.note(value)
         gate.wait()
 
-    def handle_all(values: list[str]) -> list[Any]:
+    def fail(event: Any) -> None:
+        if timeout is not None:
+            eventually(lambda: event.cancelled)
+        raise ValueError
+
+    def handle_all(values: list[str], events: list[Any]) -> list[Any]:
+        if timeout is not None:
+            fail(events[0])
         return [ValueError(value) if value.startswith("bad") else None for value in values]
 
+    options = {"retry": None, "on_failed": persist, "timeout": timeout}
     if batch:
         queue.add_all(["bad 1", "good", "bad 2"])
-        worker.batch_handler("orders", 3, retry=None, on_failed=persist)(handle_all)
+        worker.batch_handler("orders", 3, **options)(handle_all)
     else:
         queue.add("bad 1")
-        worker.handler("orders", retry=None, on_failed=persist)(lambda value: 1 / 0)
+        worker.handler("orders", **options)(lambda value, event: fail(event))
     back = {b"bad 1": 1, b"bad 2": 1} if batch else {b"bad 1": 1}
+    if batch and timeout is not None:
+        back[b"good"] = 1
     worker.start()
     try:
         eventually(lambda: gate.inside)
         worker.stop(grace=0)
         assert whereabouts(admin).ready == back
+        assert persisted.values == ["bad 1"]
     finally:
         gate.open()
     assert len(log.of(HandedBack)) == len(back)
@@ -219,7 +233,27 @@ def test_a_value_whose_on_failed_outlasts_the_grace_is_handed_back(
         assert {each.attempt for each in log.until(DeadLettered, len(back))} == {1}
     assert whereabouts(admin).total == whereabouts(admin).dead == back
     assert len(log.of(GivenUp)) == len(back)
-    assert len(log.of(Succeeded)) == (1 if batch else 0)
+    assert len(log.of(Succeeded)) == (1 if batch and timeout is None else 0)
+    # What was handed back while it waited for its on_failed had none.
+    assert len(persisted.values) == len(back) + 1
+
+
+def test_a_stop_waits_for_the_on_failed_of_what_took_too_long(
+    worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor
+) -> None:
+    log, gate = Log(worker), Gate()
+    worker.handler("orders", retry=None, timeout=0.05, on_failed=lambda value, event, error: gate.wait())(
+        lambda value, event: eventually(lambda: event.cancelled)
+    )
+    queue.add("a")
+    worker.start()
+    eventually(lambda: gate.inside)
+    stopping = threads.submit(worker.stop, PATIENCE)
+    eventually(lambda: not worker.is_consuming)
+    gate.open()
+    stopping.result(PATIENCE)
+    assert whereabouts(admin).total == whereabouts(admin).dead == {b"a": 1}
+    assert log.names().count("GivenUp") == 1
 
 
 def test_on_failed_as_a_coroutine(flavour: Flavour, worker: Any, queue: Any) -> None:

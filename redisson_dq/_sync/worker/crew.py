@@ -73,6 +73,8 @@ class Crew:
         self._fetchers: dict[str, Fetcher] = {}
         self._ending: list[BackgroundTask] = []
         self._handlings: set[Handling] = set()
+        #: Those whose time was over, so that they have no slot, until their on_failed has returned.
+        self._late: set[Handling] = set()
         self._of_delivery: dict[int, Handling] = {}
         #: When each batch that is being gathered is to be handled, on the monotonic clock.
         self._gathering: dict[Handler, float] = {}
@@ -94,6 +96,7 @@ class Crew:
             hears=hears,
             chance=chance,
             ended=self._ended,
+            concludes=self._concludes,
         )
 
     # -- queues and handlers -----------------------------------------------------------------------------------------
@@ -180,6 +183,11 @@ class Crew:
             for event in handling.events:
                 self._of_delivery.pop(id(event.delivery), None)
         self._freed(handling.intake)
+        self._changed.on()
+
+    def _concludes(self, handling: Handling, begins: bool) -> None:
+        with self._mutex:
+            (self._late.add if begins else self._late.discard)(handling)
         self._changed.on()
 
     def _freed(self, intake: Intake) -> None:
@@ -434,7 +442,7 @@ class Crew:
     def is_idle(self) -> bool:
         """Whether nothing is handled just now."""
         with self._mutex:
-            return not self._handlings and not self._gathering
+            return not self._handlings and not self._late and not self._gathering
 
     def close(self, grace: float, hurries: Callable[[], bool], changed: Switch) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -453,13 +461,13 @@ class Crew:
         while not hurries():
             changed.off()
             with self._mutex:
-                left = len(self._handlings)
+                left = len(self._handlings) + len(self._late)
             wait = deadline - time.monotonic()
             if not left or wait <= 0 or hurries():
                 break
             changed.wait(wait)
         with self._mutex:
-            rest = list(self._handlings)
+            rest = [*self._handlings, *self._late]
         if rest:
             logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
         for handling in rest:

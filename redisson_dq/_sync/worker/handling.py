@@ -52,9 +52,10 @@ class Setting:
         hears: Callable[..., bool],
         chance: random.Random,
         ended: Callable[[Handling], object],
+        concludes: Callable[[Handling, bool], object],
     ) -> None:
         """``tell`` passes a happening to the hooks, ``hears`` says whether there is one for it; ``ended`` frees a
-        handling's slot.
+        handling's slot. ``concludes`` is told when one that has no slot any more begins to conclude, and when it ends.
         """
         self.pool = pool
         self.settler = settler
@@ -64,6 +65,7 @@ class Setting:
         self.hears = hears
         self.chance = chance
         self.ended = ended
+        self.concludes = concludes
 
 
 class Handling:
@@ -80,7 +82,8 @@ class Handling:
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._mutex = Mutex()
         self._decided = False
-        # Whether on_failed runs, and the ids of the deliveries that have an end.
+        # Whether its time was over, whether on_failed runs, and the ids of the deliveries that have an end.
+        self._is_late = False
         self._persists = False
         self._ended: set[str] = set()
         self._free = False
@@ -111,8 +114,10 @@ class Handling:
             )
             self._tell(happenings.TimedOut, event, timeout=timeout)
         error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
+        self._is_late = True
+        self._setting.concludes(self, True)
         # Not in the handler's thread, which may never come back.
-        self._setting.pool.start(lambda: self._conclude([error] * len(self.events)))
+        self._running = self._setting.pool.start(lambda: self._conclude_late(error))
         self._release()
 
     def lose(self, delivery: Delivery[Any]) -> None:
@@ -131,7 +136,7 @@ class Handling:
 
     def hand_back(self) -> None:
         """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
-        if not self._decide() and not self._persists:
+        if not self._decide() and not self._persists and not self._is_late:
             return
         self._cancel()
         for event in self.events:
@@ -205,6 +210,12 @@ class Handling:
             finally:
                 self._release()
 
+    def _conclude_late(self, error: BaseException) -> None:
+        try:
+            self._conclude([error] * len(self.events))
+        finally:
+            self._setting.concludes(self, False)
+
     # -- what comes of it --------------------------------------------------------------------------------------------
 
     def _conclude(self, outcomes: Outcomes) -> None:
@@ -212,6 +223,9 @@ class Handling:
         # What is done comes first: it waits for no on_failed.
         for event, error in sorted(zip(self.events, outcomes, strict=True), key=lambda each: each[1] is not None):
             outcome = event.delivery.outcome
+            if event.id in self._ended:
+                # Handed back while on_failed of another one ran.
+                continue
             if event.delivery.lost:
                 self._tell(happenings.Lost, event)
                 continue
