@@ -168,10 +168,13 @@ class AsyncHandlerPool:
         self._threads = HandlerPool(name)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._name = name
+        # As with threads: not the context variables of a handler that adds another one, nor of who received before.
+        self._context = contextvars.copy_context()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
         """Runs ``work`` as a task of its own."""
-        task = asyncio.get_running_loop().create_task(work(), name=f"redisson_dq-{self._name}")
+        loop = asyncio.get_running_loop()
+        task = self._context.copy().run(loop.create_task, work(), name=f"redisson_dq-{self._name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)

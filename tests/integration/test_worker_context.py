@@ -13,6 +13,7 @@ import pytest
 
 from redisson_dq.aio.worker import EventLogger as AioEventLogger
 from redisson_dq.aio.worker import current_event as aio_current_event
+from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import DeadLettered, EventLogger, Retry, Succeeded, Worker, current_event, fixed
 from tests.conftest import eventually
@@ -352,3 +353,48 @@ def test_the_context_of_an_offer_goes_along_with_its_retries(worker: Worker, del
         eventually(lambda: len(contexts) == 3)
         at_rest(admin)
     assert contexts == [{"trace": "00-4b"}] * 3
+
+
+class Naming(StringCodec):
+    """Sets the tenant when it makes a value."""
+
+    def __init__(self, seen: list[str]) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def decode(self, data: bytes) -> str:
+        self._seen.append(_tenant.get())
+        value = super().decode(data)
+        _tenant.set(f"made {value}")
+        return value
+
+
+@pytest.mark.parametrize("limited", [False, True], ids=["leased", "seen first"])
+def test_what_a_handler_or_a_codec_sets_is_seen_by_no_other_handling(
+    flavour: Flavour, client: Any, admin: Any, limited: bool
+) -> None:
+    worker, ledger, made = flavour.worker(client), Ledger(), list[str]()
+    options = {"key": lambda value: value} if limited else {}
+
+    def handle(value: str) -> None:
+        tenant = _tenant.get()
+        _tenant.set(f"handled {value}")
+        if value == "a":
+            # Who adds a handler begins the receiving for it.
+            getattr(worker, "inner", worker).add_handler(chosen, "more", **options)
+        ledger.note(value, tenant)
+
+    async def handle_in_loop(value: str) -> None:
+        handle(value)
+
+    chosen = handle if flavour.name == "sync" else handle_in_loop
+    for name in ("orders", "more"):
+        worker.queue(name, codec=Naming(made))
+    worker.handler("orders", **options)(chosen)
+    with running(worker):
+        for name, value in (("orders", "a"), ("orders", "b"), ("more", "c"), ("more", "d")):
+            client.blocking_queue(name).add(value)
+            assert ledger.next() == value
+            at_rest(admin, name)
+    assert set(ledger.events) == {"nobody"}
+    assert not [each for each in made if each.startswith("handled")]

@@ -70,6 +70,8 @@ class Intake:
         #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.
         self.sources: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
+            # Who receives may become a handler, and receives for others.
+            side.decodes_apart = True
             runtime.attach(side.keys, side.name, self._transfer)
 
     async def aclose(self) -> None:

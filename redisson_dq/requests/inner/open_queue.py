@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
@@ -30,6 +31,8 @@ class OpenQueue(Generic[T]):
         self.codec = options.codec if codec is None else codec
         self.name = name
         self.keys = QueueKeys.of(map_name(name, options.name_mapper))
+        #: Whether context variables that a class sets when it is made stay there, and are not the caller's.
+        self.decodes_apart = False
 
     # -- its keys ----------------------------------------------------------------------------------------------------
 
@@ -131,6 +134,11 @@ class OpenQueue(Generic[T]):
 
     def decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
         """The values that could be read, and the error that stands for all the others."""
+        if self.decodes_apart:
+            return contextvars.copy_context().run(self._decoded, found)
+        return self._decoded(found)
+
+    def _decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
         values: list[T] = []
         first: DecodeError | None = None
         undecodable: list[bytes] = []
