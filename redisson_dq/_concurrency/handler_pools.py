@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import contextvars
 import logging
+import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
@@ -54,6 +55,7 @@ class HandlerPool:
         # Each handling sees the context variables of the worker's starter. What it sets itself, only it sees.
         self._context = contextvars.copy_context()
         self._works: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._process = os.getpid()
         self._mutex = threading.Lock()
         # Threads that wait for work; below zero, works that wait for a thread.
         self._idle = 0
@@ -113,6 +115,9 @@ class HandlerPool:
                 return
             self.run(work)
             work = None
+            if os.getpid() != self._process:
+                # The handler has forked, and returned in the child too. The works are for threads of the parent.
+                return
             with self._mutex:
                 self._idle += 1
 

@@ -379,12 +379,15 @@ def test_the_text_of_an_exception_ends_no_block_badly(queue: Any) -> None:
     assert again.ack()
 
 
-def test_a_handler_that_forks(worker: Any, queue: Any, admin: Any) -> None:
+@pytest.mark.parametrize("returns", [False, True], ids=["exits", "returns"])
+def test_a_handler_that_forks(worker: Any, queue: Any, admin: Any, returns: bool) -> None:
     ledger = Ledger()
 
     def handle(value: Any, event: Any) -> None:
         child = os.fork()
         if child == 0:
+            if returns:
+                return
             os._exit(0 if "redisson_dq" in sys.modules else 1)
         assert os.waitpid(child, 0)[1] == 0
         ledger.note(value)
