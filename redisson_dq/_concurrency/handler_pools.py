@@ -208,6 +208,9 @@ class AsyncHandlerPool:
         context = contextvars.copy_context()
 
         def run() -> None:
+            if outcome.done():
+                # Cancelled while it waited for a thread.
+                return
             try:
                 result, error = context.run(function), None
             except BaseException as failure:

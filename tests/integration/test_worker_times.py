@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -237,3 +239,59 @@ def end_lease(url: str, id: str) -> None:
     with Flavour().connect(url) as client, client.pipeline() as pipe:
         reply = pipe.add(request)
     assert reply.result == [b"acked"]
+
+
+# Room for the threads that are there, and no more.
+SHORT_OF_THREADS = """
+import asyncio, resource, sys, threading, time
+import redisson_dq.aio.worker, redisson_dq.worker
+from redisson_dq.codecs import StringCodec
+from redisson_dq.worker import Retry, fixed
+
+flavour, url = sys.argv[1:]
+worker = (redisson_dq.worker if flavour == "sync" else redisson_dq.aio.worker).Worker.connect(url, codec=StringCodec())
+begun, finished = [], threading.Semaphore(0)
+
+@worker.handler("orders", concurrency=6, timeout=0.3, retry=Retry(limit=5, backoff=fixed(0)))
+def handle(value, event):
+    begun.append((value, event.attempt, event.cancelled))
+    while value != "first" and event.attempt == 1 and not event.cancelled:
+        time.sleep(0.01)
+    if not event.cancelled:
+        finished.release()
+
+def add(*values):
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        client.blocking_queue("orders", transfer=False).add_all(values)
+
+def watch():
+    add("first")
+    assert finished.acquire(timeout=30)
+    threading.stack_size(1 << 30)
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), resource.RLIM_INFINITY))
+    add(*"abcdef")
+    for _ in range(6):
+        assert finished.acquire(timeout=30), begun
+    print("".join(sorted(value for value, attempt, _ in begun if attempt > 1)), [each for each in begun if each[2]])
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+async def main():
+    async with worker:
+        await asyncio.get_running_loop().run_in_executor(None, watch)
+
+if flavour == "sync":
+    with worker:
+        watch()
+else:
+    asyncio.run(main())
+"""
+
+
+def test_what_waited_for_a_thread_until_its_time_was_over_is_not_begun(flavour: Flavour, url: str) -> None:
+    words = [sys.executable, "-c", SHORT_OF_THREADS, flavour.name, url]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "abcdef []\n"
+    assert "a handling waits for one of" in ran.stderr

@@ -161,6 +161,9 @@ class Handling:
     # -- the handler -------------------------------------------------------------------------------------------------
 
     async def _perform(self) -> None:
+        if self._decided:
+            # Its time was over, or it was handed back, while it waited for a thread.
+            return
         try:
             outcomes = await self._called()
         except AsyncCancelled:

@@ -164,6 +164,9 @@ class Handling:
     # -- the handler -------------------------------------------------------------------------------------------------
 
     def _perform(self) -> None:
+        if self._decided:
+            # Its time was over, or it was handed back, while it waited for a thread.
+            return
         try:
             outcomes = self._called()
         except Cancelled:
