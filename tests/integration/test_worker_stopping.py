@@ -332,6 +332,33 @@ def test_a_run_that_is_cancelled_stops_like_any_other(flavour: Flavour, worker: 
     assert whereabouts(admin).total == {b"c": 1}
 
 
+def test_handlers_that_come_and_go_during_a_stop_count_from_the_next_start(
+    worker: Any, queue: Any, client: Any, admin: Any, threads: ThreadPoolExecutor
+) -> None:
+    gate, ledger = Gate(), Ledger()
+
+    def handle(value: Any) -> None:
+        gate.wait()
+
+    worker.handler("orders")(handle)
+    queue.add("a")
+    worker.start()
+    eventually(lambda: gate.inside)
+    stopping = threads.submit(worker.stop, PATIENCE)
+    eventually(lambda: not worker.is_consuming)
+    assert worker.remove_handler(handle)
+    worker.add_handler(ledger.handle, "more")
+    client.blocking_queue("more").add("b")
+    gate.open()
+    stopping.result(PATIENCE)
+    assert ledger.values == []
+    queue.add("c")
+    with running(worker):
+        assert ledger.next() == "b"
+        at_rest(admin, "more")
+    assert whereabouts(admin).ready == {b"c": 1}
+
+
 def test_a_handler_asks_for_the_end(worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
     ledger = Ledger()
 

@@ -187,7 +187,8 @@ class Worker(Declarations):
             owner=self.owner,
         )
         try:
-            self._crew.employ(self._handlers)
+            with self._mutex:
+                self._crew.employ(self._handlers)
         except BaseException:
             await async_finish(self._end(self._crew, 0.0, self._asked_to_stop))
             raise
@@ -277,9 +278,11 @@ class Worker(Declarations):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _handlers_changed(self) -> None:
-        if self._crew is not None:
-            self._check_needs()
-            self._crew.employ(self._handlers)
+        # Of two changes at a time the later one reads the handlers last.
+        with self._mutex:
+            if self._crew is not None:
+                self._check_needs()
+                self._crew.employ(self._handlers)
 
     def _connected(self) -> Client:
         url, options = self._url or ("", {})

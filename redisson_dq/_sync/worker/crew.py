@@ -102,35 +102,42 @@ class Crew:
     # -- queues and handlers -----------------------------------------------------------------------------------------
 
     def employ(self, handlers: Iterable[Handler]) -> None:
-        """Opens the queues of these handlers, and closes those that no handler is for any more."""
+        """Opens the queues of these handlers, and closes those that no handler is for any more.
+
+        Does nothing once the crew stops, which closes what is open by then.
+        """
         by_queue: dict[str, list[Handler]] = {}
         for handler in handlers:
             by_queue.setdefault(handler.queue, []).append(handler)
-        held: list[float | None] = []
         with self._mutex:
-            for name, chosen in by_queue.items():
-                if name not in self._intakes:
-                    opened = Intake(self._client.runtime, name, self._settings(name), self._owner)
-                    self._intakes[name] = opened
-                    if not self._settings(name).transfer:
-                        self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
-                self._intakes[name].employ(chosen)
-                held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
-            closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
-            for intake in closed:
-                self._arrivals.pop(intake.name, None)
-            wanted = {"": list(self._intakes.values())} if self._total is not None else {}
-            if self._total is None:
-                wanted = {name: [intake] for name, intake in self._intakes.items()}
-            gone = [self._fetchers.pop(name) for name in list(self._fetchers) if name not in wanted]
-            for name, intakes in wanted.items():
-                fetcher = self._fetchers.get(name)
-                if fetcher is None:
-                    fetcher = self._fetchers[name] = self._fetcher()
-                    fetcher.set_intakes(intakes)
-                    fetcher.start()
-                else:
-                    fetcher.set_intakes(intakes)
+            if not self._stops:
+                self._employ(by_queue)
+
+    def _employ(self, by_queue: dict[str, list[Handler]]) -> None:
+        held: list[float | None] = []
+        for name, chosen in by_queue.items():
+            if name not in self._intakes:
+                opened = Intake(self._client.runtime, name, self._settings(name), self._owner)
+                self._intakes[name] = opened
+                if not self._settings(name).transfer:
+                    self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
+            self._intakes[name].employ(chosen)
+            held += [self._holds_until(self._intakes[name], handler) for handler in chosen]
+        closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
+        for intake in closed:
+            self._arrivals.pop(intake.name, None)
+        wanted = {"": list(self._intakes.values())} if self._total is not None else {}
+        if self._total is None:
+            wanted = {name: [intake] for name, intake in self._intakes.items()}
+        gone = [self._fetchers.pop(name) for name in list(self._fetchers) if name not in wanted]
+        for name, intakes in wanted.items():
+            fetcher = self._fetchers.get(name)
+            if fetcher is None:
+                fetcher = self._fetchers[name] = self._fetcher()
+                fetcher.set_intakes(intakes)
+                fetcher.start()
+            else:
+                fetcher.set_intakes(intakes)
         for moment in held:
             if moment is not None:
                 self._watch.added(moment)
