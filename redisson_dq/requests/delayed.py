@@ -157,7 +157,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
         """Waiting values in the order of offers, from index ``start`` to ``stop`` (-1: to the end)."""
-        return self._side.bytes_of(start, stop).then(lambda found: self._side.in_place(found, self._side.keys.timeout))
+        return self._side.values(start, stop, part=False)
 
     def contains(self, value: T) -> Request[bool]:
         return self._side.contains_bytes([self._side.encode_sought(value)])
@@ -199,8 +199,7 @@ class DelayedRequests(ObjectRequests[T]):
         check_page(start, stop, _LARGEST_PAGE, self._side.name, "a page of items", "items")
         if by not in ("due", "offer"):
             raise ArgumentError(f"queue {self._side.name!r}: by= is 'due' or 'offer', not {by!r}")
-        request = calls.items(self._side.keys, by, start, stop)
-        return told_if_long(request, self._side.name, "items()").then(self._side.waiting)
+        return self._side.items(start, stop, by, part=False).then(lambda reply: reply[0])
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 

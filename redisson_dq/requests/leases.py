@@ -88,9 +88,11 @@ class LeaseRequests(ObjectRequests[T]):
     # -- in flight ---------------------------------------------------------------------------------------------------
 
     def in_flight(self, start: int = 0, stop: int = 99) -> Request[list[InFlight[T]]]:
-        return calls.in_flight(self._side.keys, *self._page(start, stop)).then(
-            lambda found: [self._held(each) for each in found]
-        )
+        return self.in_flight_part(start, stop, part=False).then(lambda reply: reply[0])
+
+    def in_flight_part(self, start: int, stop: int, *, part: bool) -> Request[tuple[list[InFlight[T]], int | None]]:
+        request = calls.in_flight(self._side.keys, *self._page(start, stop), part=part)
+        return request.then(lambda reply: ([self._held(each) for each in reply[0]], reply[1]))
 
     def in_flight_size(self) -> Request[int]:
         return calls.in_flight_size(self._side.keys)

@@ -1,19 +1,21 @@
 -- One page of what waits, in the order of due times or of offers.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, records, leases
--- ARGV: "due" or "offer", first index, last index
--- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""
+-- ARGV: "due" or "offer", first index, last index, "part" for some 1 MB of them at most
+-- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""; 1 where there are more up to the last index, else 0
 -- COST: O(log m + n), m waiting, n the length of the page; by "offer" O(s + n log m), s the first index, or O(m) beyond the list where both kinds stand
 -- INCLUDE: clock, envelope, waiting, by_due
 local now_us = server_time()
-local members, dues, given = {}, {}, {}
+local first, last, part = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'part'
+local members, dues, given, is_cut = {}, {}, {}, nil
 if ARGV[1] == 'due' then
-  local found = by_due(tonumber(ARGV[2]), tonumber(ARGV[3]))
+  local found
+  found, is_cut = by_due(first, last, part)
   for i = 1, #found, 2 do
     members[#members + 1], dues[#dues + 1] = found[i], found[i + 1]
   end
 else
-  members = waiting_page(tonumber(ARGV[2]), tonumber(ARGV[3]))
+  members, is_cut = waiting_page(first, last, part)
   for i, member in ipairs(members) do
     dues[i] = redis.call('ZSCORE', keys.timeout, member) or ''
   end
@@ -24,4 +26,4 @@ for i, member in ipairs(members) do
   local record = recorded and id and redis.call('HGET', keys.records, 'e' .. id)
   given[i] = record and string.match(record, '^%l %d+ %d+ %d+ i(.*)$') or ''
 end
-return {now_us, members, dues, given}
+return {now_us, members, dues, given, is_cut and 1 or 0}

@@ -2,7 +2,7 @@
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
 -- ARGV: none
--- RETURN: the member and its due, or nothing
+-- RETURN: its due or nil
 -- COST: O(log m + l), m waiting, l leases
 -- INCLUDE: by_due
-return by_due(0, 0)
+return by_due(0, 0)[2]

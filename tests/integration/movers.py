@@ -21,6 +21,7 @@ HURRIED = {
     "local FEW_DUE = 16": "local FEW_DUE = 3",
     "local MANY_DUE = 2000": "local MANY_DUE = 40",
     "local SLICE_US, READ, WANTED = 12000, 500, 100000": "local SLICE_US, READ, WANTED = -1, 20, 60",
+    "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 1,": "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 20,",
 }
 
 

@@ -247,13 +247,14 @@ def test_no_list_is_looked_through_for_a_lean_item(admin: Any, lean: Any, produc
     assert not {"lrem", "lrange", "lindex", "lpos", "lset", "rpush"} & seen
 
 
-def test_a_page_of_a_lean_queue_is_one_look(admin: Any, lean: Any) -> None:
+def test_a_page_of_a_lean_queue_reads_no_more_than_the_page(admin: Any, lean: Any) -> None:
     lean.offer_all((str(number), number) for number in range(3000))
     admin.config_resetstat()
     assert [item.value for item in lean.items(2000, 2009, by="offer")] == [str(n) for n in range(2000, 2010)]
     assert lean.peek() == "0"
     stats = admin.info("commandstats")
-    assert stats["cmdstat_zrange"]["calls"] == 2
+    # The page takes two, as the first entry tells how large the others may be.
+    assert stats["cmdstat_zrange"]["calls"] == 3
     assert "cmdstat_lrange" not in stats
 
 

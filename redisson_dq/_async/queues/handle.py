@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -338,6 +339,15 @@ class Handle(Generic[T]):
     async def _run(self, request: Request[U]) -> U:
         self._check()
         return await self._runtime.connections.run(request)
+
+    async def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
+        """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""
+        found: list[U] = []
+        at: int | None = start
+        while at is not None:
+            part, at = await self._run(part_of(at))
+            found += part
+        return found
 
     async def _run_taking(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.

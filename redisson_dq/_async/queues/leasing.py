@@ -42,9 +42,10 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
     async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
         """The values that receivers hold, those whose deadline is next first, from index ``start`` to ``stop``.
 
-        :Cost: O(s + k log n), s the first index, k the length of the page; one round trip
+        :Cost: O(s + k log n), s the first index, k the length of the page; one round trip for 1 MB
+        :Guarantee: reads only; each round trip at a moment of its own
         """
-        return await self._run(self.requests.in_flight(start, stop))
+        return await self._page(lambda at: self.requests.in_flight_part(at, stop, part=True), start)
 
     async def in_flight_size(self) -> int:
         """How many values receivers hold.

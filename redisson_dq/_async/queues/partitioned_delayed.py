@@ -128,12 +128,13 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         included, of the first 10,000.
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
-            trip for each node
+            trip for each node, and for each 1 MB of a partition
         :Guarantee: reads only, each partition at a moment of its own
         """
         # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
         self.partitions[0].requests.items(start, stop)
-        found = await self._ask(lambda partition: partition.requests.items(0, stop))
+        self.partitions[0].requests.items(0, stop)
+        found = await self._pages(lambda partition, at: partition._side.items(at, stop, "due", part=True))
         pages = [[(partition, state) for state in page] for partition, page in zip(self.partitions, found, strict=True)]
         merged = heapq.merge(*pages, key=lambda pair: pair[1].due_ms or 0)
         return [DelayedItem(partition, state) for partition, state in islice(merged, start, stop + 1)]

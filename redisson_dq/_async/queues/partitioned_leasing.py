@@ -52,12 +52,13 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``
         to ``stop`` of the first 1,000.
 
-        :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node
+        :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node, and for
+            each 1 MB of a partition
         :Guarantee: reads only, each partition at a moment of its own
         """
         # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
         self.partitions[0].requests.in_flight(start, stop)
-        pages = await self._ask(lambda partition: partition.requests.in_flight(0, stop))
+        pages = await self._pages(lambda partition, at: partition.requests.in_flight_part(at, stop, part=True))
         return list(itertools.islice(heapq.merge(*pages, key=lambda held: held.deadline), start, stop + 1))
 
     async def in_flight_size(self) -> int:

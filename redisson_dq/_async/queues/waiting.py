@@ -135,10 +135,10 @@ class WaitingQueue(Handle[T]):
         missed or met twice.
 
         :Redisson: ``RDelayedQueue.iterator()``
-        :Cost: O(n); one round trip for 100 values
+        :Cost: O(n); one round trip for 100 values or 1 MB
         """
         start = 0
-        while page := await self._run(self.requests.range(start, start + PAGE - 1)):
+        while page := await self._run(self._side.values(start, start + PAGE - 1, part=True)):
             for value in page:
                 yield value
             start += len(page)

@@ -185,7 +185,8 @@ class DelayedQueue(WaitingQueue[T]):
         ``until`` and ``since`` are aware datetimes. Without ``until`` it is now, on the server's clock; one in the
         future takes values before their time. With ``since`` only values are taken that are due from then on. The first
         ``offset`` of them are passed over. At most ``limit`` are taken, and at most 1,000 in one call. There are fewer
-        where many entries stand in Java's list in another order than they fall due. The next call takes the rest.
+        where many entries stand in Java's list in another order than they fall due. One call takes 1 MB at most, or one
+        value. The next call takes the rest.
 
         With ``visibility_timeout`` (seconds or a timedelta) the values are leased, and a list of :class:`Delivery` is
         given. What is not ended by its deadline waits again, due at once. So does what ``nack()`` gives back. Its limit
@@ -292,9 +293,14 @@ class DelayedQueue(WaitingQueue[T]):
         >>> [item.value for item in delayed.items()]
         ['sooner', 'later']
 
-        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers, unless all are lean; one round trip
+        :Cost: O(log n + k), k items; O(start + k log n) in the order of offers, unless all are lean; one round trip for
+            1 MB
+        :Guarantee: reads only; each round trip at a moment of its own
         """
-        return [DelayedItem(self, found) for found in self._run(self.requests.items(start, stop, by))]
+        # Refuses what is no page.
+        self.requests.items(start, stop, by)
+        found = self._page(lambda at: self._side.items(at, stop, by, part=True), start)
+        return [DelayedItem(self, state) for state in found]
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -341,6 +342,15 @@ class Handle(Generic[T]):
     def _run(self, request: Request[U]) -> U:
         self._check()
         return self._runtime.connections.run(request)
+
+    def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
+        """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""
+        found: list[U] = []
+        at: int | None = start
+        while at is not None:
+            part, at = self._run(part_of(at))
+            found += part
+        return found
 
     def _run_taking(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.

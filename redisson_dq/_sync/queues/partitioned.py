@@ -130,6 +130,20 @@ class Partitioned(Generic[AnyHandle]):
             results.append(outcome)
         return results
 
+    def _pages(self, part_of: Callable[[AnyHandle, int], Request[tuple[list[U], int | None]]]) -> list[list[U]]:
+        """A page of each partition, from index 0 on, in as many parts as it takes, as :meth:`Handle._page`."""
+        found: dict[AnyHandle, list[U]] = {partition: [] for partition in self._partitions}
+        at = dict.fromkeys(self._partitions, 0)
+        while at:
+            parts = self._ask(lambda partition: part_of(partition, at[partition]), list(at))
+            for partition, (part, following) in zip(list(at), parts, strict=True):
+                found[partition] += part
+                if following is None:
+                    del at[partition]
+                else:
+                    at[partition] = following
+        return list(found.values())
+
     def _outcomes(self, asked: list[tuple[AnyHandle, Request[U]]]) -> list[U | RedissonDQError]:
         """Results, or the errors in their place. One round trip for each node."""
         for partition, _ in asked:

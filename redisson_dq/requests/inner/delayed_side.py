@@ -234,10 +234,20 @@ class DelayedSide(LeasedSide[T]):
 
     # -- parts of requests -------------------------------------------------------------------------------------------
 
-    def bytes_of(self, start: int, stop: int) -> Request[list[bytes]]:
-        """The same as bytes. Raises EnvelopeError for an entry of no known format."""
-        request = told_if_long(calls.read_waiting(self.keys, start, stop), self.name, "read_all() or range()")
-        return request.then(lambda members: [unwrap(member)[1] for member in members])
+    def items(self, start: int, stop: int, by: str, *, part: bool) -> Request[tuple[list[WaitingItem[T]], int | None]]:
+        """A page of items. With ``part`` some 1 MB of it, and the index of the next item, or None at its end."""
+        request = told_if_long(calls.items(self.keys, by, start, stop, part=part), self.name, "items()")
+        return request.then(lambda page: (self.waiting(page), start + len(page.found) if page.is_cut else None))
+
+    def values(self, start: int, stop: int, *, part: bool) -> Request[list[T]]:
+        """Values in the order of offers; they stay. With ``part`` some 1 MB of them at most, and one at least.
+
+        Raises EnvelopeError for an entry of no known format.
+        """
+        request = told_if_long(
+            calls.read_waiting(self.keys, start, stop, part=part), self.name, "read_all() or range()"
+        )
+        return request.then(lambda members: self.in_place([unwrap(member)[1] for member in members], self.keys.timeout))
 
     def contains_bytes(self, values: list[bytes]) -> Request[bool]:
         """Whether each of the values waits, in one request."""

@@ -1,6 +1,6 @@
 -- Reads what waits in the order of due times.
 -- KEYS: timeout
--- INCLUDE: held_members
+-- INCLUDE: held_members, ranked, reads
 
 -- To find a lease takes as long as to look at so many entries.
 local FINDING = 8
@@ -17,35 +17,43 @@ local function rank_of(index, held)
   return index
 end
 
--- From one index to another, or with -1 to the end: members and dues in turn.
-local function by_due(first, last)
+-- From one index to another, or with -1 to the end: members and dues in turn. With part, the page ends behind so many bytes.
+-- Also tells whether it ended so.
+local function by_due(first, last, part)
   local is_held = held_now()
-  if not is_held then
-    return redis.call('ZRANGE', keys.timeout, first, last, 'WITHSCORES')
+  if last >= 0 and last < first then
+    return {}, false
+  elseif not (is_held or part) then
+    return redis.call('ZRANGE', keys.timeout, first, last, 'WITHSCORES'), false
   end
-  local start, index = 0, 0
-  local held = held_members(first / FINDING)
-  if held then
-    local ranks = {}
-    for i, member in ipairs(held) do
-      ranks[i] = redis.call('ZRANK', keys.timeout, member)
-    end
-    start, index = rank_of(first, ranks), first
-  end
-  local page = {}
-  for from = start, redis.call('ZCARD', keys.timeout) - 1, 1000 do
-    local found = redis.call('ZRANGE', keys.timeout, from, from + 999, 'WITHSCORES')
-    for i = 1, #found, 2 do
-      if not is_held(found[i]) then
-        if index >= first then
-          page[#page + 1], page[#page + 2] = found[i], found[i + 1]
-        end
-        if index == last then
-          return page
-        end
-        index = index + 1
+  local start, index = first, first
+  if is_held then
+    local held = held_members(first / FINDING)
+    if held then
+      local ranks = {}
+      for i, member in ipairs(held) do
+        ranks[i] = redis.call('ZRANK', keys.timeout, member)
       end
+      start = rank_of(first, ranks)
+    else
+      start, index = 0, 0
     end
   end
-  return page
+  local page, bytes, is_cut = {}, 0, false
+  each_ranked(start, redis.call('ZCARD', keys.timeout) - 1, function(member, due)
+    if is_held and is_held(member) then
+      return false
+    end
+    if index >= first then
+      bytes = bytes + #member
+      is_cut = part and #page > 0 and bytes > MOST_BYTES
+      if is_cut then
+        return true
+      end
+      page[#page + 1], page[#page + 2] = member, due
+    end
+    index = index + 1
+    return index == last + 1
+  end)
+  return page, is_cut
 end

@@ -1,9 +1,6 @@
 -- Delivers what is due: chooses how much one call moves, and moves it to the ready list.
 -- KEYS: ready, timeout, envelopes, quarantine, records, expired, leases
--- INCLUDE: envelope, budget, places, close_up, records, remember, parts, expire_late, lapse, unlearn
-
--- A call moves so many bytes at most, and one entry at least. A byte is copied some five times on its way.
-local MOST_BYTES = 1000000
+-- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn
 
 -- So many of what is due, in due order, or fewer where they are large.
 local function first_due(count)

@@ -1,44 +1,34 @@
 -- Takes waiting values out by their due times, in that order.
 -- KEYS: timeout, envelopes, quarantine, records, forget, expired, settings, leases
--- INCLUDE: envelope, held_now, budget, records, remember, expire_late, erase, taken, unlearn
+-- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
--- A reply holds no more bytes than that, and one value.
-local LARGEST = 33554432
 
--- Members and dues in turn: those that wait, due from a time on up to another, after the first so many.
+-- Members and dues in turn: those that wait, due from a time on up to another, after the first so many. No more than
+-- one call may take.
 local function due_between(since, until_ms, offset, limit, now_us, now_ms)
   local last = redis.call('ZCOUNT', keys.timeout, '-inf', until_ms) - 1
   local first = since == '' and 0 or redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. since)
   -- What is held ends later than now.
   local is_held = tonumber(until_ms) > now_ms and held_now()
   if not is_held then
-    last = math.min(last, first + offset + limit - 1)
-    if first + offset > last then
-      return {}
-    end
-    local most = affordable(last - first - offset + 1, redis.call('ZRANGE', keys.timeout, first, first)[1], now_us, long_budget)
-    return redis.call('ZRANGE', keys.timeout, first + offset, first + offset + most - 1, 'WITHSCORES')
+    first, offset = first + offset, 0
   end
-  local found, skipped = {}, 0
-  for start = first, last, 1000 do
-    local page = redis.call('ZRANGE', keys.timeout, start, math.min(start + 999, last), 'WITHSCORES')
-    for i = 1, #page, 2 do
-      if not is_held(page[i]) then
-        if skipped < offset then
-          skipped = skipped + 1
-        else
-          found[#found + 1], found[#found + 2] = page[i], page[i + 1]
-        end
-        if #found == 2 * limit then
-          break
-        end
-      end
+  local found, bytes = {}, 0
+  each_ranked(first, last, function(member, due)
+    if is_held and is_held(member) then
+      return false
+    elseif offset > 0 then
+      offset = offset - 1
+      return false
     end
-    if #found == 2 * limit then
-      break
+    bytes = bytes + #member
+    if #found > 0 and bytes > MOST_BYTES then
+      return true
     end
-  end
+    found[#found + 1], found[#found + 2] = member, due
+    return #found == 2 * limit
+  end)
   for i = 2 * affordable(#found / 2, found[1], now_us, long_budget) + 1, #found do
     found[i] = nil
   end
@@ -48,14 +38,10 @@ end
 -- Takes them out, and calls visit with value, id, due and whether it was a lease, before what is known of it is
 -- forgotten. Gives how many were set aside, and how many were too late.
 local function take_due(found, now_us, now_ms, remember_ms, visit)
-  local aside, late, mirrored, bytes = 0, {}, {}, 0
+  local aside, late, mirrored = 0, {}, {}
   local recorded = redis.call('HLEN', keys.records) > 0
   for i = 1, #found, 2 do
     local member = found[i]
-    if bytes > 0 and bytes + #member > LARGEST then
-      break
-    end
-    bytes = bytes + #member
     local value, id = unwrap(member)
     local record = recorded and value and record_of(id)
     local was_lease = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)

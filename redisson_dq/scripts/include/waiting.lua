@@ -1,6 +1,6 @@
 -- Reads what waits, in the order of offers: the list, then what stands in the zset alone, by due times.
 -- KEYS: timeout, envelopes
--- INCLUDE: envelope, held_now, by_due, some_alone
+-- INCLUDE: envelope, held_now, by_due, some_alone, ranked, reads
 
 -- Whether an entry stands in the zset alone, where the list has others.
 local function is_lean(member)
@@ -11,52 +11,83 @@ local function is_lean(member)
   return id and #id == 9
 end
 
+-- Of the list alone.
+local function listed_page(first, last, part)
+  if not part then
+    return redis.call('LRANGE', keys.envelopes, first, last), false
+  end
+  local page, bytes, count = {}, 0, FIRST_READ
+  while first <= last do
+    local found = redis.call('LRANGE', keys.envelopes, first, math.min(first + count - 1, last))
+    if #found == 0 then
+      break
+    end
+    for _, member in ipairs(found) do
+      bytes = bytes + #member
+      if #page > 0 and bytes > MOST_BYTES then
+        return page, true
+      end
+      page[#page + 1] = member
+    end
+    first = first + #found
+    count = select(2, next_read(found, last))
+  end
+  return page, false
+end
+
 -- The entries from one index to another, or with -1 to the end. Where the list is empty, what stands in the zset
--- stands there alone, whatever it is; else the lean entries are picked out of it.
-local function waiting_page(first, last)
+-- stands there alone, whatever it is; else the lean entries are picked out of it. With part, the page ends behind so many
+-- bytes. Also tells whether it ended so.
+local function waiting_page(first, last, part)
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
   if listed == 0 then
-    local alone, found = {}, by_due(first, last)
+    local alone, found, is_cut = {}, by_due(first, last, part)
     for i = 1, #found, 2 do
       alone[#alone + 1] = found[i]
     end
-    return alone
+    return alone, is_cut
   end
-  local page = redis.call('LRANGE', keys.envelopes, first, last)
   if last == -1 then
     last = listed + size
   end
-  if last < listed or not some_alone(listed, size) then
-    return page
+  local page, is_cut = listed_page(first, last, part)
+  if is_cut or last < listed or not some_alone(listed, size) then
+    return page, is_cut
   end
-  local index = listed
-  for start = 0, size - 1, 1000 do
-    for _, member in ipairs(redis.call('ZRANGE', keys.timeout, start, start + 999)) do
-      if is_lean(member) then
-        if index >= first then
-          page[#page + 1] = member
-        end
-        if index == last then
-          return page
-        end
-        index = index + 1
-      end
+  local index, bytes = listed, next_read(page, last)
+  each_ranked(0, size - 1, function(member)
+    if not is_lean(member) then
+      return false
     end
-  end
-  return page
+    if index >= first then
+      bytes = bytes + #member
+      is_cut = part and #page > 0 and bytes > MOST_BYTES
+      if is_cut then
+        return true
+      end
+      page[#page + 1] = member
+    end
+    index = index + 1
+    return index > last
+  end)
+  return page, is_cut
 end
 
 -- The last of those that stand in the zset alone, by due time, or nil.
 local function last_lean()
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
   local is_held = held_now()
-  for stop = -1, some_alone(listed, size) and -size or 0, -1000 do
-    local members = redis.call('ZRANGE', keys.timeout, math.max(stop - 999, -size), stop)
+  local rank, count = size - 1, FIRST_READ
+  local last = some_alone(listed, size) and 0 or size
+  while rank >= last do
+    local members = redis.call('ZRANGE', keys.timeout, math.max(0, rank - count + 1), rank)
     for i = #members, 1, -1 do
       if listed == 0 and not (is_held and is_held(members[i])) or is_lean(members[i]) then
         return members[i]
       end
     end
+    rank = rank - #members
+    count = select(2, next_read(members, RANKED_AT_ONCE))
   end
   return nil
 end

@@ -10,8 +10,8 @@
 
 -- What an entry takes in us, and what it takes to take one out. What a call may take.
 local MET_US, OUT_US, PART_US = 1, 25, 12000
--- So many entries are read at once. So many are remembered, and looked for so far around their index.
-local READ_AT_ONCE, LAST_MET, NEAR = 500, 8, 50000
+-- So many entries are read at once. So many are remembered, and looked for so far around their index, in so many bytes.
+local READ_AT_ONCE, LAST_MET, NEAR, NEAR_BYTES = 500, 8, 50000, 8000000
 -- A name is the beginning of an entry, with its id. Shorter ones are no entries, but may stand among them.
 local NAME_SIZE = 11
 
@@ -63,23 +63,27 @@ local function resume(cursor, size)
   for i = #cursor.last, 1, -1 do
     age[cursor.last[i]] = i
   end
-  local from = cursor.at
-  for distance = 0, NEAR - 1, READ_AT_ONCE do
-    local latest
-    for _, first in ipairs({from - distance - READ_AT_ONCE, from + distance}) do
+  local from, distance, count, bytes = cursor.at, 0, FIRST_READ, 0
+  while distance < NEAR and bytes < NEAR_BYTES do
+    local latest, least = nil, READ_AT_ONCE
+    for _, first in ipairs({from - distance - count, from + distance}) do
       local start = math.max(0, first)
-      if first + READ_AT_ONCE > start and start < size then
-        for i, member in ipairs(entries(cursor.alone, start, first + READ_AT_ONCE - 1)) do
+      if first + count > start and start < size then
+        local near = entries(cursor.alone, start, first + count - 1)
+        for i, member in ipairs(near) do
           local found = age[name_of(member)]
           if found and (not latest or found < latest) then
             latest, cursor.at = found, start + i
           end
         end
+        local read, next_count = next_read(near, READ_AT_ONCE)
+        bytes, least = bytes + read, math.min(least, next_count)
       end
     end
     if latest then
       return
     end
+    distance, count = distance + count, least
   end
   cursor.at, cursor.left, cursor.last = 0, size, {}
 end

@@ -145,9 +145,12 @@ def poll_last_to(keys: QueueKeys, destination: str) -> Request[tuple[bytes | Non
     )
 
 
-def read_waiting(keys: QueueKeys, start: int, stop: int) -> Request[list[bytes]]:
-    """The entries from index ``start`` to ``stop`` (-1: to the end), in the order of ``poll``."""
-    return call("read_waiting", keys, (start, stop), list)
+def read_waiting(keys: QueueKeys, start: int, stop: int, *, part: bool = False) -> Request[list[bytes]]:
+    """The entries from index ``start`` to ``stop`` (-1: to the end), in the order of ``poll``.
+
+    With ``part`` they are some 1 MB at most, and one at least.
+    """
+    return call("read_waiting", keys, (start, stop, "part" if part else ""), list)
 
 
 @attrs.frozen

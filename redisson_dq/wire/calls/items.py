@@ -25,10 +25,14 @@ class Found:
 
 @attrs.frozen(kw_only=True)
 class Page:
-    """Waiting entries, and the server's time when they were read."""
+    """Waiting entries, and the server's time when they were read.
+
+    ``is_cut``: more stand behind them in the wanted page, which is too large for one reply.
+    """
 
     now_us: int
     found: tuple[Found, ...]
+    is_cut: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -77,15 +81,18 @@ def _found_item(reply: list[Any]) -> Page:
     return Page(now_us=now_us, found=(Found(member=member, due_ms=due_ms, given_id=given_id),))
 
 
-def items(keys: QueueKeys, by: str, start: int, stop: int) -> Request[Page]:
-    """Entries from index ``start`` to ``stop`` in the order of ``by``: "due" or "offer"."""
-    return call("items", keys, (by, start, stop), _page)
+def items(keys: QueueKeys, by: str, start: int, stop: int, *, part: bool = False) -> Request[Page]:
+    """Entries from index ``start`` to ``stop`` in the order of ``by``: "due" or "offer".
+
+    With ``part`` they are some 1 MB at most.
+    """
+    return call("items", keys, (by, start, stop, "part" if part else ""), _page)
 
 
 def _page(reply: list[Any]) -> Page:
-    now_us, members, dues, given = reply
+    now_us, members, dues, given, is_cut = reply
     found = (
         Found(member=member, due_ms=whole_ms(due) if due else None, given_id=key.decode() if key else None)
         for member, due, key in zip(members, dues, given, strict=True)
     )
-    return Page(now_us=now_us, found=tuple(found))
+    return Page(now_us=now_us, found=tuple(found), is_cut=bool(is_cut))

@@ -171,9 +171,19 @@ def reject(keys: LeaseKeys, ids: Sequence[bytes], reason: str) -> Request[_Outco
     return call_with_dead("reject", keys, (reason, keys.word, *ids), lambda reply: reply[1])
 
 
-def in_flight(keys: QueueKeys, start: int, stop: int) -> Request[list[Leased]]:
-    """Leases from index ``start`` to ``stop``, by their deadlines."""
-    return call("in_flight", keys, (start, stop), lambda reply: leased_rows(keys, *reply))
+def in_flight(
+    keys: QueueKeys, start: int, stop: int, *, part: bool = False
+) -> Request[tuple[list[Leased], int | None]]:
+    """Leases from index ``start`` to ``stop``, by their deadlines.
+
+    With ``part`` they are some 1 MB at most. Then also gives the index of the next one, or None at the end of the page.
+    """
+
+    def parsed(reply: list[Any]) -> tuple[list[Leased], int | None]:
+        now_us, rows, *following = reply
+        return leased_rows(keys, now_us, rows), following[0] if following else None
+
+    return call("in_flight", keys, (start, stop, "part" if part else ""), parsed)
 
 
 def in_flight_size(keys: QueueKeys) -> Request[int]:

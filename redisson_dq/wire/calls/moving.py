@@ -77,7 +77,7 @@ def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
 
 def next_due(keys: QueueKeys) -> Request[int | None]:
     """The due time of the first value that waits, in epoch ms, or None."""
-    return call("next_due", keys, (), lambda reply: whole_ms(reply[1]) if reply else None)
+    return call("next_due", keys, (), lambda due: None if due is None else whole_ms(due))
 
 
 def overdue(keys: QueueKeys) -> Request[tuple[int, int, int | None]]:
