@@ -6,8 +6,11 @@ import contextlib
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+import attrs
+
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.items import Redriven
 from redisson_dq.wire.request import Request
 
 __all__ = ["Pipeline", "Reply"]
@@ -84,6 +87,9 @@ class Pipeline:
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
                     await self._connections.keep_aside(outcome, reply.request.keep_in)
+            if isinstance(outcome, Redriven) and self._connections.is_cluster:
+                # A node knows its own subscribers alone.
+                outcome = attrs.evolve(outcome, clients=None)
             reply._fill(outcome)
         return [reply.result for reply in replies]
 

@@ -610,6 +610,23 @@ def test_a_bounded_queue_has_room_again_when_the_value_is_done(admin: Any, clien
     assert int(admin.get(KEYS.capacity)) == 2
 
 
+@pytest.mark.parametrize("capacity", [["a"], "many"])
+def test_what_is_done_is_told_where_the_capacity_is_no_number(admin: Any, client: Any, capacity: Any) -> None:
+    bounded = client.bounded_blocking_queue("orders", delivery_limit=2)
+    bounded.try_set_capacity(9)
+    bounded.add_all(["a", "b", "c", "d"])
+    one, two, three, four = bounded.receive(4, timeout=0)
+    admin.delete(KEYS.capacity)
+    admin.rpush(KEYS.capacity, *capacity) if isinstance(capacity, list) else admin.set(KEYS.capacity, capacity)
+    assert one.ack() is SettleOutcome.ACKED
+    assert bounded.ack_all([two]) == [SettleOutcome.ACKED]
+    assert three.reject() is SettleOutcome.DEAD_LETTERED
+    assert four.nack() is SettleOutcome.RETURNED
+    (again,) = bounded.receive(1, timeout=0)
+    assert again.nack() is SettleOutcome.DEAD_LETTERED
+    assert [letter.value for letter in bounded.dead_letters()] == ["c", "d"]
+
+
 def test_what_is_redriven_to_a_bounded_queue_takes_its_room_again(client: Any) -> None:
     bounded = client.bounded_blocking_queue("orders")
     bounded.try_set_capacity(2)

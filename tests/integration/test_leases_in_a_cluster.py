@@ -132,3 +132,9 @@ def test_how_many_clients_have_a_queue_open_is_not_told(client: Any) -> None:
         assert (done.count, done.left, done.clients) == (3, 0, None)
         for _ in range(3):
             assert queue.receive(timeout=PATIENCE).ack()
+    ready = client.blocking_queue(NAME)
+    ready.add("v")
+    assert ready.receive(timeout=PATIENCE).reject()
+    with client.pipeline() as pipe:
+        reply = pipe.add(ready.requests.redrive())
+    assert (reply.result.count, reply.result.clients) == (1, None)
