@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Union
+
+import attrs
 
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
     "Delay",
+    "Left",
     "delays_in_seconds",
     "down_to_ms",
     "due_word",
@@ -56,20 +60,36 @@ def up_to_us(seconds: float) -> int:
     return math.ceil(seconds * 1_000_000 - 1e-3)
 
 
-def due_word(queue: str, delay: Delay | None, at: datetime | None) -> str:
+@attrs.frozen
+class Left:
+    """What is left of a delay that began at a moment of the monotonic clock. As text it is whole us, from 0 on."""
+
+    us: int
+    since_ns: int
+
+    def __str__(self) -> str:
+        return str(max(0, self.us - (time.monotonic_ns() - self.since_ns) // 1000))
+
+
+def due_word(queue: str, delay: Delay | None, at: datetime | None, since_ns: int | None = None) -> str | Left:
     """The due time as ``offer.lua`` takes it: us from now, or ``@`` and epoch ms.
 
+    With ``since_ns`` the delay runs since that moment of the monotonic clock, and is made text when it is sent.
     Raises ArgumentError unless exactly one of ``delay`` (finite, not negative) and ``at`` (with a time zone) is
     given. An ``at`` that has passed means due at once.
     """
     # The common case comes first: every offer pays for it.
     if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
-        return str(up_to_us(delay))  # type: ignore[arg-type]
+        return _left(up_to_us(delay), since_ns)  # type: ignore[arg-type]
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
         return f"@{max(0, to_ms(at, queue, 'at='))}"
-    return str(up_to_us(_delay_seconds(queue, delay)))
+    return _left(up_to_us(_delay_seconds(queue, delay)), since_ns)
+
+
+def _left(us: int, since_ns: int | None) -> str | Left:
+    return str(us) if since_ns is None else Left(us, since_ns)
 
 
 def delays_in_seconds(queue: str, delays: Sequence[Delay]) -> Sequence[float]:

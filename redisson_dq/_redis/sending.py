@@ -35,6 +35,8 @@ _TEXTS = frozenset((str, bytes))
 def pack(words: Iterable[Any]) -> bytes:
     """The bytes of one command. hiredis packs in C in both flavours; redis-py's asyncio connection does it in Python.
 
+    A word that is no text becomes one here, as late as possible.
+
     hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
     without the digits, and the process crashes. So hiredis is given no numbers.
     """
@@ -44,7 +46,7 @@ def pack(words: Iterable[Any]) -> bytes:
 
 
 def _text(word: Any) -> Any:
-    return str(word) if isinstance(word, (int, float)) else word
+    return word if isinstance(word, (str, bytes, bytearray, memoryview)) else str(word)
 
 
 def send(connection: Any, packed: list[bytes]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict, TypeVar, overload
 
-from redisson_dq._times import Delay, due_word, from_ms, span_ms
+from redisson_dq._times import Delay, due_word, from_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
@@ -67,30 +67,16 @@ class DelayedRequests(ObjectRequests[T]):
         context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> Request[WaitingItem[T]]:
-        due, data = due_word(self._side.name, delay, at), self._side.encode(value)
-        if id is None and deduplicate_for is None and expires is None and not context:
-            if on_duplicate is not None:
-                raise ArgumentError(f"queue {self._side.name!r}: on_duplicate= goes with id= or deduplicate_for=")
-            plain = calls.offer(self._side.keys, self._side.options.envelope, due, data, lean=self._side.lean)
-            return self._side.durably(plain, durable).then(lambda added: self._side.offered(added, data, None))
-        if on_duplicate not in (None, "reject", "keep", "replace"):
-            raise ArgumentError(
-                f"queue {self._side.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {on_duplicate!r}"
-            )
-        request = calls.offer_item(
-            self._side.keys,
-            self._side.options.envelope,
-            due,
-            data,
-            key=self._side.offer_key(id, data, deduplicate_for),
-            on_duplicate=on_duplicate or "reject",
-            lateness_ms=None if expires is None else span_ms(expires, self._side.name, "expires="),
-            duplicate_us=0 if deduplicate_for is None else self._side.interval_us(deduplicate_for),
-            remember_ms=self._side.options.remember_ms,
-            context=self._side.context_word(context),
-            lean=self._side.lean,
+        return self._side.offer(
+            due_word(self._side.name, delay, at),
+            value,
+            id=id,
+            on_duplicate=on_duplicate,
+            deduplicate_for=deduplicate_for,
+            expires=expires,
+            context=context,
+            durable=durable,
         )
-        return self._side.durably(request, durable).then(lambda added: self._side.offered(added, data, id))
 
     def offer_all(
         self,

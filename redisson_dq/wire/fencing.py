@@ -63,5 +63,6 @@ def _guarded(request: Request[Any], key: str) -> Request[Any]:
         request = calls.run_command(request)
     assert request.script is not None
     count, *others = request.words
-    at = int(count)
-    return attrs.evolve(request, script=guarded(request.script.name), words=(at + 1, *others[:at], key, *others[at:]))
+    assert isinstance(count, int)
+    words = (count + 1, *others[:count], key, *others[count:])
+    return attrs.evolve(request, script=guarded(request.script.name), words=words)

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, Union
 
 import attrs
 
+from redisson_dq._times import Left
 from redisson_dq.durability import Durability
 from redisson_dq.scripts.script import Script
 
@@ -14,7 +15,7 @@ __all__ = ["Fence", "Request", "Word"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-Word = Union[str, bytes, int]
+Word = Union[str, bytes, int, Left]
 
 
 @attrs.frozen(kw_only=True)

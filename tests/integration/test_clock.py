@@ -16,6 +16,7 @@ import pytest
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, by_night, environment
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server
@@ -261,3 +262,18 @@ def test_only_the_sum_of_clock_and_span_is_rounded(admin: Any, url: str, call: s
             ends = getattr(spans, call)(timedelta(microseconds=span_us))
             after = server_us()
             assert up_to_ms(before + span_us) <= round(ends) <= up_to_ms(after + span_us)
+
+
+@pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
+def test_a_delay_runs_while_the_client_connects(flavour: Flavour, admin: Any, server: Any) -> None:
+    with Gate(lambda: server.port or 0) as gate, flavour.connect(gate.url, codec=StringCodec()) as client:
+        queue = client.delayed_queue("orders", transfer=False)
+        queue.offer("first", delay=600)
+        gate.cut()
+        gate.settle()
+        held = gate.trap("CLIENT", "command", "delay", seconds=1)
+        seconds, us = admin.time()
+        item = queue.offer("second", delay=600)
+        assert held.sprung.is_set()
+        called_us = seconds * 1_000_000 + us
+        assert called_us <= item.due.timestamp() * 1_000_000 - 600_000_000 < called_us + 1_000_000

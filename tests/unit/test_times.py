@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -84,3 +85,14 @@ def test_timeouts() -> None:
     for bad in (-1, math.nan, math.inf, 1e16, 10**400, "5", None, True):
         with pytest.raises(ArgumentError, match="timeout"):
             timeout_seconds(bad, "q")  # type: ignore[arg-type]
+
+
+def test_a_delay_runs_while_its_offer_is_not_sent() -> None:
+    began = time.monotonic_ns()
+    word = due_word("orders", 60, None, began - 2_500_000_000)
+    assert 0 < int(str(word)) <= 57_500_000
+    # What is left of it, and never less than nothing.
+    time.sleep(0.001)
+    assert int(str(word)) < 57_499_000
+    assert str(due_word("orders", timedelta(seconds=1), None, began - 2_500_000_000)) == "0"
+    assert due_word("orders", None, datetime(1970, 1, 2, tzinfo=timezone.utc), began) == "@86400000"

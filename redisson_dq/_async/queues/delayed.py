@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -15,7 +16,7 @@ from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish_or_undo
 from redisson_dq._shared_options import with_options_of
-from redisson_dq._times import Delay
+from redisson_dq._times import Delay, due_word
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
@@ -72,8 +73,8 @@ class DelayedQueue(WaitingQueue[T]):
     ) -> DelayedItem[T]:
         """Adds a value that becomes ready after ``delay`` (seconds or timedelta), or at ``at`` (an aware datetime).
 
-        Never ready sooner than that, and due times are whole milliseconds. An ``at`` in the past means at once. Gives
-        a handle that cancels or reschedules it.
+        Never ready sooner than that, and due times are whole milliseconds. The delay counts from this call. An ``at``
+        in the past means at once. Gives a handle that cancels or reschedules it.
 
         ``id`` is yours to choose, a str of up to 512 bytes. Another offer with it is a duplicate as long as the item
         waits, and for a while after its delivery (``remember=`` of the client). So an offer whose reply was lost can be
@@ -109,7 +110,9 @@ class DelayedQueue(WaitingQueue[T]):
         :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
-        return DelayedItem(self, await self._run(self.requests.offer(value, delay, at, **options)))
+        # What passes until the command is sent is a part of the delay.
+        due = due_word(self.name, delay, at, time.monotonic_ns())
+        return DelayedItem(self, await self._run(self._side.offer(due, value, **options)))
 
     async def offer_all(
         self,

@@ -12,8 +12,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._options import Options
-from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_us, to_ms
+from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, span_us, to_ms
 from redisson_dq.codecs.base import Codec
+from redisson_dq.durability import Durability
 from redisson_dq.errors import (
     ArgumentError,
     DuplicateItemError,
@@ -98,6 +99,44 @@ class DelayedSide(LeasedSide[T]):
         return keys.channel
 
     # -- words of an offer -------------------------------------------------------------------------------------------
+
+    def offer(
+        self,
+        due: Word,
+        value: T,
+        *,
+        id: str | None = None,
+        on_duplicate: str | None = None,
+        deduplicate_for: Delay | None = None,
+        expires: Delay | None = None,
+        context: Mapping[str, str] | None = None,
+        durable: Durability | None = None,
+    ) -> Request[WaitingItem[T]]:
+        """``due`` is a word of ``_times.due_word``."""
+        data = self.encode(value)
+        if id is None and deduplicate_for is None and expires is None and not context:
+            if on_duplicate is not None:
+                raise ArgumentError(f"queue {self.name!r}: on_duplicate= goes with id= or deduplicate_for=")
+            plain = calls.offer(self.keys, self.options.envelope, due, data, lean=self.lean)
+            return self.durably(plain, durable).then(lambda added: self.offered(added, data, None))
+        if on_duplicate not in (None, "reject", "keep", "replace"):
+            raise ArgumentError(
+                f"queue {self.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {on_duplicate!r}"
+            )
+        request = calls.offer_item(
+            self.keys,
+            self.options.envelope,
+            due,
+            data,
+            key=self.offer_key(id, data, deduplicate_for),
+            on_duplicate=on_duplicate or "reject",
+            lateness_ms=None if expires is None else span_ms(expires, self.name, "expires="),
+            duplicate_us=0 if deduplicate_for is None else self.interval_us(deduplicate_for),
+            remember_ms=self.options.remember_ms,
+            context=self.context_word(context),
+            lean=self.lean,
+        )
+        return self.durably(request, durable).then(lambda added: self.offered(added, data, id))
 
     def offer_batches(
         self, values_and_delays: Iterable[tuple[T, Delay]]

@@ -51,7 +51,7 @@ class Added:
     value: bytes | None = None
 
 
-def offer(keys: QueueKeys, envelope: Envelope, due: str, value: bytes, *, lean: bool = False) -> Request[Added]:
+def offer(keys: QueueKeys, envelope: Envelope, due: Word, value: bytes, *, lean: bool = False) -> Request[Added]:
     """``due`` is a word of ``_times.due_word``."""
     return call("offer", keys, (written(envelope, lean), due, value), _offered)
 
@@ -88,7 +88,7 @@ def _offered(reply: list[Any]) -> Added:
 def offer_item(
     keys: QueueKeys,
     envelope: Envelope,
-    due: str,
+    due: Word,
     value: bytes,
     *,
     key: Word,

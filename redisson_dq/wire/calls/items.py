@@ -57,7 +57,7 @@ def cancel(keys: QueueKeys, target: Target, remember_ms: int) -> Request[str]:
     return call("cancel", keys, (*target.words(), remember_ms), bytes.decode)
 
 
-def reschedule(keys: QueueKeys, target: Target, due: str, remember_ms: int) -> Request[tuple[str, int, int]]:
+def reschedule(keys: QueueKeys, target: Target, due: Word, remember_ms: int) -> Request[tuple[str, int, int]]:
     """The script's word for what came of it, the due time, the server's time in us."""
     return call("reschedule", keys, (*target.words(), due, remember_ms), outcome_and_due)
 
