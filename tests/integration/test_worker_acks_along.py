@@ -260,6 +260,7 @@ def test_a_key_that_becomes_another_type_under_a_worker(
         gate.release()
         gate.release()
         ledger.some(2)
+        eventually(lambda: whereabouts(admin).leased == Counter([b"c"]))
         admin.rename(key, f"{key} aside")
         admin.set(key, "something else")
         gate.release()
