@@ -141,7 +141,8 @@ class _Thread(threading.Thread):
         ends = math.inf if timeout is None else time.monotonic() + timeout
         while self._begins_in == os.getpid() and time.monotonic() < ends:
             time.sleep(_START_PAUSE)
-        if self._begins_in is None:
+        # Where the system gave no thread, it never began.
+        if self._begins_in is None and self.ident is not None:
             super().join(None if timeout is None else max(0.0, ends - time.monotonic()))
 
 

@@ -97,3 +97,22 @@ def test_where_the_system_gives_no_more_threads_each_handling_waits_for_one() ->
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == ["2 threads True", "[0, 1, 2, 3, 4] False", "[0, 1, 2, 3, 4, 5, 6, 7]"]
     assert "a handling waits for one of 2 threads" in ran.stderr
+
+
+_NEVER_BEGUN = """
+import resource, threading
+from redisson_dq._concurrency import BackgroundTask
+
+threading.stack_size(1 << 30)
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+# Room for the thread that starts it, and none for itself.
+resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
+print(BackgroundTask(print, "test").join(5))
+"""
+
+
+def test_nobody_waits_for_a_background_task_that_the_system_gave_no_thread() -> None:
+    ran = subprocess.run([sys.executable, "-c", _NEVER_BEGUN], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.stdout == "True\n", ran.stderr
+    assert "can't start new thread" in ran.stderr
