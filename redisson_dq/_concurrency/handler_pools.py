@@ -38,7 +38,10 @@ Settled = SettleOutcome
 
 
 class Running:
-    """A handling that runs in a thread."""
+    """A handling that runs in a thread, or that ``waits`` for one."""
+
+    def __init__(self, *, waits: bool = False) -> None:
+        self.waits = waits
 
     def cancel(self) -> None:
         """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
@@ -70,7 +73,7 @@ class HandlerPool:
             if self._idle > 0 or not self._has_one_more():
                 self._idle -= 1
             self._works.put(work)
-        return Running()
+            return Running(waits=self._idle < 0)
 
     def _has_one_more(self) -> bool:
         """Adds a thread. False: there is none to be had, and others do its work."""
@@ -156,6 +159,8 @@ class AsyncSide:
 
 class AsyncRunning:
     """A handling that runs as a task."""
+
+    waits = False
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
         self._task = task

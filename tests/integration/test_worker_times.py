@@ -241,9 +241,25 @@ def end_lease(url: str, id: str) -> None:
     assert reply.result == [b"acked"]
 
 
-# Room for the threads that are there, and no more.
-SHORT_OF_THREADS = """
-import asyncio, resource, sys, threading, time
+# Room for the threads that are there when all have begun, and no more.
+LIMITS = """
+import asyncio, collections, resource, sys, threading, time
+
+def no_more_threads():
+    count, since = 0, time.monotonic()
+    while time.monotonic() < since + 0.5:
+        if count != threading.active_count():
+            count, since = threading.active_count(), time.monotonic()
+        time.sleep(0.01)
+    threading.stack_size(1 << 30)
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), resource.RLIM_INFINITY))
+
+def threads_again():
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+TIMEOUTS = """
 import redisson_dq.aio.worker, redisson_dq.worker
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Retry, fixed
@@ -267,15 +283,12 @@ def add(*values):
 def watch():
     add("first")
     assert finished.acquire(timeout=30)
-    threading.stack_size(1 << 30)
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), resource.RLIM_INFINITY))
+    no_more_threads()
     add(*"abcdef")
     for _ in range(6):
         assert finished.acquire(timeout=30), begun
     print("".join(sorted(value for value, attempt, _ in begun if attempt > 1)), [each for each in begun if each[2]])
-    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    threads_again()
 
 async def main():
     async with worker:
@@ -290,8 +303,45 @@ else:
 
 
 def test_what_waited_for_a_thread_until_its_time_was_over_is_not_begun(flavour: Flavour, url: str) -> None:
-    words = [sys.executable, "-c", SHORT_OF_THREADS, flavour.name, url]
+    words = [sys.executable, "-c", LIMITS + TIMEOUTS, flavour.name, url]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "abcdef []\n"
+    assert "a handling waits for one of" in ran.stderr
+
+
+ACKS = """
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.worker import Lost, Received, Worker
+
+worker = Worker.connect(sys.argv[1], codec=StringCodec(), visibility_timeout=0.2)
+finished, told = threading.Semaphore(0), collections.Counter()
+worker.on(Received, Lost)(lambda happening: told.update([type(happening).__name__]))
+
+@worker.handler("orders", concurrency=5)
+def handle(value):
+    if value != "first":
+        time.sleep(0.3)
+    finished.release()
+
+with worker, redisson_dq.connect(sys.argv[1], codec=StringCodec()) as client:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("first")
+    assert finished.acquire(timeout=30)
+    no_more_threads()
+    queue.add_all([str(number) for number in range(6)])
+    for _ in range(6):
+        assert finished.acquire(timeout=30)
+    threads_again()
+print(dict(told))
+"""
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_acks_wait_for_no_receiver_that_waits_for_a_thread(flavour: Flavour, url: str) -> None:
+    words = [sys.executable, "-c", LIMITS + ACKS, url]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "{'Received': 7}\n"
     assert "a handling waits for one of" in ran.stderr

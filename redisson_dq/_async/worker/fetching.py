@@ -93,7 +93,9 @@ class Fetcher:
     def start(self) -> None:
         """Begins to receive."""
         self._is_started = True
-        self._pool.start(self._run)
+        if self._pool.start(self._run).waits:
+            # It waits for a thread until a handler has returned. Acks do not: their leases are renewed no more.
+            self._settler.take_over(self._along.close())
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
