@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 __all__ = [
     "AsyncBackgroundTask",
     "AsyncCancelled",
+    "AsyncFailure",
     "AsyncWork",
     "BackgroundTask",
     "Cancelled",
+    "Failure",
     "Work",
     "async_finish",
     "async_finish_or_undo",
@@ -43,6 +45,12 @@ AsyncCancelled = asyncio.CancelledError
 
 class Cancelled(BaseException):
     """Is never raised."""
+
+
+#: What a loop of our own outlasts. A signal handler of the user's may end the program in the thread of the event loop,
+#: and in no thread of ours.
+AsyncFailure = Exception
+Failure = BaseException
 
 
 class AsyncBackgroundTask:

@@ -15,7 +15,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Along, Settler
 from redisson_dq._async.worker.starting import Starter, Starts
-from redisson_dq._concurrency import AsyncCallback, AsyncSwitch, async_call, async_give_way
+from redisson_dq._concurrency import AsyncCallback, AsyncFailure, AsyncSwitch, async_call, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
@@ -204,9 +204,9 @@ class Fetcher:
                 logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
             self._is_refused = True
             await self._pause()
-        except (Exception, SystemExit):
-            # A defect, or a class of the user's that wants to end the program when it is made. What it had received
-            # comes again at its deadline.
+        except AsyncFailure:
+            # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it had
+            # received comes again at its deadline.
             logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
             self._is_refused = True
             await self._pause()

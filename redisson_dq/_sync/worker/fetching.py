@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from redisson_dq._concurrency import Callback, Switch, call, give_way
+from redisson_dq._concurrency import Callback, Failure, Switch, call, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -207,9 +207,9 @@ class Fetcher:
                 logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
             self._is_refused = True
             self._pause()
-        except (Exception, SystemExit):
-            # A defect, or a class of the user's that wants to end the program when it is made. What it had received
-            # comes again at its deadline.
+        except Failure:
+            # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it had
+            # received comes again at its deadline.
             logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
             self._is_refused = True
             self._pause()
