@@ -88,11 +88,6 @@ class HandlerPool:
         self._threads += 1
         return True
 
-    @property
-    def is_short(self) -> bool:
-        """Whether something waits for a thread."""
-        return self._idle < 0
-
     def adopt(self) -> Running:
         """The calling thread, which is going to :meth:`run` a handling."""
         return Running()
@@ -188,11 +183,6 @@ class AsyncHandlerPool:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)
-
-    @property
-    def is_short(self) -> bool:
-        """Tasks are never short."""
-        return False
 
     def adopt(self) -> AsyncRunning:
         """The calling task, which is going to :meth:`run` a handling, and nothing after that."""

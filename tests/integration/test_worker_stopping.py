@@ -241,7 +241,7 @@ def test_a_function_per_worker_neither_starts_nor_stops_it(url: str, server: str
     raised: list[str] = []
 
     def in_a_thread() -> None:
-        worker = redisson_dq.worker.Worker(redisson_dq.connect(url))
+        worker = redisson_dq.worker.Worker.connect(url)
 
         @worker.per_worker
         def pool() -> Iterator[str]:
@@ -258,7 +258,7 @@ def test_a_function_per_worker_neither_starts_nor_stops_it(url: str, server: str
         worker.stop()
 
     async def in_a_task() -> None:
-        worker = redisson_dq.aio.worker.Worker(redisson_dq.aio.connect(url))
+        worker = redisson_dq.aio.worker.Worker.connect(url)
 
         @worker.per_worker
         async def pool() -> AsyncIterator[str]:

@@ -83,6 +83,7 @@ class Crew:
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None
+        client.runtime.renewal.start(calls_back=True)
         client.runtime.connections.outage.listeners.append(self._outage)
         self._setting = Setting(
             pool=self._pool,

@@ -94,7 +94,8 @@ class Fetcher:
         """Begins to receive."""
         self._is_started = True
         if self._pool.start(self._run).waits:
-            # It waits for a thread until a handler has returned. Acks do not: their leases are renewed no more.
+            # It waits for a thread until a handler has returned. Leases and acks do not.
+            self._renew()
             self._settler.take_over(self._along.close())
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -157,9 +158,6 @@ class Fetcher:
             else:
                 # Who has received becomes a handler, and somebody else receives.
                 self.start()
-                if self._pool.is_short:
-                    # That may take until a handler has returned.
-                    self._renew()
         if first is not None:
             await self._pool.run(first)
 
@@ -167,7 +165,11 @@ class Fetcher:
         """Has the leases renewed of what is not done yet. Handlers begin before that."""
         kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
         if kept:
-            self._runtime.renewal.keep(kept, self._on_lost)
+            try:
+                self._runtime.renewal.keep(kept, self._on_lost)
+            except Exception:
+                # A defect. It ends no receiving.
+                logger.exception("worker: the leases of %d values are not renewed", len(kept))
 
     async def _receive(self, starter: Starter) -> None:
         """Receives once, or waits until there is something to do. Never raises."""

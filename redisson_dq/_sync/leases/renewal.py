@@ -85,8 +85,26 @@ class Renewal:
         self._asked_at: float | None = None
         self._closed = False
 
+    def start(self, *, calls_back: bool) -> None:
+        """Starts those background tasks that do not run yet, the third one for callbacks alone.
+
+        The first lease that needs them does so too. By then the system may have no threads left.
+        """
+        with self._mutex:
+            if self._closed:
+                return
+            if not self._tasks:
+                self._tasks = [
+                    BackgroundTask(self._run, "redisson_dq-renewal"),
+                    BackgroundTask(self._watch, "redisson_dq-watch"),
+                ]
+            if calls_back and not self._calls_back:
+                self._calls_back = True
+                self._tasks.append(BackgroundTask(self._call_back, "redisson_dq-lost"))
+
     def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: Callback[Any] | None) -> None:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
+        self.start(calls_back=on_lost is not None)
         leases = [lease_of(each) for each in deliveries]
         for lease in leases:
             lease.on_lost, lease.on_sooner = on_lost, self._look
@@ -94,14 +112,6 @@ class Renewal:
             if self._closed:
                 return
             self._kept.update(deliveries)
-            if not self._tasks:
-                self._tasks = [
-                    BackgroundTask(self._run, "redisson_dq-renewal"),
-                    BackgroundTask(self._watch, "redisson_dq-watch"),
-                ]
-            if on_lost is not None and not self._calls_back:
-                self._calls_back = True
-                self._tasks.append(BackgroundTask(self._call_back, "redisson_dq-lost"))
         visible = leases[0].visible
         left = min([lease.left for lease in leases])
         self._renewing.bring_forward(left - _RENEW * visible)
