@@ -137,6 +137,24 @@ def test_every_value_is_done_once_while_processes_are_killed(
 
 
 @versions
+def test_java_alone_returns_what_is_given_back_for_a_moment(
+    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, version: str
+) -> None:
+    """Java still reads the reply to its last transfer then, and would forget the message."""
+    java(redis7.url, version=version).call("open_delayed")
+    eventually(lambda: look.pubsub_numsub(QueueKeys.of(queue).channel)[0][1] == 1)
+    with flavour.connect(redis7.url, envelope=ENVELOPES[version], probe_interval=NO_PROBE) as client:
+        ready = client.blocking_queue(queue, transfer=False, delivery_limit=None)
+        ready.add("a")
+        for number in range(60):
+            # A lease that ends first of all makes Java transfer.
+            delivery = ready.receive(timeout=PATIENCE, visibility_timeout=3 * HOUR - 60 * number)
+            assert delivery is not None, number
+            assert delivery.attempt == number + 1
+            assert delivery.nack(delay=0.005 + number % 5 / 1000)
+
+
+@versions
 def test_counts_and_contexts_survive_a_transfer_of_java(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, java: OpenJava, queue: str, version: str
 ) -> None:

@@ -186,13 +186,13 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # In bytes. Whoever changes a script sets its limit anew, a little above its size.
 LARGEST = {
-    "extend": 10_000,
+    "extend": 10_500,
     "offer": 10_500,
     "offer_all": 11_500,
     "admit": 41_500,
     "lease_due": 40_000,
     "transfer": 49_000,
-    "give_back": 26_500,
+    "give_back": 27_500,
     "take_due": 28_500,
     "offer_item": 23_500,
     "receive": 24_500,

@@ -195,7 +195,7 @@ class TransferDriver:
         try:
             due_ms = int(body)
             if due_ms < 0:
-                # The second message of a lease, which is for Redisson (``scripts/include/waking.lua``).
+                # A second message, which is for Redisson (``scripts/include/look_again.lua``).
                 return
         except ValueError:
             logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
