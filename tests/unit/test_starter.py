@@ -111,11 +111,10 @@ with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 # Room for the thread that starts it, and none for itself.
 resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
-print(BackgroundTask(print, "test").join(5))
+print(BackgroundTask(lambda: print("it has run"), "test").join(5))
 """
 
 
 def test_nobody_waits_for_a_background_task_that_the_system_gave_no_thread() -> None:
     ran = subprocess.run([sys.executable, "-c", _NEVER_BEGUN], capture_output=True, text=True, timeout=60, check=False)
     assert ran.stdout == "True\n", ran.stderr
-    assert "can't start new thread" in ran.stderr
