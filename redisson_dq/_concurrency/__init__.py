@@ -13,9 +13,11 @@ from redisson_dq._concurrency.sleeping import (
     async_give_way,
     async_sleep,
     async_sleep_until,
+    async_stand_back,
     give_way,
     sleep,
     sleep_until,
+    stand_back,
 )
 from redisson_dq._concurrency.tasks import (
     AsyncBackgroundTask,
@@ -67,6 +69,7 @@ __all__ = [
     "async_here",
     "async_sleep",
     "async_sleep_until",
+    "async_stand_back",
     "call",
     "finish",
     "finish_or_undo",
@@ -74,4 +77,5 @@ __all__ = [
     "here",
     "sleep",
     "sleep_until",
+    "stand_back",
 ]

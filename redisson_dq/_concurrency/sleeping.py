@@ -7,7 +7,16 @@ import time
 
 from redisson_dq._clock import now_us
 
-__all__ = ["async_give_way", "async_sleep", "async_sleep_until", "give_way", "sleep", "sleep_until"]
+__all__ = [
+    "async_give_way",
+    "async_sleep",
+    "async_sleep_until",
+    "async_stand_back",
+    "give_way",
+    "sleep",
+    "sleep_until",
+    "stand_back",
+]
 
 async_sleep = asyncio.sleep
 sleep = time.sleep
@@ -23,6 +32,20 @@ def give_way() -> None:
     time.sleep(0)
 
 
+async def async_stand_back() -> None:
+    """A loop reads one reply after the other, whoever is first."""
+
+
+def stand_back() -> None:
+    """Leaves the interpreter's lock to threads that are about to be woken.
+
+    Otherwise they would wait until this one has read its own reply, and has worked on it.
+    """
+    time.sleep(_STAND_BACK)
+
+
+# For so many seconds. What falls due meanwhile is moved that much later.
+_STAND_BACK = 0.0003
 # A selector rounds up to whole milliseconds, and a thread that sleeps wakes up 0.1 ms late. So a busy
 # wait ends a sleep.
 _SELECTOR_US = 1_300

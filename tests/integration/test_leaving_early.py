@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import redisson_dq
 from redisson_dq.codecs import StringCodec
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -59,6 +60,32 @@ def test_an_early_transfer_costs_one_more_and_delivers_nothing(
     assert client.transfers == attrs.evolve(before, sent=before.sent + 2, early=before.early + 1)
     assert clock.ahead_us is not None
     assert admin.zcard(KEYS.timeout) == 0
+
+
+def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver has its answer at the same time. With threads it leaves the interpreter to the others first."""
+    stands_back = threading.Event()
+    goes_on = threading.Event()
+
+    def stand_back() -> None:
+        stands_back.set()
+        assert goes_on.wait(PATIENCE)
+
+    monkeypatch.setattr("redisson_dq._sync.moving.departure.stand_back", stand_back)
+    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=HOUR) as client:
+        queue = client.blocking_queue("orders")
+        delayed = client.delayed_queue(queue)
+        # No alarm has led to this transfer, so nothing is held up.
+        eventually(lambda: client.transfers.sent > 0)
+        assert not stands_back.is_set()
+        delayed.offer("a", delay=0.05)
+        assert queue.take() == "a"
+        assert stands_back.wait(PATIENCE)
+        sent = client.transfers.sent
+        delayed.offer("b", delay=0.05)
+        assert client.transfers.sent == sent
+        goes_on.set()
+        assert queue.take() == "b"
 
 
 def test_what_was_told_of_the_counts_does_not_change(client: Any) -> None:

@@ -101,12 +101,15 @@ class Pools:
         connection: Any,
         words: tuple[Any, ...],
         before_sending: AsyncWork | None = None,
+        after_sending: AsyncWork | None = None,
         within: float | None = None,
     ) -> Any:
         packed = pack(words)
         if before_sending is not None:
             await before_sending()
         await async_send(connection, [packed])
+        if after_sending is not None:
+            await after_sending()
         try:
             reply = await async_read(connection, within)
         except ResponseError:

@@ -328,7 +328,9 @@ class TransferDriver:
             step=task.hints.words(),
         )
         try:
-            result = await self._connections.run(request, before_sending=departure.wait)
+            result = await self._connections.run(
+                request, before_sending=departure.wait, after_sending=departure.stand_back
+            )
             read_us = now_us()
             # Callers get the delivered values before this client works on the answer.
             await async_give_way()

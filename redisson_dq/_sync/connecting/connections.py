@@ -61,8 +61,9 @@ class _Sending:
     """One request, and how it is sent."""
 
     request: Request[Any]
-    #: Is called when the connection and the bytes are ready, each time that they are sent.
+    #: Are called each time that it is sent: when the connection and the bytes are ready, and before the reply is read.
     before: Work | None
+    after: Work | None
     #: In so many seconds the reply has to come.
     within: float | None
     #: Whether only a connection will do that is open already.
@@ -87,22 +88,24 @@ class Connections(Pools):
         *,
         when_closed: bool = False,
         before_sending: Work | None = None,
+        after_sending: Work | None = None,
         within: float | None = None,
         at_hand: bool = False,
     ) -> T:
         """One round trip (two when the server does not know the script yet).
 
         ``when_closed``: the request is sent even after :meth:`close`. ``before_sending`` is called when the connection
-        and the bytes are ready, each time that they are sent. With ``within`` the reply has to come in so many seconds,
-        and a condition that would pass is an error. With ``at_hand`` nothing is waited for but that reply: without an
-        idle connection nothing is sent. Raises RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
+        and the bytes are ready, each time that they are sent, and ``after_sending`` before the reply is read. With
+        ``within`` the reply has to come in so many seconds, and a condition that would pass is an error. With
+        ``at_hand`` nothing is waited for but that reply: without an idle connection nothing is sent. Raises
+        RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
         if request.on_sending is not None:
             request.on_sending()
         try:
-            reply, confirmed = self._run(_Sending(request, before_sending, within, at_hand))
+            reply, confirmed = self._run(_Sending(request, before_sending, after_sending, within, at_hand))
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
             return result
@@ -342,7 +345,7 @@ class Connections(Pools):
     def _sent(self, connection: Any, words: tuple[Any, ...], sending: _Sending, *, asking: bool) -> Any:
         if asking:
             self.exchange(connection, ("ASKING",))
-        return self.exchange(connection, words, sending.before, sending.within)
+        return self.exchange(connection, words, sending.before, sending.after, sending.within)
 
     def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:

@@ -104,12 +104,15 @@ class Pools:
         connection: Any,
         words: tuple[Any, ...],
         before_sending: Work | None = None,
+        after_sending: Work | None = None,
         within: float | None = None,
     ) -> Any:
         packed = pack(words)
         if before_sending is not None:
             before_sending()
         send(connection, [packed])
+        if after_sending is not None:
+            after_sending()
         try:
             reply = read(connection, within)
         except ResponseError:

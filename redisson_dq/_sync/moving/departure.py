@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from redisson_dq._clock import now_us
-from redisson_dq._concurrency import sleep_until
+from redisson_dq._concurrency import sleep_until, stand_back
 
 __all__ = ["Departure"]
 
@@ -40,3 +40,8 @@ class Departure:
         if self._departs_us - at_us <= _LONGEST_WAIT_US:
             sleep_until(self._departs_us, busy=self._busy_wait)
         self.sent_us = now_us()
+
+    def stand_back(self) -> None:
+        """Called when it was sent. Whoever waits for what is moved reads a reply at the same time, and goes first."""
+        if self._alarm_us is not None:
+            stand_back()

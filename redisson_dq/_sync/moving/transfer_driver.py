@@ -331,7 +331,7 @@ class TransferDriver:
             step=task.hints.words(),
         )
         try:
-            result = self._connections.run(request, before_sending=departure.wait)
+            result = self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
             read_us = now_us()
             # Callers get the delivered values before this client works on the answer.
             give_way()
