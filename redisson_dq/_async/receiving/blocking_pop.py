@@ -53,6 +53,8 @@ _HEAD_START = 0.0015
 _LONG = 0.03
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE = 0.001
+# A stand-in that comes back within so many seconds after it was told that nothing is left does not look again.
+_EMPTY = 0.005
 # In a transaction no command blocks. Where Redis allows no transaction, a command blocks for so many seconds.
 _AT_MOST = 0.001
 _PING = pack(("PING",))
@@ -93,8 +95,12 @@ class BlockingPop:
         self._task: AsyncBackgroundTask | None = None
         self._unblocker: AsyncBackgroundTask | None = None
         self._dedicated: Dedicated | None = None
+        # Whether its callers stand in for the background task. It has nobody to stay for then.
+        self._has_stand_in = False
         # Whether a blocking command may have set a value aside that only a look takes.
         self._owes_look = False
+        # When a reply told last that nothing was left, on the monotonic clock.
+        self._emptied = -math.inf
         self._began = 0.0
         self._until = math.inf
         self._nudges = 0
@@ -119,6 +125,26 @@ class BlockingPop:
             self._task = AsyncBackgroundTask(self._run, f"redisson_dq-receiver-{self._key}", shielded=True)
         self.is_idle = False
         self._bell.put(WAKE)
+
+    async def stand_in(self, waiter: Waiter) -> None:
+        """Takes in the place of the background task until this caller has its answer. So nobody has to be woken for it.
+
+        Does nothing where a background task runs, and leaves to one what goes wrong. When the caller is cancelled, the
+        background task asks again for what the reply may have told of. No signal handler may interrupt the caller. Not
+        under the mutex.
+        """
+        with self._waiters.mutex:
+            self._has_stand_in = True
+            if self.is_running:
+                return
+            self.is_running, self.is_idle = True, False
+        await self._run(waiter)
+
+    def stand_down(self) -> None:
+        """Is told that nobody stands in any more. The connection goes when nobody has waited for a while."""
+        if self._has_stand_in:
+            self._has_stand_in = False
+            self.wake()
 
     def close_if_at_rest(self) -> None:
         """Where its background task has nothing to do: the receiver looks again before the next pop."""
@@ -152,6 +178,8 @@ class BlockingPop:
         self.end()
         if self.is_running:
             self._bell.put(WAKE)
+        elif self._dedicated is not None:
+            self.wake()
 
     @property
     def is_at_rest(self) -> bool:
@@ -232,18 +260,26 @@ class BlockingPop:
 
     # -- the background task -----------------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
+    async def _run(self, stand_in: Waiter | None = None) -> None:
         pause = _FIRST_PAUSE
-        while await self._next_round():
+        while await self._next_round(stand_in):
             try:
                 if not self._backs.are_left:
-                    await (self._ask_again() if self._waiters.closed else self._take())
+                    await (self._ask_again() if self._waiters.closed else self._take(stand_in))
                 elif not await self._backs.send():
                     await self._backs.pause(self._closing, pause)
                     pause = min(_LONGEST_PAUSE, pause * 2)
                     continue
             except (Exception, AsyncCancelled) as error:
                 await self._disconnect()
+                if stand_in is not None:
+                    # The background task finds out what is wrong, and outlasts it.
+                    logger.debug("queue %r: a wait broke: %s", self._key, error)
+                    with self._waiters.mutex:
+                        self._leave()
+                    if isinstance(error, AsyncCancelled):
+                        raise
+                    return
                 trouble = await end_of_wait(self._connections, self.source, error)
                 if isinstance(trouble, RedisConnectionError):
                     with self._waiters.mutex:
@@ -265,26 +301,30 @@ class BlockingPop:
                 pause = _FIRST_PAUSE
         self._connections.outage.gave_up(self._place)
 
-    async def _next_round(self) -> bool:
-        """Waits until there is something to do. False when the background task has to end."""
+    async def _next_round(self, stand_in: Waiter | None) -> bool:
+        """Waits until there is something to do. False when the background task, or its stand-in, has to end."""
         lingered = False
         while True:
             with self._waiters.mutex:
                 self._admit()
                 self._waiters.answer_expired()
                 self._backs.surplus = self._waiters.give(self._backs.surplus)
-                if self._backs.are_left or (self.is_open and self._waiters.is_unserved):
-                    return True
-                if self.unanswered or (self._owes_look and not self._waiters.closed):
+                if stand_in is not None and (stand_in.answer.filled or self._backs.are_left):
+                    self._leave()
+                    return False
+                if self._has_work:
                     return True
                 if self._closes_itself and not self._waiters.anyone:
                     self.is_open = False
-                if self._waiters.closed or lingered:
-                    # A caller that comes from here on starts another background task, with another connection.
-                    retired, self._dedicated, self.is_running = self._dedicated, None, False
+                retires = self._waiters.closed or lingered
+                if retires or self._has_stand_in:
+                    # A caller that comes from here on starts another background task, or stands in for one.
+                    self.is_running = False
                     if not self._bell.count:
+                        retired = self._dedicated if retires else None
+                        self._dedicated = None if retires else self._dedicated
                         break
-                    self._dedicated, self.is_running = retired, True
+                    self.is_running = True
                 self.is_idle = True
             rung = await self._bell.next(_LINGER)
             lingered = rung is None
@@ -296,6 +336,19 @@ class BlockingPop:
             await retired.aclose()
         return False
 
+    @property
+    def _has_work(self) -> bool:
+        """Whether there is something to do. Read under the mutex."""
+        if self._backs.are_left or self.unanswered or (self.is_open and self._waiters.is_unserved):
+            return True
+        return self._owes_look and not self._waiters.closed
+
+    def _leave(self) -> None:
+        """Ends the work of a stand-in. What is left is for a background task."""
+        self.is_running = False
+        if self._has_work or self._waiters.closed or self._bell.count:
+            self.wake()
+
     def _admit(self) -> None:
         # Where another background task reads the inbox, it would miss the notices that this one took from it.
         if self._bell is self._waiters.inbox:
@@ -306,10 +359,10 @@ class BlockingPop:
         if self._bell is not self._waiters.inbox:
             self._waiters.inbox.put(WAKE)
 
-    async def _take(self) -> None:
+    async def _take(self, stand_in: Waiter | None) -> None:
         """Takes once for those who wait, and hands it out."""
         dedicated = await self._connected()
-        taken = await self._look(dedicated)
+        taken = [] if stand_in is not None and self._is_empty else await self._look(dedicated)
         try:
             taken = taken or await self._block(dedicated)
         except ResponseError as error:
@@ -322,14 +375,21 @@ class BlockingPop:
             await self._closing.wait(_PAUSE_WHEN_FULL)
         if not taken:
             return
+        self._emptied = time.monotonic() if taken[-1].left == 0 else -math.inf
         try:
             after = self.source.after(taken, self._backs.answered)
             if after is not None:
                 await self._backs.follow(after)
         finally:
             self._give(taken)
-        # The caller that was given a value goes on first. It may be back in line already.
-        await async_give_way()
+        if not self._has_stand_in:
+            # The caller that was given a value goes on first. It may be back in line already.
+            await async_give_way()
+
+    @property
+    def _is_empty(self) -> bool:
+        owes = self.unanswered or self._owes_look
+        return not owes and time.monotonic() - self._emptied < _EMPTY
 
     async def _ask_again(self) -> None:
         """Once it is closed: sends requests with a lost reply again. So the values that they took go back."""

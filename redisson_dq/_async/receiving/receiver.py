@@ -62,12 +62,17 @@ class Receiver:
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
-    async def receive(self, timeout: float | None, limit: int = 1, lifeline: Lifeline | None = None) -> list[Taken]:
+    async def receive(
+        self, timeout: float | None, limit: int = 1, lifeline: Lifeline | None = None, *, stands_in: bool = False
+    ) -> list[Taken]:
         """From one value to ``limit`` of them, or none after ``timeout`` seconds.
 
         A caller with a ``lifeline`` has the values once it has called ``keep()``. When the lifeline is dropped before,
-        they go back. Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and
-        RedisReplyError as Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
+        they go back. A caller that ``stands_in`` does the work of the background task meanwhile. Only one without a
+        timeout may do that, in no thread that runs signal handlers, and where a lost reply can be asked for again.
+
+        Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and RedisReplyError as
+        Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
         """
         mine = lifeline or Lifeline()
         waiter = Waiter(limit, timeout, self._notices.put, self)
@@ -77,7 +82,9 @@ class Receiver:
             self.waiters.inbox.put(waiter)
             if self.waiters.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.waiters.name!r}: the handle is closed")
-            if not self._is_attended:
+            if stands_in and len(self._pops) == 1:
+                await self._pop.stand_in(waiter)
+            if not self._is_attended and not waiter.answer.filled:
                 self._notices.put(self._attend)
             await waiter.answer.wait(timeout)
             if not waiter.answer.filled:
@@ -178,6 +185,10 @@ class Receiver:
         Its values are for the first caller in line. Without one they go back.
         """
         self._notices.put(partial(self._recover, request))
+
+    def stand_down(self) -> None:
+        """Is told that nobody stands in for the background task any more."""
+        self._notices.put(self._stand_down)
 
     def withdraw(self, lifeline: Lifeline) -> None:
         """Ends the wait of one caller with ClosedError, unless it has been answered already.
@@ -297,6 +308,11 @@ class Receiver:
         left = self.waiters.give(values)
         for pop in self._pops.values():
             pop.put_away([taken for taken in left if taken.key in pop.keys])
+
+    async def _stand_down(self) -> None:
+        with self.waiters.mutex:
+            for pop in self._pops.values():
+                pop.stand_down()
 
     async def _withdraw(self, waiter: Waiter) -> None:
         with self.waiters.mutex:

@@ -31,6 +31,8 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses to give anything.
 _PAUSE = 1.0
+# How long a wait that is to end may take to do so.
+_PATIENCE = 0.2
 
 
 class Fetcher:
@@ -124,10 +126,14 @@ class Fetcher:
     async def has_ended(self) -> None:
         """Waits until nothing more comes, after :meth:`end`."""
         if self._is_started:
+            if not await self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
+                # Redis stands still, and so does who reads from it.
+                await wait[0].hang_up()
             await self._ended.wait(None)
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             await receivers.quiet([receiver])
+            receiver.stand_down()
 
     def _wake(self) -> None:
         self._stale = True
@@ -299,7 +305,7 @@ class Fetcher:
             if self._stale:
                 return
             sees = any(source.sees_first for source in sources)
-            taken = await receiver.receive(None, _page(wanted) if sees else wanted, lifeline)
+            taken = await receiver.receive(None, _page(wanted) if sees else wanted, lifeline, stands_in=True)
         finally:
             self._wait = None
         found = [each for each in taken if isinstance(each, Leased)]
