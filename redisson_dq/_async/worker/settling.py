@@ -21,7 +21,7 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
-__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settlement", "Settler"]
+__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settler"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -99,8 +99,10 @@ class Along:
     It takes them while somebody is about to receive, or can be woken to do so.
     """
 
-    def __init__(self, wake: Callable[[], object]) -> None:
+    def __init__(self, wake: Callable[[], object], pass_on: Callable[[list[Settlement]], object]) -> None:
+        """``pass_on`` gets what goes along with no receive."""
         self._wake = wake
+        self._pass_on = pass_on
         self._mutex = AsyncMutex()
         self._is_open = False
         self._settlements: list[Settlement] = []
@@ -121,17 +123,20 @@ class Along:
         return taken
 
     def take(self) -> list[Settlement]:
-        """What it holds, for the receiver to send or to pass on."""
+        """What it holds, for the receiver to send."""
         with self._mutex:
             taken, self._settlements = self._settlements, []
         return taken
 
-    def close(self) -> list[Settlement]:
-        """The same. It takes no more, until it is opened again."""
+    def flush(self) -> None:
+        """Passes on what it holds."""
+        self._pass_on(self.take())
+
+    def close(self) -> None:
+        """Takes no more until it is opened again, and passes on what it holds."""
         with self._mutex:
             self._is_open = False
-            taken, self._settlements = self._settlements, []
-        return taken
+        self.flush()
 
 
 class Settler:

@@ -69,7 +69,7 @@ class Fetcher:
         self._on_lost = on_lost
         self._changed = Switch()
         #: Acks that go along with the next receive, where it receives from one queue alone.
-        self._along = Along(self._changed.on)
+        self._along = Along(self._changed.on, settler.take_over)
         # Whether more was ready when it received last.
         self._has_backlog = False
         # When it may try again to ack and receive in one call, on the monotonic clock.
@@ -101,7 +101,7 @@ class Fetcher:
         if self._pool.start(self._run).waits:
             # It waits for a thread until a handler has returned. Leases and acks do not.
             self._renew()
-            self._settler.take_over(self._along.close())
+            self._along.close()
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Is told which queues it receives from, from now on."""
@@ -162,7 +162,7 @@ class Fetcher:
         finally:
             if first is None:
                 self._renew()
-                self._settler.take_over(self._along.close())
+                self._along.close()
                 self._ended.on()
             else:
                 # Who has received becomes a handler, and somebody else receives.
@@ -189,14 +189,14 @@ class Fetcher:
         if joins:
             self._along.open()
         else:
-            self._settler.take_over(self._along.close())
+            self._along.close()
         intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
         try:
             if self._ends:
                 return
             if not intakes:
                 # An ack that comes from here on wakes it.
-                self._settler.take_over(self._along.take())
+                self._along.flush()
                 self._changed.wait(None)
             elif len(intakes) == 1:
                 wanted = min(self._wanted(intakes[0]), MOST_AT_ONCE)
@@ -225,7 +225,7 @@ class Fetcher:
             self._is_refused = False
 
     def _pause(self) -> None:
-        self._settler.take_over(self._along.close())
+        self._along.close()
         self._changed.wait(_PAUSE)
 
     @property
@@ -294,7 +294,7 @@ class Fetcher:
 
     def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
         """Waits until one of the queues has something."""
-        self._settler.take_over(self._along.close())
+        self._along.close()
         sources = [source for intake in intakes for _, source in intake.sources.values()]
         waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
         receivers = self._runtime.receivers
