@@ -21,7 +21,7 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
-__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settler"]
+__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settlement", "Settler"]
 
 logger = logging.getLogger("redisson_dq")
 
