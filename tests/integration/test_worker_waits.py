@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -40,12 +41,23 @@ def receiver_threads() -> list[str]:
     return [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq-receiver-")]
 
 
+def leaves(queue: Any, ledger: Ledger) -> None:
+    """Until nobody but the worker reads."""
+    until = time.monotonic() + PATIENCE
+    while receiver_threads():
+        assert time.monotonic() < until
+        queue.add("more")
+        assert ledger.next() == "more"
+
+
 def test_no_other_thread_is_woken_for_a_value(url: str, admin: Any) -> None:
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         worker, ledger = Worker(client), Ledger()
         worker.handler("orders", concurrency=3)(ledger.handle)
         queue = client.blocking_queue("orders", transfer=False)
         with running(worker):
+            # A thread of its own connects, and leaves when it finds nobody in line.
+            leaves(queue, ledger)
             for number in range(20):
                 queue.add(str(number))
                 assert ledger.next() == str(number)
@@ -94,10 +106,7 @@ def test_a_connection_is_cut(flavour: Flavour, gate: Gate, admin: Any, url: str,
             queue.add("c")
             assert ledger.next() == "c"
             at_rest(admin)
-            # Who has outlasted the outage leaves when it finds nobody in line.
-            while receiver_threads():
-                queue.add("more")
-                assert ledger.next() == "more"
+            leaves(queue, ledger)
         assert [value for value in ledger.values if value != "more"] == ["a", "b0", "b1", "b2", "c"]
 
 
@@ -125,6 +134,20 @@ def test_a_stop_while_a_reply_is_missing(
         again = queue.receive(timeout=PATIENCE)
         assert (again.value, again.attempt) == ("b", 1)
         assert again.ack()
+
+
+def test_a_stop_before_the_first_reply(flavour: Flavour, gate: Gate, url: str, threads: ThreadPoolExecutor) -> None:
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        worker, ledger = flavour.worker(client, visibility_timeout=LONG), Ledger()
+        worker.handler("orders")(ledger.handle)
+        gate.freeze()
+        threads.submit(worker.start).result(PATIENCE)
+        threads.submit(worker.stop, grace=0.1).result(PATIENCE)
+        gate.clear()
+    with flavour.connect(url, codec=StringCodec()) as other:
+        queue = other.blocking_queue("orders")
+        queue.add("a")
+        assert queue.receive(timeout=PATIENCE).value == "a"
 
 
 def test_a_stop_while_the_server_stands_still(flavour: Flavour, own_server: Any, threads: ThreadPoolExecutor) -> None:

@@ -132,13 +132,13 @@ class BlockingPop:
     def stand_in(self, waiter: Waiter) -> None:
         """Takes in the place of the background task until this caller has its answer. So nobody has to be woken for it.
 
-        Does nothing where a background task runs, and leaves to one what goes wrong. When the caller is cancelled, the
-        background task asks again for what the reply may have told of. No signal handler may interrupt the caller. Not
-        under the mutex.
+        Does nothing where a background task runs, and leaves to one what may take long: to connect, and what goes
+        wrong. When the caller is cancelled, the background task asks again for what the reply may have told of. No
+        signal handler may interrupt the caller. Not under the mutex.
         """
         with self._waiters.mutex:
             self._has_stand_in = True
-            if self.is_running:
+            if self.is_running or self._dedicated is None:
                 return
             self.is_running, self.is_idle = True, False
         self._run(waiter)
@@ -312,7 +312,8 @@ class BlockingPop:
                 self._admit()
                 self._waiters.answer_expired()
                 self._backs.surplus = self._waiters.give(self._backs.surplus)
-                if stand_in is not None and (stand_in.answer.filled or self._backs.are_left):
+                is_for_others = self._dedicated is None or self._backs.are_left
+                if stand_in is not None and (stand_in.answer.filled or is_for_others):
                     self._leave()
                     return False
                 if self._has_work:
