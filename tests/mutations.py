@@ -72,9 +72,23 @@ MUTATIONS = [
     Mutation(
         "worker: acks stay where they are while nobody receives",
         "redisson_dq/_async/worker/fetching.py",
-        "self._settler.take_over(self._along.take())",
+        "self._along.flush()",
         "pass",
         "tests/integration/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
+    ),
+    Mutation(
+        "worker: the connection of a queue that it has left stays open",
+        "redisson_dq/_async/worker/fetching.py",
+        "receiver.stand_down()",
+        "pass",
+        "tests/integration/test_worker_waits.py::test_queues_that_a_worker_leaves",
+    ),
+    Mutation(
+        "worker: the thread that outlasts an outage never leaves",
+        "redisson_dq/_async/receiving/blocking_pop.py",
+        "if retires or self._has_stand_in:",
+        "if retires:",
+        "tests/integration/test_worker_waits.py::test_no_other_thread_is_woken_for_a_value",
     ),
     Mutation(
         "engine: a subscription during a transfer is ignored",
