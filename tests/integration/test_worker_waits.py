@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -39,6 +40,18 @@ def gate(server: Any, admin: Any) -> Iterator[Gate]:
 
 def receiver_threads() -> list[str]:
     return [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq-receiver-")]
+
+
+@contextmanager
+def through(gate: Gate, flavour: Flavour, url: str) -> Iterator[tuple[Any, Ledger, Any]]:
+    """A worker behind a gate, what it handles, and the queue as somebody else has it."""
+    with (
+        flavour.connect(gate.url, codec=StringCodec()) as client,
+        flavour.connect(url, codec=StringCodec()) as other,
+    ):
+        worker, ledger = flavour.worker(client, visibility_timeout=LONG), Ledger()
+        worker.handler("orders", concurrency=3)(ledger.handle)
+        yield worker, ledger, other.blocking_queue("orders", transfer=False)
 
 
 def leaves(queue: Any, ledger: Ledger) -> None:
@@ -85,13 +98,7 @@ def test_others_wait_beside_a_worker(flavour: Flavour, client: Any, threads: Thr
 @pytest.mark.parametrize("command", ["BLMOVE", "receive.lua"])
 def test_a_connection_is_cut(flavour: Flavour, gate: Gate, admin: Any, url: str, command: str, where: Where) -> None:
     """Values come once each, and the next wait is as before."""
-    with (
-        flavour.connect(gate.url, codec=StringCodec()) as client,
-        flavour.connect(url, codec=StringCodec()) as other,
-    ):
-        worker, ledger = flavour.worker(client, visibility_timeout=LONG), Ledger()
-        worker.handler("orders", concurrency=3)(ledger.handle)
-        queue = other.blocking_queue("orders", transfer=False)
+    with through(gate, flavour, url) as (worker, ledger, queue):
         with running(worker):
             queue.add("a")
             assert ledger.next() == "a"
@@ -115,13 +122,7 @@ def test_a_stop_while_a_reply_is_missing(
     flavour: Flavour, gate: Gate, url: str, command: str, threads: ThreadPoolExecutor
 ) -> None:
     """What the reply told of is ready again, long before the lease ends."""
-    with (
-        flavour.connect(gate.url, codec=StringCodec()) as client,
-        flavour.connect(url, codec=StringCodec()) as other,
-    ):
-        worker, ledger = flavour.worker(client, visibility_timeout=LONG), Ledger()
-        worker.handler("orders", concurrency=3)(ledger.handle)
-        queue = other.blocking_queue("orders", transfer=False)
+    with through(gate, flavour, url) as (worker, ledger, queue):
         worker.start()
         queue.add("a")
         assert ledger.next() == "a"
