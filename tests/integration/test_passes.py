@@ -112,6 +112,20 @@ def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
     assert 2 * calls[1.0] < calls[8.0] < calls[32.0]
 
 
+#: Each figure that Pace can come to on the way down from each figure that it can come to on the way up.
+PACES = sorted({max(1.0, 2.0**up / 1.25**down) for up in range(6) for down in range(17)})
+
+
+def test_whatever_was_learned_of_the_server_each_call_moves_some(admin: Any) -> None:
+    """Due in offer order, and more than one call of a slow server moves."""
+    for slowness in PACES:
+        queue, mover = Queue(admin, 23), Mover(admin, in_haste=False, slowness=slowness)
+        due = iter(range(PAST, PAST + 1000))
+        queue.offer(1000, 0.0, lambda: next(due))  # noqa: B023
+        queue.drained(mover, 100)
+        admin.flushall()
+
+
 def test_on_the_slowest_server_a_call_moves_enough_for_its_way_along_the_list(admin: Any) -> None:
     queue, mover = Queue(admin, 19), Mover(admin, in_haste=False, slowness=32.0)
     for _ in range(12):

@@ -27,7 +27,7 @@ local function affordable(count, first, now_us, budget)
   end
   local size = redis.call('LLEN', keys.envelopes)
   if redis.call('LINDEX', keys.envelopes, 0) == first then
-    return math.min(count, math.max(100, 1000 / slowness))
+    return math.min(count, math.max(100, math.floor(1000 / slowness)))
   end
   local ours = offered(first, now_us)
   for _, tried in ipairs({5000, 3000, 2000, 1500, 1000, 700, 500, 300, 200, 100}) do

@@ -75,7 +75,7 @@ local function hinted_place(member, hint, hints)
     return place
   end
   local first = math.max(0, place - WIDE)
-  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, place + WIDE / 8)) do
+  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, place + math.floor(WIDE / 8))) do
     if found == member then
       hints.drift = first + i - 1 - hint
       return first + i - 1
