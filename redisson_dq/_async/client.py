@@ -57,22 +57,18 @@ class Client:
     With Sentinel or Cluster, its node discovery is reused. Commands go over connections of our own, and your client is
     never closed. Nothing is sent before the first call.
 
-    ``codec``, ``envelope`` and ``name_mapper`` hold for every queue; a queue may have another codec. ``codec`` is
-    Kryo5Codec by default, as in Redisson. ``envelope`` is ``"current"``, or ``"legacy"`` when a Redisson up to 3.21.0
-    has to deliver what is offered here. ``name_mapper`` is a prefix or a function, as Redisson's NameMapper.
-    ``probe_interval`` is how often, in seconds, the client checks that its subscription lives and no head is overdue.
-    ``transfer_batch`` is how many due items one script call moves at most. It moves fewer where that would keep Redis
-    busy for long.
+    - ``codec``: turns values into bytes, for every queue without one of its own; Kryo5Codec unless given
+    - ``envelope``: ``"legacy"`` where a Redisson up to 3.21.0 has to deliver what is offered here
+    - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
+    - ``probe_interval``: how often, in seconds, the client checks subscription and heads
+    - ``transfer_batch``: how many due items one script call moves at most
+    - ``undecodable``: ``"raise"`` or ``"skip"``, for a taken value that the codec cannot read
+    - ``remember``: for how many seconds an item's outcome and id are remembered
+    - ``wakeups``: ``"keyspace"`` where other programs add entries without announcing them
+    - ``busy_wait``: whether the last 0.3 ms before a transfer are waited for without sleeping
+    - ``durable``: what has to confirm each change that adds values or ends leases
 
-    ``undecodable`` says what a call does with a taken value that the codec cannot read. Its bytes are kept in Redis in
-    any case. Then ``"raise"`` raises DecodeError, and ``"skip"`` logs a warning and goes on with the next value.
-    ``remember`` is for how many seconds after its due time or delivery an item's outcome is remembered, and that its id
-    was used. 0 is not at all. ``wakeups="keyspace"`` also listens to the server's keyspace events, for writers that add
-    entries without announcing them. :meth:`open` raises ServerSettingError when the server does not send them.
-    ``busy_wait`` is whether the last 0.3 ms before a transfer are waited for without sleeping. ``False`` saves that
-    time of a core. Items come some 0.3 ms later then.
-    ``durable`` is what has to confirm every change that adds values or ends leases: replicas, or the server's
-    append-only file.
+    More: docs/options.md.
 
     Answers to ``Redisson.create(config)``.
     """

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import redisson_dq
 from docs.make_methods import JavaMethod, Ours, complaints, java_methods, our_methods, page, signature
+from redisson_dq import worker
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -25,6 +29,42 @@ def test_every_public_class_is_described() -> None:
     described = (ROOT / "docs" / "api.md").read_text("utf-8")
     classes = [name for name in redisson_dq.__all__ if isinstance(getattr(redisson_dq, name), type)]
     assert [name for name in classes if f".. autoclass:: {name}" not in described] == []
+
+
+def _public_calls() -> list[Any]:
+    classes = [each for module in (redisson_dq, worker) for each in vars(module).values() if isinstance(each, type)]
+    found = {
+        call: pytest.param(call, id=f"{each.__name__}.{name}")
+        for each in classes
+        for name, call in inspect.getmembers(each, inspect.isfunction)
+        if not name.startswith("_") and call.__module__.startswith("redisson_dq")
+    }
+    return list(found.values())
+
+
+@pytest.mark.parametrize("call", _public_calls())
+def test_an_editor_shows_a_docstring_as_a_whole(call: Any) -> None:
+    """The first line says what the call does. What is long stands in the pages."""
+    text = inspect.getdoc(call) or ""
+    assert text.partition("\n")[0].strip()
+    assert len(text.split()) <= 150
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(redisson_dq.DelayedQueue.offer, redisson_dq.DelayedQueue.take_due, redisson_dq.DelayedQueue.offer_recurring),
+        *(redisson_dq.BlockingQueue.receive, worker.Worker.handler, redisson_dq.Client.__init__),
+    ],
+)
+def test_each_argument_has_its_line(call: Any) -> None:
+    text = inspect.getdoc(redisson_dq.Client if call is redisson_dq.Client.__init__ else call) or ""
+    lines = [line.partition(": ")[0] for line in text.splitlines() if line.startswith("- ")]
+    described = {name for line in lines for name in re.findall(r"``(\w+)``", line)}
+    # These are named in the first lines.
+    told = {"self", "value", "queue", "redis"}
+    assert described == set(inspect.signature(call).parameters) - told
+    assert ">>> " in text or call is redisson_dq.Client.__init__
 
 
 class Answering:

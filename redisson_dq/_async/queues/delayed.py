@@ -71,40 +71,23 @@ class DelayedQueue(WaitingQueue[T]):
     async def offer(
         self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
     ) -> DelayedItem[T]:
-        """Adds a value that becomes ready after ``delay`` (seconds or timedelta), or at ``at`` (an aware datetime).
+        """Adds a value that becomes ready after ``delay``, or at ``at``. Gives a handle that cancels or reschedules it.
 
-        Never ready sooner than that, and due times are whole milliseconds. The delay counts from this call. An ``at``
-        in the past means at once. Gives a handle that cancels or reschedules it.
-
-        ``id`` is yours to choose, a str of up to 512 bytes. Another offer with it is a duplicate as long as the item
-        waits, and for a while after its delivery (``remember=`` of the client). So an offer whose reply was lost can be
-        made again. ``deduplicate_for`` (seconds or timedelta) is the same for values with equal bytes, for that time
-        from the offer on. ``on_duplicate`` says what a duplicate does. ``"reject"`` (the default) raises
-        DuplicateItemError. ``"keep"`` adds nothing and returns the earlier item. ``"replace"`` takes the earlier item
-        out if it still waits, and adds this one. ``expires`` (seconds or timedelta) is how late the item may be. When
-        nobody has moved it by then, it goes to :meth:`read_expired` and is not delivered. Redisson's own processes do
-        not know of it, and deliver.
-
-        ``context`` (str -> str, up to 16 KiB) is for whoever receives the value, in ``delivery.context``.
-        ``delivery.offered`` and ``delivery.due`` are known too then, also when Java moved the value.
-
-        ``durable`` is what has to confirm the offer before this call returns, instead of what the client has.
-        DurabilityError tells of an offer that was made and not confirmed in time.
-
-        Raises ArgumentError, EncodeError, DuplicateItemError, QueueFullError, WrongTypeError, RedisReplyError;
-        nothing was added then. Raises RedisConnectionError when no reply came: its ``maybe_done`` tells whether the
-        value may have been added. It is never sent again on its own, as that could add it twice.
-
-        There is no priority. An entry's place in the layout that Java shares is its due time, and among equal ones the
-        order of the offers. Open one queue for each priority, and ``take_from_any()`` in their order.
+        - ``delay``: seconds or a timedelta, counted from this call
+        - ``at``: an aware datetime in its place
+        - ``id``: your name for the item. Another offer with it is a duplicate
+        - ``deduplicate_for``: for so long equal values are duplicates
+        - ``on_duplicate``: ``"reject"`` raises DuplicateItemError, ``"keep"``, ``"replace"``
+        - ``expires``: how late the item may be delivered
+        - ``context``: str -> str, for the receiver
+        - ``durable``: what confirms the offer
 
         >>> item = await delayed.offer("order-42", delay=60, id="42")
-        >>> item.id, item.remaining.total_seconds() > 59
-        ('42', True)
-        >>> (await delayed.offer("again", delay=1, id="42", on_duplicate="keep")).outcome.value
-        'kept'
         >>> await item.cancel()
         <Outcome.CANCELLED: 'cancelled'>
+
+        Raises ArgumentError, EncodeError, QueueFullError; RedisConnectionError (``maybe_done``: the value may be in).
+        More: docs/queues.md, "Offers".
 
         :Redisson: ``RDelayedQueue.offer(Object, long, TimeUnit)``
         :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
@@ -180,27 +163,21 @@ class DelayedQueue(WaitingQueue[T]):
         *,
         visibility_timeout: Delay | None = None,
     ) -> list[T] | list[Delivery[T]]:
-        """Takes the values that are due by ``until``, in the order of their due times.
+        """Takes the values that are due, in the order of their due times. For queues that nobody moves.
 
-        ``until`` and ``since`` are aware datetimes. Without ``until`` it is now, on the server's clock; one in the
-        future takes values before their time. With ``since`` only values are taken that are due from then on. The first
-        ``offset`` of them are passed over. At most ``limit`` are taken, and at most 1,000 in one call. There are fewer
-        where many entries stand in Java's list in another order than they fall due. One call takes 1 MB at most, or one
-        value. The next call takes the rest.
-
-        With ``visibility_timeout`` (seconds or a timedelta) the values are leased, and a list of :class:`Delivery` is
-        given. What is not ended by its deadline waits again, due at once. So does what ``nack()`` gives back. Its limit
-        of deliveries and its dead-letter list are those of the queue handle that this one was opened for.
-
-        It is for consumers that look at times of their own choice. Everybody has the queue open with
-        ``transfer=False`` then, as a process that moves due items leaves nothing to take. A paused queue gives nothing.
-        What is too late (``expires=``) goes to :meth:`read_expired`. The next occurrence of a recurring offer is made.
+        - ``until``: takes what is due by then, an aware datetime; else now
+        - ``since``: takes what is due from then on
+        - ``offset``: so many of them are passed over
+        - ``limit``: at most so many, and at most 1,000
+        - ``visibility_timeout``: leases the values for so long (seconds or a timedelta), and gives deliveries
 
         >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
         2
         >>> first = await delayed.next_due()
         >>> await delayed.take_due(), await delayed.take_due(until=first)
         ([], ['sooner'])
+
+        One call takes 1 MB at most, or one value. More: docs/queues.md, "Taking what is due".
 
         :Cost: O(k log n), k taken, of lean items and in the order of offers; else O(k log n + n); one round trip
         :Guarantee: atomic, at most once; leased at least once, and a lost reply gives the same deliveries again
@@ -399,16 +376,13 @@ class DelayedQueue(WaitingQueue[T]):
         start: datetime | None = None,
         end: datetime | None = None,
     ) -> OfferOutcome:
-        """Offers the value again and again: ``every`` so many seconds (or a timedelta), or at the times of ``cron``.
+        """Offers the value again and again. One occurrence waits at any time. When it is moved, the next is offered.
 
-        ``id`` is yours to choose, as in :meth:`offer`. ``cron`` has five fields (``"0 9 * * mon-fri"``) in the time
-        zone named by ``timezone``, or is a shorthand like ``@daily``. ``start`` and ``end`` are aware datetimes. One
-        occurrence waits at any time, in the keys that Java shares. When it falls due, exactly one of the processes that
-        have this queue open (``transfer=True``) offers the next one. One occurrence makes up for all that came while no
-        process was there.
-
-        Every process may declare the same at its start: OfferOutcome.KEPT, nothing changes. Another declaration under
-        the same id replaces it: REPLACED. Raises ArgumentError, EncodeError.
+        - ``id``: your name for it. The same declaration again changes nothing (KEPT), another replaces it (REPLACED)
+        - ``every``: seconds or a timedelta
+        - ``cron``: five fields (``"0 9 * * mon-fri"``) in its place, or a shorthand like ``@daily``
+        - ``timezone``: the name of the time zone of ``cron``
+        - ``start``, ``end``: aware datetimes
 
         >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
         <OfferOutcome.OFFERED: 'offered'>
@@ -416,6 +390,8 @@ class DelayedQueue(WaitingQueue[T]):
         <OfferOutcome.KEPT: 'kept'>
         >>> [offer.id for offer in await delayed.recurring()]
         ['daily']
+
+        Raises ArgumentError, EncodeError. More: docs/queues.md, "Recurring offers".
 
         :Cost: O(log n); O(n) to replace one that is not lean; two round trips
         :Guarantee: atomic; may safely be repeated

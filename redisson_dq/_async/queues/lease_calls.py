@@ -59,21 +59,13 @@ class LeaseCalls(Generic[T]):
     async def receive(
         self, limit: int | None = None, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> Delivery[T] | list[Delivery[T]] | None:
-        """Waits for the next value and leases it for ``visibility_timeout`` (seconds or a timedelta).
+        """Waits for the next value and leases it: it comes again unless it is acked in time.
 
-        The value is not lost when this process dies. Whoever moves the queue's due items, Java included, makes it ready
-        again at the deadline. A delivery that is given back is ready at once. With ``limit`` it returns a list: what is
-        ready, up to so many (at most 1,000), as soon as there is anything. With ``timeout`` (seconds or a
-        timedelta; 0: at once) it returns None, or an empty list, when nothing came. A queue in partitions gives values
-        of any of them.
-
-        With ``renew=True`` the client extends the lease by itself, when a third of its time has passed. It does so
-        until the delivery is ended or nobody refers to it any more. When that fails, ``delivery.lost`` is true and
-        ``on_lost(delivery)`` is called before the deadline. One thread does it for all leases of a client. With asyncio
-        it is a task, which work that blocks the loop holds up.
-
-        A value that was delivered ``delivery_limit`` times goes to the dead-letter list. So does one that the codec
-        cannot read: DecodeError tells of it, and carries the other deliveries of the same call in ``decoded``.
+        - ``limit``: gives a list of up to so many deliveries, at most 1,000, once any value is ready
+        - ``timeout``: seconds or a timedelta (0: at once); then None, or an empty list
+        - ``visibility_timeout``: how long the lease runs, alike
+        - ``renew``: extends the lease until the delivery is ended
+        - ``on_lost``: called with the delivery when a renewal fails
 
         >>> await queue.add("order-42")
         True
@@ -82,6 +74,8 @@ class LeaseCalls(Generic[T]):
         ('order-42', 1)
         >>> await delivery.ack()
         <SettleOutcome.ACKED: 'acked'>
+
+        Raises DecodeError, with other deliveries in ``decoded``. More: docs/delivery.md.
 
         :Cost: O(k log n), k received; one round trip when something is ready, else one more and one blocking command.
             Of partitions like ``take()``; with ``timeout=0`` one round trip for each

@@ -107,25 +107,24 @@ class Declarations:
 
     @with_options_of(declared)
     def handler(self, queue: str, type: type | None = None, **options: Any) -> Callable[[Any], Any]:
-        """Declares a function as the handler of a queue's values, or of some of them. No round trip.
+        """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
 
-        It is called with the value, and with an :class:`Event` if it takes a second argument. Further arguments are
-        dependencies by name (:meth:`per_item`, :meth:`per_worker`). Its result is ignored. When it returns, the value
-        is gone. When it raises, ``retry`` says whether the value comes again: a :class:`Retry`, several of which the
-        first that fits counts, or None for never. If the value does not come again, ``on_failed(value, event, error)``
-        is called and the value goes to the dead-letter list.
+        - ``type``, ``where``, ``when``: which values: a class, a mapping of fields, a function of the value
+        - ``concurrency``: how many run at a time here
+        - ``retry``: a :class:`Retry` or several, for when it raises; None for never
+        - ``timeout``: how long one may run, in seconds or as a timedelta
+        - ``on_failed``: called with value, event and error before a value is given up
+        - ``crash_limit``: given up after so many deaths of its process
+        - ``rate``, ``limit``: a :class:`Rate`, a :class:`Limit`, over all processes
+        - ``key``: values of one key are handled one at a time, in order
+        - ``unique_for``, ``unique_by``: drops a value that equals one handled so shortly before
 
-        ``type`` is the class of its values. ``where`` maps fields of the value to what they have to be. ``when`` is a
-        function of the value. A value that no handler takes goes to the dead-letter list. ``concurrency`` is how many
-        run at a time in this process. ``timeout`` (seconds or a timedelta; None: no limit) is for how long one may run.
-        After ``crash_limit`` deliveries whose process died with the value (None: any number) it is given up too.
+        >>> worker = Worker(client)
+        >>> @worker.handler("orders", concurrency=4)
+        ... async def handle(order):
+        ...     print(order)
 
-        The rest holds over all processes, on the server's clock. ``rate`` is a :class:`Rate`, ``limit`` a
-        :class:`Limit` of handlings at a time. With ``key``, a function of the value, values of one key are handled one
-        at a time and in their order, retries included. With ``unique_for`` (seconds or a timedelta) a value is dropped
-        that equals one handled so shortly before. Equal means by its bytes, or by its class and ``unique_by(value)``.
-
-        Raises ArgumentError for an option that cannot be used, and for a function that cannot be a handler.
+        Raises ArgumentError. More: docs/worker.md, docs/worker-limits.md.
         """
         return self._declare(queue, type, None, 0, options)
 
