@@ -11,6 +11,7 @@ import attrs
 
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
+from redisson_dq.working.kinds import Kind
 from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.naming import full_name
 from redisson_dq.working.parking import Parking
@@ -68,7 +69,7 @@ class Handler:
 
     function: Callable[..., Any]
     queue: str
-    type: type | None
+    kind: Kind
     where: Mapping[str, Any]
     when: Callable[[Any], object] | None
     concurrency: int
@@ -95,7 +96,7 @@ class Handler:
     @property
     def name(self) -> str:
         """The function's name, for logs and hooks."""
-        return getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+        return getattr(self.function, "__qualname__", None) or self.function.__class__.__qualname__
 
 
 _DEFAULT_RETRY = Retry()
@@ -104,7 +105,7 @@ _DEFAULT_RETRY = Retry()
 def declared(
     function: Callable[..., Any],
     queue: str,
-    type: type | None = None,
+    type: Any = None,
     batch: int | None = None,
     within: Delay = 0,
     /,
@@ -114,7 +115,7 @@ def declared(
     concurrency: int = 1,
     retry: Retry | Sequence[Retry] | None = _DEFAULT_RETRY,
     timeout: Delay | None = None,
-    on_failed: Callable[[Any, Any, BaseException], Any] | None = None,
+    on_failed: Callable[[Any, Any, Exception], Any] | None = None,
     crash_limit: int | None = 10,
     rate: Rate | None = None,
     limit: Limit | None = None,
@@ -127,8 +128,7 @@ def declared(
     check_queue_name(queue)
     if not callable(function):
         raise ArgumentError(f"{what}: a handler is a function, not {function!r}")
-    if type is not None:
-        _check_class(type, what)
+    kind = Kind.of(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {where!r}")
     for name, given in {"when=": when, "on_failed=": on_failed}.items():
@@ -144,7 +144,7 @@ def declared(
     return Handler(
         function=function,
         queue=queue,
-        type=None if type is object else type,
+        kind=kind,
         where=dict(where or {}),
         when=when,
         concurrency=positive(concurrency, f"{what}: concurrency="),
@@ -154,7 +154,7 @@ def declared(
         crash_limit=crash_limit,
         admission=Admission.declared(
             what,
-            full_name(function if hasattr(function, "__qualname__") else _TYPE(function)),
+            full_name(function if hasattr(function, "__qualname__") else function.__class__),
             rate=rate,
             limit=limit,
             key=key,
@@ -165,17 +165,6 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
-
-
-def _check_class(type: object, what: str) -> None:
-    """Raises ArgumentError for what no value can be asked to be of."""
-    if not isinstance(type, _TYPE):
-        raise ArgumentError(f"{what}: the second argument is the class of its values, not {type!r}")
-    try:
-        isinstance(None, type)
-    except TypeError as error:
-        # A TypedDict, or a protocol.
-        raise ArgumentError(f"{what}: no value can be told by the class {type.__qualname__}: {error}") from error
 
 
 def check_limits(made: Handler, others: Iterable[Handler]) -> None:
@@ -226,6 +215,5 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-_TYPE = type
 #: As many as one receive takes.
 _LARGEST_BATCH = 1000

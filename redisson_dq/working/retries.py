@@ -31,6 +31,8 @@ __all__ = [
 #: After so many doublings every delay has reached its cap.
 _MOST_DOUBLINGS = 1000
 
+_DEFAULT_LIMIT = 10
+
 
 class Backoff:
     """How long to wait after a failure. Made by :func:`fixed`, :func:`exponential` and :func:`delays`."""
@@ -40,19 +42,26 @@ class Backoff:
         raise NotImplementedError
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Delays(Backoff):
     spans: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        texts = [f"{span:g}" for span in self.spans]
+        return f"fixed({texts[0]})" if len(texts) == 1 else f"delays([{', '.join(texts)}])"
 
     def seconds(self, failure: int, chance: random.Random) -> float:
         return self.spans[min(failure, len(self.spans)) - 1]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Exponential(Backoff):
     first: float
     cap: float
     jitter: bool
+
+    def __repr__(self) -> str:
+        return f"exponential({self.first:g}, {self.cap:g}{', jitter=True' if self.jitter else ''})"
 
     def seconds(self, failure: int, chance: random.Random) -> float:
         try:
@@ -62,9 +71,12 @@ class _Exponential(Backoff):
         return chance.uniform(0, longest) if self.jitter else longest
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class _Function(Backoff):
     function: Callable[[int], Delay]
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__qualname__", type(self.function).__qualname__)
 
     def seconds(self, failure: int, chance: random.Random) -> float:
         return seconds_of(self.function(failure), "what a backoff function gives")
@@ -83,10 +95,7 @@ def delays(spans: Iterable[Delay]) -> Backoff:
 
     >>> retry = Retry(limit=5, backoff=delays([1, 10, 60]))
     """
-    made = tuple(seconds_of(span, "a delay") for span in spans)
-    if not made:
-        raise ArgumentError("delays() takes one delay at least")
-    return _Delays(made)
+    return _delays(spans, "delays(): each delay")
 
 
 def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
@@ -103,21 +112,25 @@ def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
     return made
 
 
-#: How long to wait: a :class:`Backoff`, or a function of the number of the failure, from 1 on, that gives a delay.
-_AnyBackoff = Union[Backoff, Callable[[int], Delay]]
+#: How long to wait: a delay, a sequence of them, or a :class:`Backoff`. A function gets the number of the failure, from
+#: 1 on, and gives a delay.
+_AnyBackoff = Union[Backoff, Delay, Sequence[Delay], Callable[[int], Delay]]
 
 
 class Retry(Exception):
     """When a value whose handler failed comes again. A policy for ``retry=``, and an exception that a handler raises.
 
     As a policy: the value comes again until its handler has failed ``limit`` times (None: without end), each time after
-    ``backoff``. It is given up when the next try would begin more than ``max_age`` (seconds or a timedelta) after its
-    first receipt. ``on`` is the class of exceptions that the policy is for, or several. Without it the policy is for
-    all, ``SystemExit`` among them.
+    ``backoff``. That is a delay (seconds or a timedelta), or a list of delays whose last one stays. It may be
+    :func:`exponential`, or a function of the number of the failure. The value is given up when the next try would begin
+    more than ``max_age`` (seconds or a timedelta) after its first receipt. ``on`` is the class of exceptions that the
+    policy is for, or several. Without it the policy is for all, ``SystemExit`` among them.
 
     Raised: the value comes again after ``after`` (seconds or a timedelta), else after what the policy says. It counts
     as a failure, so the limit of the policy holds, unless ``count=False``.
 
+    >>> Retry(limit=3, backoff=[1, 5, 30])
+    Retry(limit=3, backoff=delays([1, 5, 30]))
     >>> policy = Retry(limit=5, backoff=exponential(1, 60), on=ConnectionError)
     >>> raise Retry("the printer is off", after=30)
     Traceback (most recent call last):
@@ -128,7 +141,7 @@ class Retry(Exception):
         self,
         reason: str = "",
         *,
-        limit: int | None = 10,
+        limit: int | None = _DEFAULT_LIMIT,
         backoff: _AnyBackoff | None = None,
         max_age: Delay | None = None,
         on: type[BaseException] | tuple[type[BaseException], ...] = BaseException,
@@ -152,6 +165,28 @@ class Retry(Exception):
 
     def __str__(self) -> str:
         return self.reason or "asked for a retry"
+
+    def __repr__(self) -> str:
+        parts = [repr(self.reason)] if self.reason else []
+        if self.is_policy or self.limit != _DEFAULT_LIMIT:
+            parts.append(f"limit={self.limit}")
+        if self.is_policy or self.backoff != _DEFAULT:
+            parts.append(f"backoff={self.backoff!r}")
+        if self.max_age is not None:
+            parts.append(f"max_age={self.max_age.total_seconds():g}")
+        if self.on != (BaseException,):
+            names = ", ".join(each.__qualname__ for each in self.on)
+            parts.append(f"on={names}" if len(self.on) == 1 else f"on=({names})")
+        if self.after is not None:
+            parts.append(f"after={self.after:g}")
+        if not self.count:
+            parts.append("count=False")
+        return f"Retry({', '.join(parts)})"
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether nothing in it is for a Retry that is raised."""
+        return not self.reason and self.after is None and self.count
 
 
 class Reject(Exception):
@@ -227,13 +262,26 @@ def verdict(
     return Again(delay, counted)
 
 
+def _delays(spans: Iterable[Delay], what: str) -> Backoff:
+    made = tuple(seconds_of(span, what) for span in spans)
+    if not made:
+        raise ArgumentError(f"{what} is used in turn, and the list is empty")
+    return _Delays(made)
+
+
 def _backoff(given: _AnyBackoff | None) -> Backoff:
     if given is None:
         return _DEFAULT
     if isinstance(given, Backoff):
         return given
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
+        return _delays(given, "Retry(): backoff=: each delay")
+    if isinstance(given, (int, float, timedelta)):
+        return _delays([given], "Retry(): backoff=")
     if not callable(given):
-        raise ArgumentError(f"backoff= is fixed(), exponential(), delays() or a function, not {given!r}")
+        raise ArgumentError(
+            f"Retry(): backoff= is seconds or a timedelta, a list of them, exponential() or a function, not {given!r}"
+        )
     return _Function(given)
 
 

@@ -44,15 +44,7 @@ def choose(handlers: Iterable[Handler], value: Any) -> Handler | None:
 
 
 def _distance(handler: Handler, value: Any) -> int | None:
-    """How many classes stand between the value's class and the handler's; None when the handler does not take it."""
-    if handler.type is None:
-        return 1 << 16
-    mro = type(value).__mro__
-    try:
-        return mro.index(handler.type)
-    except ValueError:
-        # An abstract class that the value's class was registered with.
-        return len(mro) if isinstance(value, handler.type) else None
+    return handler.kind.distance(value)
 
 
 def _has_fields(handler: Handler, value: Any) -> bool:

@@ -92,6 +92,41 @@ def test_given_up_by_count(worker: Any, queue: Any, admin: Any) -> None:
     assert given_up.why == "failed 2 times"
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_on_failed_may_be_declared_for_exceptions(flavour: Flavour, worker: Any, queue: Any, is_async: bool) -> None:
+    log, failed = Log(worker), Ledger()
+
+    def save(value: str, event: Any, error: Exception) -> None:
+        failed.note(value, type(error))
+
+    async def save_later(value: str, event: Any, error: Exception) -> None:
+        failed.note(value, type(error))
+
+    save_it = save_later if is_async and flavour.name == "asyncio" else save
+    worker.handler("orders", str, retry=Retry(limit=2, backoff=0), on_failed=save_it)(lambda value: int(value))
+    queue.add("a")
+    with running(worker):
+        log.until(DeadLettered)
+    assert failed.events == [ValueError]
+
+
+def test_elements_and_alternatives_choose_the_handler(flavour: Flavour, url: str) -> None:
+    values = [["a", "b"], "a", 5, [1], 1.5]
+    with flavour.connect(url) as client:
+        worker, taken = flavour.worker(client), Ledger()
+        worker.handler("orders", list[str])(lambda value: taken.note("lists", value))
+        worker.handler("orders", int | str)(lambda value: taken.note("ones", value))
+        worker.handler("orders")(lambda value: taken.note("others", value))
+        for value in values:
+            client.blocking_queue("orders").add(value)
+        with running(worker):
+            taken.some(len(values))
+    places = ["lists", "ones", "ones", "others", "others"]
+    assert sorted(zip(taken.values, map(repr, taken.events), strict=True)) == [
+        (place, repr(value)) for place, value in sorted(zip(places, values, strict=True), key=repr)
+    ]
+
+
 def test_given_up_by_age(worker: Any, queue: Any, admin: Any) -> None:
     log = Log(worker)
     worker.handler("orders", retry=Retry(limit=None, backoff=fixed(0.02), max_age=0.2))(lambda value: 1 / 0)

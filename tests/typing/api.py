@@ -243,6 +243,39 @@ def worker_side(client: redisson_dq.Client) -> None:
     @worker.batch_handler("orders", 100, Order)  # wrong: argument
     def many_others(tickets: list[Ticket]) -> None: ...
 
+    @worker.handler("orders", list[Order])
+    def lists(orders: list[Order]) -> None:
+        reveal_type(orders)  # list[Order]
+
+    @worker.handler("orders", Order | str)  # wrong: argument
+    def one_of_them(value: Order) -> None: ...
+
+    @worker.handler("orders", Order | str)
+    def either(value: Order | str, event: Event) -> None:
+        reveal_type(event.queue)  # str
+
+    @worker.batch_handler("orders", 100, Order | str | None)
+    def many_of_either(values: list[Order | str | None]) -> None: ...
+
+    def saved(order: Order, event: Event, error: Exception) -> None: ...
+
+    def saved_all(order: Order, event: Event, error: BaseException) -> None: ...
+
+    def saved_plain(order, event, error):  # type: ignore[no-untyped-def]
+        ...
+
+    async def saved_later(order: Order, event: Event, error: Exception) -> None: ...
+
+    worker.add_handler(value_alone, "orders", Order | str)
+    worker.handler("orders", Order, on_failed=saved)
+    worker.handler("orders", Order, on_failed=saved_all)
+    worker.handler("orders", Order, on_failed=saved_plain)
+    worker.handler("orders", Order, on_failed=saved_later)
+    worker.handler("orders", on_failed=saved)
+    worker.handler("orders", Ticket, on_failed=saved)  # wrong: argument
+    worker.handler("orders", retry=Retry(limit=3, backoff=0.1))
+    worker.handler("orders", retry=Retry(limit=3, backoff=[1, timedelta(seconds=5), 30]))
+    Retry(backoff="5")  # wrong: argument
     worker.handler("orders", concurrency="8")  # wrong: overload
     worker.handler("orders", retry=5)  # wrong: overload
     worker.stop(grace=timedelta(seconds=5))

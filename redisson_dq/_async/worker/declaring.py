@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed.
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import TypedDict, TypeForm, Unpack
 
     class HandlerOptions(TypedDict, Generic[T], total=False):
         """The options of a handler of values of type T. Their defaults stand in :func:`declared`."""
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         concurrency: int
         retry: Retry | Sequence[Retry] | None
         timeout: Delay | None
-        on_failed: Callable[[T, Event, BaseException], Any] | None
+        on_failed: Callable[[T, Event, Exception], Any] | None
         crash_limit: int | None
         rate: Rate | None
         limit: Limit | None
@@ -103,13 +103,18 @@ class Declarations:
     ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]: ...
 
     @overload
+    def handler(
+        self, queue: str, type: TypeForm[T], **options: Unpack[HandlerOptions[T]]
+    ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]: ...
+
+    @overload
     def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
     @with_options_of(declared)
-    def handler(self, queue: str, type: type | None = None, **options: Any) -> Callable[[Any], Any]:
+    def handler(self, queue: str, type: Any = None, **options: Any) -> Callable[[Any], Any]:
         """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
 
-        - ``type``, ``where``, ``when``: which values: a class, a mapping of fields, a function of the value
+        - ``type``, ``where``, ``when``: which values: a class (or ``list[Order]``, ``Order | str``), fields, a call
         - ``concurrency``: how many run at a time here
         - ``retry``: a :class:`Retry` or several, for when it raises; None for never
         - ``timeout``: how long one may run, in seconds or as a timedelta
@@ -135,12 +140,23 @@ class Declarations:
 
     @overload
     def batch_handler(
-        self, queue: str, size: int, type: None = None, *, within: Delay = 0, **options: Unpack[HandlerOptions[Any]]
+        self, queue: str, size: int, type: TypeForm[T], *, within: Delay = 0, **options: Unpack[HandlerOptions[T]]
+    ) -> Callable[[Callable[Concatenate[list[T], P], R]], Callable[Concatenate[list[T], P], R]]: ...
+
+    @overload
+    def batch_handler(
+        self,
+        queue: str,
+        size: int,
+        type: None = None,
+        *,
+        within: Delay = 0,
+        **options: Unpack[HandlerOptions[Any]],
     ) -> Callable[[F], F]: ...
 
     @with_options_of(declared)
     def batch_handler(
-        self, queue: str, size: int, type: type | None = None, *, within: Delay = 0, **options: Any
+        self, queue: str, size: int, type: Any = None, *, within: Delay = 0, **options: Any
     ) -> Callable[[Any], Any]:
         """Declares a handler of many values at once: of ``size`` at most, or those that came ``within`` a time.
 
@@ -156,7 +172,7 @@ class Declarations:
         self,
         function: Callable[..., Any],
         queue: str,
-        type: type | None = None,
+        type: Any = None,
         *,
         batch: int | None = None,
         within: Delay = 0,
@@ -237,7 +253,7 @@ class Declarations:
         return list(self._handlers)
 
     def _declare(
-        self, queue: str, type: type | None, batch: int | None, within: Delay, options: Mapping[str, Any]
+        self, queue: str, type: Any, batch: int | None, within: Delay, options: Mapping[str, Any]
     ) -> Callable[[F], F]:
         check_queue_name(queue)
 

@@ -31,7 +31,7 @@ def check(target: str, url: str | None) -> int:
 
 
 def _described(handler: Handler) -> str:
-    kind = "any value" if handler.type is None else handler.type.__qualname__
+    kind = handler.kind.text
     if handler.batch is not None:
         kind = f"up to {handler.batch} of {kind}"
     parts = [f"{handler.name}({kind})", f"{handler.concurrency} at a time"]

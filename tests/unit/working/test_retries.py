@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from datetime import timedelta
@@ -52,6 +53,47 @@ def test_fixed() -> None:
     assert delays_of(fixed(5), 3) == [5, 5, 5]
     assert delays_of(fixed(timedelta(milliseconds=20)), 2) == [0.02, 0.02]
     assert delays_of(fixed(0), 2) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "delays"),
+    [
+        (0.1, [0.1, 0.1, 0.1, 0.1]),
+        (0, [0, 0, 0, 0]),
+        (timedelta(minutes=1), [60, 60, 60, 60]),
+        ([1, 5, 30], [1, 5, 30, 30]),
+        ((1, timedelta(seconds=5)), [1, 5, 5, 5]),
+        (range(1, 4), [1, 2, 3, 3]),
+    ],
+)
+def test_a_delay_and_a_list_stand_for_themselves(given: Any, delays: list[float]) -> None:
+    assert delays_of(given, 4) == delays
+
+
+@pytest.mark.parametrize("given", [True, "5", b"5", [], ["a"], [1, -1], -1, float("nan"), {1: 2}, object()])
+def test_what_is_no_delay_is_refused(given: Any) -> None:
+    with pytest.raises(ArgumentError):
+        Retry(backoff=given)
+
+
+@pytest.mark.parametrize(
+    ("retry", "text"),
+    [
+        (Retry(), "Retry(limit=10, backoff=exponential(1, 60, jitter=True))"),
+        (Retry(""), "Retry(limit=10, backoff=exponential(1, 60, jitter=True))"),
+        (Retry(limit=None, backoff=0.1), "Retry(limit=None, backoff=fixed(0.1))"),
+        (Retry(limit=3, backoff=[1, 5, 30]), "Retry(limit=3, backoff=delays([1, 5, 30]))"),
+        (Retry(backoff=math.ceil), "Retry(limit=10, backoff=ceil)"),
+        (Retry(backoff=exponential(1, 2), max_age=60), "Retry(limit=10, backoff=exponential(1, 2), max_age=60)"),
+        (Retry(backoff=1, on=KeyError), "Retry(limit=10, backoff=fixed(1), on=KeyError)"),
+        (Retry(backoff=1, on=(KeyError, OSError)), "Retry(limit=10, backoff=fixed(1), on=(KeyError, OSError))"),
+        (Retry("the printer is off", after=30), "Retry('the printer is off', after=30)"),
+        (Retry(after=0.5, count=False), "Retry(after=0.5, count=False)"),
+        (Retry("busy", limit=2, backoff=1), "Retry('busy', limit=2, backoff=fixed(1))"),
+    ],
+)
+def test_it_shows_what_it_is(retry: Retry, text: str) -> None:
+    assert repr(retry) == text
 
 
 def test_a_list_whose_last_delay_stays() -> None:
@@ -171,8 +213,8 @@ def test_what_they_say() -> None:
         ({"limit": -1}, "limit="),
         ({"limit": True}, "limit="),
         ({"limit": 2.0}, "limit="),
-        ({"backoff": 5}, "backoff="),
-        ({"backoff": [1, 2]}, "backoff="),
+        ({"backoff": "5"}, "backoff="),
+        ({"backoff": [1, "2"]}, "backoff="),
         ({"max_age": -1}, "max_age="),
         ({"after": -1}, "after="),
         ({"after": "soon"}, "after="),

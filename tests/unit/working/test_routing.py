@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Protocol, TypedDict
+import re
+import typing
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Generic, Literal, Protocol, TypedDict, TypeVar, Union
 
 import attrs
 import pytest
@@ -12,6 +15,8 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Handler, Shape, declared, is_async
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.routing import Unroutable, choose
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -31,7 +36,7 @@ def nothing(value: Any) -> None:
     pass
 
 
-def handler(type: type | None = None, batch: int | None = None, within: float = 0, **options: Any) -> Handler:
+def handler(type: Any = None, batch: int | None = None, within: float = 0, **options: Any) -> Handler:
     function, queue = options.pop("function", nothing), options.pop("queue", "orders")
     return declared(function, queue, type, batch, within, **options)
 
@@ -61,6 +66,78 @@ def test_a_bool_is_no_int_where_both_are_declared() -> None:
     ints, bools = handler(int), handler(bool)
     assert choose([ints, bools], True) is bools
     assert choose([ints, bools], 1) is ints
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken", "left"),
+    [
+        (list[Order], [[], [Order()], [Order(), BigOrder()]], [Order(), [Refund()], [Order(), None], (Order(),)]),
+        (list[Order | None], [[Order(), None]], [[Refund()], None]),
+        (set[int], [{1, 2}], [{"a"}, [1]]),
+        (dict[str, Order], [{}, {"a": Order()}], [{"a": 1}, {1: Order()}, [Order()]]),
+        (dict[str, list[Order]], [{"a": [Order()]}], [{"a": [1]}]),
+        (tuple[str, Order], [("a", Order())], [("a",), (Order(), "a"), ("a", Order(), 1), ["a", Order()]]),
+        (tuple[int], [(1,)], [(1, 2), ()]),
+        (tuple[int, ...], [(), (1, 2)], [("a",), (1, "a")]),
+        (Order | str, [Order(), BigOrder(), "a"], [Refund(), None, 5]),
+        (Union[Order, list[Refund]], [Order(), [Refund()]], [[Order()], Refund()]),
+        (Union[Order, None], [Order(), None], ["a"]),
+        (typing.List[Any], [[1, "a"]], [(1,)]),  # noqa: UP006
+        (Sequence[int], [[1], (1, 2), range(3)], [{1}, "a"]),
+        (Annotated[Order, "the shop's"], [Order()], ["a"]),
+        (None, [None, 1], []),
+        (Union[Any, int], ["a", 1], []),
+    ],
+)
+def test_elements_and_alternatives_decide(kind: Any, taken: list[Any], left: list[Any]) -> None:
+    only = handler(kind)
+    assert [value for value in taken if choose([only], value) is not only] == []
+    assert [value for value in left if choose([only], value) is not None] == []
+
+
+def test_the_one_that_says_more_of_the_elements_is_nearer() -> None:
+    lists, orders, either = handler(list), handler(list[Order]), handler(Order | list[Refund])
+    table = [lists, orders, either]
+    assert choose(table, [Order()]) is orders
+    assert choose(table, [Refund()]) is either
+    assert choose(table, ["a"]) is lists
+    # The nearest class of several counts.
+    assert choose([handler(Order | int), big := handler(BigOrder | str)], BigOrder()) is big
+
+
+class Box(Generic[T]):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Box[Order], "give the class alone, Box"),
+        (Iterator[Order], "give the class alone, Iterator"),
+        (list[Box[Order]], "give the class alone, Box"),
+        (Union[Order, "Refund"], "such as Order, list[Order] or Order | str"),
+        (Literal["a"], "such as Order, list[Order] or Order | str"),
+        (5, "such as Order, list[Order] or Order | str"),
+    ],
+)
+def test_what_no_value_tells_is_refused_when_it_is_declared(kind: Any, text: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(text)) as caught:
+        handler(kind)
+    assert str(caught.value).startswith("handler 'nothing' of queue 'orders': ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (None, "any value"),
+        (Order, "Order"),
+        (list[Order], "list[Order]"),
+        (Order | dict[str, int] | None, "Order | dict[str, int] | None"),
+        (Union[tuple[int, ...], None], "tuple[int, ...] | None"),
+    ],
+)
+def test_the_check_shows_it_as_it_was_written(kind: Any, text: str) -> None:
+    assert handler(kind).kind.text == text
 
 
 def test_a_field_decides() -> None:
@@ -208,10 +285,10 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_a_handler_as_it_was_declared() -> None:
     made = handler(Order, retry=[Retry(limit=3)], timeout=2, batch=5, within=0.2)
-    assert (made.name, made.queue, made.type, made.timeout, made.batch, made.within) == (
+    assert (made.name, made.queue, made.kind.text, made.timeout, made.batch, made.within) == (
         "nothing",
         "orders",
-        Order,
+        "Order",
         2.0,
         5,
         0.2,
