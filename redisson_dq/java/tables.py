@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.java.hashing import hash_map_capacity, hash_map_order
+from redisson_dq.java.orders import Comparator
 
 __all__ = [
     "Kept",
@@ -22,6 +23,7 @@ __all__ = [
     "itself",
     "key_of",
     "kept_order",
+    "kept_sorted",
     "kept_table",
     "pairs_in_order",
 ]
@@ -40,6 +42,8 @@ class Table:
     load_factor: float | None = None
     threshold: int | None = None
     access_order: bool = False
+    #: The comparator by which Java has sorted the keys. None where that is not known.
+    order: Comparator | None = attrs.field(default=None, eq=False)
 
 
 class Kept:
@@ -106,3 +110,21 @@ def kept_order(value: Any) -> list[Any] | None:
     if not same:
         return None
     return list(value.items()) if isinstance(value, dict) else list(value)
+
+
+def kept_sorted(value: Any, comparator: Comparator | None) -> list[Any] | None:
+    """The elements or entries of a sorted collection in Java's order. None if it is not known. O(n log n).
+
+    It stays known when keys are removed, and is lost with a new key or another comparator.
+    """
+    table: Table | None = getattr(value, "table", None)
+    if table is None or table.order is not (comparator or Comparator.NATURAL_ORDER):
+        return None
+    places = {id(key): place for place, key in enumerate(table.keys)}
+    is_dict = isinstance(value, dict)
+    try:
+        by_place = {places[id(one)]: one for one in value}
+    except KeyError:
+        return None
+    ordered = [by_place[place] for place in sorted(by_place)]
+    return [(key, value[key]) for key in ordered] if is_dict else ordered

@@ -39,6 +39,7 @@ from redisson_dq.codecs.jackson.types import (
     parts_of,
     properties,
 )
+from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_contents
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
@@ -161,6 +162,7 @@ class Writer:
         if isinstance(value, dict):
             name = collection_name(value, slot)
             check_nulls(value, name)
+            refuse_comparator(value)
             return self._with_name(name, self._entries(pairs_in_order(value), self._parts(name, slot), depth), slot)
         if isinstance(value, java.Entries):
             name = value.java_name
@@ -169,7 +171,11 @@ class Writer:
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
             name = collection_name(value, slot)
             check_nulls(value, name)
-            return self._with_name(name, self._items(in_order(value), element_of(slot), depth), slot)
+            element = element_of(slot)
+            has_order = name in SORTED and self._dialect.typed and element == OBJECT
+            refuse_comparator(value)
+            items = sorted_contents(value, name) if has_order else in_order(value)
+            return self._with_name(name, self._items(items, element, depth), slot)
         if isinstance(value, java.Throwable):
             return self._with_name(value.java_name, self._throwable(value, depth), slot)
         if isinstance(value, java.JavaObject):

@@ -27,6 +27,7 @@ from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.strings import ordinary_strings, put_ordinary_strings
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
+from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_contents
 from redisson_dq.java.collections import set_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import NO_NULLS
@@ -197,13 +198,18 @@ def read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator |
     return comparator, end
 
 
-def collection_writer(*, sorted_: bool = False, null_flag: bool = True) -> _Write:
+def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool = True) -> _Write:
     """The writer of one collection class, from any Python collection."""
-    is_plain = null_flag and not sorted_
+    has_order = java_name in SORTED
+    is_plain = null_flag and not has_order
 
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
         out = writer.out
-        if type(value) is list:
+        if has_order:
+            if not sorted_:
+                refuse_comparator(value)
+            items = sorted_contents(value, java_name)
+        elif type(value) is list:
             if is_plain and value:
                 # The first one tells which of them may fit.
                 kind = type(value[0])

@@ -81,10 +81,10 @@ def collection_subclass(declaration: Declaration) -> ClassSerializer:
     sorted_ = declaration.extends in _SORTED
     if issubclass(declaration.python, dict):
         read = maps.map_reader(declaration.name, declaration.python, sorted_=sorted_)
-        put = maps.map_writer(sorted_=sorted_)
+        put = maps.map_writer(declaration.extends, sorted_=sorted_)
     else:
         read = collections.collection_reader(declaration.name, declaration.python, sorted_=sorted_)
-        put = collections.collection_writer(sorted_=sorted_)
+        put = collections.collection_writer(declaration.extends, sorted_=sorted_)
     write = collections.declared_writer(declaration, collections.without_nulls(declaration.extends, put))
     return ClassSerializer(
         declaration.name,
@@ -108,10 +108,10 @@ def _collection(name: str, kind: type) -> ClassSerializer:
     nulls = kind not in (java.ListOf, java.SetOf, java.MapOf)
     if issubclass(kind, dict):
         read = maps.map_reader(name, kind, sorted_=sorted_, nulls=nulls)
-        write = maps.map_writer(sorted_=sorted_, nulls=nulls)
+        write = maps.map_writer(name, sorted_=sorted_, nulls=nulls)
     else:
         read = collections.collection_reader(name, kind, sorted_=sorted_, null_flag=nulls)
-        write = collections.collection_writer(sorted_=sorted_, null_flag=nulls)
+        write = collections.collection_writer(name, sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = fixed_sizes.only_empty(kind, write)
     write = collections.without_nulls(name, write)

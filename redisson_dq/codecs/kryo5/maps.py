@@ -8,7 +8,7 @@ keys and values of a final class stand without it, and can always be null.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import (
@@ -21,6 +21,7 @@ from redisson_dq.codecs.hashes import FEW_KEYS
 from redisson_dq.codecs.kryo5.collections import read_comparator
 from redisson_dq.codecs.kryo5.scalars import unpack_double
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
+from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.collections import keep_table, map_of
 from redisson_dq.java.maps import HashMap
 from redisson_dq.java.numbers import Long
@@ -187,7 +188,7 @@ def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) 
     return lambda data, pos: read(final, data, pos, nested)
 
 
-def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
+def map_writer(java_name: str, *, sorted_: bool = False, nulls: bool = True) -> _Write:
     """The writer of one map class, from a dict or Entries."""
 
     def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
@@ -202,17 +203,20 @@ def map_writer(*, sorted_: bool = False, nulls: bool = True) -> _Write:
         else:
             out += varint(size)
         if sorted_:
+            pairs: Iterable[tuple[Any, Any]] = sorted_contents(value, java_name)
             writer.write_any(getattr(value, "comparator", None))
+        else:
+            pairs = pairs_in_order(value)
         key = None
         try:
             if len(arguments) > 1 or not writer.flat:
                 write_key, write_item = (_part_writer(writer, arguments, index, nulls) for index in (0, 1))
-                for key, item in pairs_in_order(value):
+                for key, item in pairs:
                     write_key(key)
                     write_item(item)
             else:
                 write_any = writer.write_any
-                for key, item in pairs_in_order(value):
+                for key, item in pairs:
                     if type(key) is str:
                         out += _keys.get(key) or _key_bytes(key)
                     else:

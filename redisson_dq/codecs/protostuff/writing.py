@@ -13,6 +13,7 @@ from redisson_dq.codecs.protostuff.jdk import JDK, jdk_name
 from redisson_dq.codecs.protostuff.scalars import ARRAY_IDS, NAMES, SCALARS, scalar_name
 from redisson_dq.codecs.protostuff.types import MessageField, array_name, is_boxed, kind_of
 from redisson_dq.codecs.protostuff.wire import BYTES, END, START, VARINT, delimited, tag, utf8, varint
+from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_contents
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.places import Notes, field_places, noted_arguments
@@ -168,7 +169,7 @@ class _Writer:
             self._named(types.POJO, name, value, declared)
             self._jdk(value, name)
         elif kind in ("list", "map"):
-            _check_comparator(value)
+            _check_order(value, name)
             self._named(types.MAP if kind == "map" else types.COLLECTION, _SIMPLE[name], value, declared)
             if kind == "map":
                 self._map(value, OBJECT, OBJECT)
@@ -263,12 +264,13 @@ def _check_collection(value: Any, declared: str) -> None:
     is_plain = not hasattr(value, "java_name") and types.family(name) is types.family(expected)
     if name != expected and not is_plain and (name, declared) != ("java.util.HashMap", "java.util.Map"):
         raise Unencodable(f"a {name}, where Java reads a {expected}")
-    _check_comparator(value)
+    _check_order(value, expected)
 
 
-def _check_comparator(value: Any) -> None:
-    if getattr(value, "comparator", None) is not None:
-        raise Unencodable("a collection with a comparator, which protostuff does not write")
+def _check_order(value: Any, java_name: str) -> None:
+    refuse_comparator(value)
+    if java_name in SORTED:
+        sorted_contents(value, java_name)
 
 
 def name_of(value: Any) -> str:

@@ -6,9 +6,12 @@ import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
+import attrs
+
+from redisson_dq.codecs.faults import Malformed, shorten
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Content, EnumConstant, Instance
+from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.tables import in_order, pairs_in_order
 
@@ -129,8 +132,10 @@ def map_handler(
 
 
 def sorted_map_handler(
-    name: str, kind: Any, contents: Contents, write: Callable[[Any, Encoder], list[Content]]
+    name: str, kind: Any, contents: Contents, write: Callable[[list[Any], Encoder], list[Content]]
 ) -> ClassHandler:
+    """The handler of a sorted map. ``write`` gives the contents for its pairs in order."""
+
     def read(node: Instance, decoder: Decoder) -> Any:
         comparator = comparator_of(field(node, "comparator", object, None), node)
         found = contents(node)
@@ -139,7 +144,8 @@ def sorted_map_handler(
         return with_comparator(decoder.map(node, name, kind, found), comparator)
 
     def write_map(node: Instance, value: Any, encoder: Encoder) -> None:
-        put(node, {"comparator": comparator_content(value, encoder)}, write(value, encoder))
+        pairs = sorted_contents(value, name, trusted=True)
+        put(node, {"comparator": comparator_content(value, encoder)}, write(pairs, encoder))
 
     return ClassHandler(name, read, kind, write_map, identity=True)
 
@@ -161,16 +167,14 @@ def comparator_of(content: Content, node: Instance) -> Comparator | None:
 
 def comparator_content(value: Any, encoder: Encoder) -> Content:
     """The same, to be written. What has none by its type is sorted by nature."""
-    comparator = getattr(value, "comparator", None)
-    if comparator is not None and not isinstance(comparator, Comparator):
-        raise Unencodable("the comparator of a sorted collection is a java.Comparator")
-    return encoder.content(comparator)
+    return encoder.content(getattr(value, "comparator", None))
 
 
 def with_comparator(made: Any, comparator: Comparator | None) -> Any:
-    """The collection with its comparator."""
+    """The collection with its comparator, by which Java has sorted it."""
     if comparator is not None:
         made.comparator = comparator
+    made.table = attrs.evolve(made.table, order=comparator or Comparator.NATURAL_ORDER)
     return made
 
 

@@ -25,6 +25,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
 from redisson_dq.codecs.serialization.stream import Content, Instance
+from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.tables import in_order, pairs_in_order
 
 if TYPE_CHECKING:
@@ -111,8 +112,9 @@ def _read_skip_list_set(node: Instance, decoder: Decoder) -> Any:
 
 
 def _write_skip_list_set(node: Instance, value: Any, encoder: Encoder) -> None:
+    items = sorted_contents(value, CONCURRENT + "ConcurrentSkipListSet", trusted=True)
     inner = encoder.instance(CONCURRENT + "ConcurrentSkipListMap")
-    put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(in_order(value), encoder), None])
+    put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(items, encoder), None])
     put(node, {"m": inner})
 
 
@@ -245,6 +247,6 @@ HANDLERS: tuple[ClassHandler, ...] = (
         CONCURRENT + "ConcurrentSkipListMap",
         java.ConcurrentSkipListMap,
         null_ended(CONCURRENT + "ConcurrentSkipListMap"),
-        lambda value, encoder: [*encoder.pairs(pairs_in_order(value)), None],
+        lambda pairs, encoder: [*encoder.pairs(pairs), None],
     ),
 )

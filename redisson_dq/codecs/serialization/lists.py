@@ -19,6 +19,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
+from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.arrays import component_code
 
 if TYPE_CHECKING:
@@ -72,11 +73,12 @@ def fill_priority_queue(made: Any, node: Instance, decoder: Decoder) -> Any:
 
 
 def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
-    """Give a PriorityQueue the elements of a queue."""
+    """Give a PriorityQueue the elements of a queue. Java makes a heap of them again."""
+    items = sorted_contents(value, UTIL + "PriorityQueue", trusted=True)
     put(
         node,
-        {"size": len(value), "comparator": comparator_content(value, encoder)},
-        [int_bytes(max(2, len(value) + 1)), *encoder.contents(value)],
+        {"size": len(items), "comparator": comparator_content(value, encoder)},
+        [int_bytes(max(2, len(items) + 1)), *encoder.contents(items)],
     )
 
 

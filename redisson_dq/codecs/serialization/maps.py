@@ -122,6 +122,11 @@ HANDLERS: tuple[ClassHandler, ...] = (
         _identity_map_annotation,
         lambda value: {"size": len(value)},
     ),
-    sorted_map_handler(UTIL + "TreeMap", java.TreeMap, _tree_map_contents, size_and_pairs),
+    sorted_map_handler(
+        UTIL + "TreeMap",
+        java.TreeMap,
+        _tree_map_contents,
+        lambda pairs, encoder: [int_bytes(len(pairs)), *encoder.pairs(pairs)],
+    ),
     ClassHandler(UTIL + "EnumMap", _read_enum_map, java.EnumMap, _write_enum_map, identity=True),
 )

@@ -15,6 +15,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
 from redisson_dq.codecs.serialization.stream import Instance
+from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.tables import Table, in_order, kept_table
 
@@ -59,7 +60,8 @@ def _read_tree_set(node: Instance, decoder: Decoder) -> Any:
 
 
 def _write_tree_set(node: Instance, value: Any, encoder: Encoder) -> None:
-    put(node, {}, [comparator_content(value, encoder), int_bytes(len(value)), *encoder.contents(in_order(value))])
+    items = sorted_contents(value, UTIL + "TreeSet", trusted=True)
+    put(node, {}, [comparator_content(value, encoder), int_bytes(len(items)), *encoder.contents(items)])
 
 
 _ENUMS = "[Ljava.lang.Enum;"
