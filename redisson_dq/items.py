@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 import attrs
 
 from redisson_dq._times import from_ms
+from redisson_dq.errors import RedissonDQError
 
 __all__ = [
     "ExpiredItem",
     "OfferOutcome",
     "Outcome",
     "Overdue",
+    "Problem",
     "RecurringOffer",
     "Redriven",
     "SettleOutcome",
@@ -103,6 +105,26 @@ class TransferCounts:
 
     sent: int = 0
     early: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Problem:
+    """What a client cannot do for one queue at present. The client tries again, and the problem ends by itself.
+
+    ``queue`` is the key of the queue's list. ``what`` is what does not go on, and ``error`` is the reason. The text
+    tells all three.
+    """
+
+    queue: str
+    what: str
+    error: BaseException
+
+    def __str__(self) -> str:
+        kind = "" if isinstance(self.error, RedissonDQError) else f"{type(self.error).__name__}: "
+        return (
+            f"queue {self.queue!r}: {self.what}: {kind}{self.error}; this is tried again, "
+            "and docs/troubleshooting.md says what to do where health is red"
+        )
 
 
 @attrs.frozen(kw_only=True)

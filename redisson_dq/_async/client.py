@@ -24,7 +24,7 @@ from redisson_dq._shared_options import with_options_of
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
-from redisson_dq.items import TransferCounts
+from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
@@ -289,6 +289,19 @@ class Client:
     def transfers(self) -> TransferCounts:
         """How many transfers this client has made, and how many of them ran too early. No round trip."""
         return attrs.evolve(self.runtime.transfer_counts)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What this client cannot do at present, though Redis can be reached.
+
+        Empty when all is well. A client moves due items, renews leases, and receives for listeners and workers. A
+        problem is there from the second failure of a transfer, or the first failure of the others, until the same is
+        done again. No round trip. Example::
+
+            for problem in client.problems:
+                print(problem)
+        """
+        return self.runtime.connections.refusals.problems
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

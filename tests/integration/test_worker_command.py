@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -518,8 +519,23 @@ def test_health() -> None:
         with command(own.url, THREADS, *options) as made:
             both: Callable[[], list[int]] = lambda: [asked(port, path)[0] for path in ("/live", "/ready")]  # noqa: E731
             eventually(lambda: both() == [200, 200])
-            assert asked(port, "/ready")[1] == {"wanted": 2, "running": 2, "consuming": 2, "stopping": False}
+            assert asked(port, "/ready")[1] == {
+                "wanted": 2,
+                "running": 2,
+                "consuming": 2,
+                "stopping": False,
+                "problems": [],
+            }
             assert asked(port, "/other")[0] == 404
+            with redis.Redis.from_url(own.url) as admin:
+                admin.set(KEYS.timeout, "taken")
+                admin.publish(KEYS.channel, 0)
+                eventually(lambda: both() == [503, 503])
+                eventually(
+                    lambda: any("due items are not moved" in each for each in asked(port, "/ready")[1]["problems"])
+                )
+                admin.delete(KEYS.timeout)
+                eventually(lambda: both() == [200, 200])
             os.kill(children(made)[0], signal.SIGKILL)
             made.until(" starts", 4)
             eventually(lambda: both() == [200, 200])

@@ -280,6 +280,7 @@ def worker_side(client: redisson_dq.Client) -> None:
     worker.handler("orders", retry=5)  # wrong: overload
     worker.stop(grace=timedelta(seconds=5))
     reveal_type(worker.is_consuming)  # bool
+    reveal_type(worker.problems)  # tuple[Problem, ...]
 
 
 async def async_worker_side(client: aio.Client) -> None:

@@ -11,6 +11,7 @@ from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.outage import Outage
+from redisson_dq._async.connecting.refusals import Refusals
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
 from redisson_dq._redis import async_read, async_send, connection_factory, mark_clean, pack, translate
@@ -28,6 +29,8 @@ class Pools:
         self._servers = servers
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage()
+        #: What these parts cannot do though it can be reached.
+        self.refusals = Refusals()
         #: Lets so many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
         self._closed = False

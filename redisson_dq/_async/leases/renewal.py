@@ -81,6 +81,8 @@ class Renewal:
         # Since when an answer has been waited for.
         self._asked_at: float | None = None
         self._closed = False
+        #: Queues whose leases Redis refuses to renew.
+        self._refused: set[str] = set()
 
     def start(self, *, calls_back: bool) -> None:
         """Starts those background tasks that do not run yet, the third one for callbacks alone.
@@ -144,6 +146,8 @@ class Renewal:
                 deliveries = []
             # The background task must not hold the last reference to the deliveries.
             due.clear()
+            if self._refused:
+                self._allowed(self._refused - {lease_of(each).settling.source.key for each in self._living()})
             if pause is None:
                 # Nothing is left to renew, so no later answer would end the outage.
                 self._connections.outage.gave_up(_PLACE)
@@ -211,11 +215,15 @@ class Renewal:
                     logger.debug("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 else:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
+                    key = settling.source.key
+                    self._refused.add(key)
+                    self._connections.refusals.began((_PLACE, key), key, "leases are not renewed", error)
                 self._give_up(batch, settling.source.visible)
                 return False
             finally:
                 self._asked_at = None
             self._connections.outage.ended(_PLACE)
+            self._allowed({settling.source.key})
             for each, outcome in zip(batch, outcomes, strict=True):
                 if lease_of(each).is_ending:
                     continue
@@ -223,6 +231,12 @@ class Renewal:
                 if outcome is SettleOutcome.LOST:
                     self._tell(each)
         return True
+
+    def _allowed(self, queues: set[str]) -> None:
+        """The leases of these queues are renewed, or there are none any more."""
+        for key in queues:
+            self._refused.discard(key)
+            self._connections.refusals.ended((_PLACE, key))
 
     def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
         for each in deliveries:

@@ -36,7 +36,7 @@ class Receivers:
     """
 
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+        self.connections = connections
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: AsyncInbox[Notice] = AsyncInbox()
         self._task: AsyncBackgroundTask | None = None
@@ -44,7 +44,7 @@ class Receivers:
 
     def of(self, source: Waitable) -> Receiver:
         """The receiver of a source. Raises ClosedError."""
-        self._connections.check()
+        self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
             receiver = self._receivers.setdefault(source, source.receiver(self))
@@ -60,7 +60,7 @@ class Receivers:
 
         The background task starts it: to start a thread takes many steps, between which a signal handler may raise.
         """
-        self._connections.check()
+        self.connections.check()
         self._start()
         self._notices.put(partial(_begin, work, name))
 
@@ -86,7 +86,7 @@ class Receivers:
         self, request: Request[T], within: float | None, answer: AsyncPromise[T | RedissonDQError]
     ) -> None:
         try:
-            result = await self._connections.run(request, within=within)
+            result = await self.connections.run(request, within=within)
             answer.fill(result)
         except RedissonDQError as error:
             answer.fill(error)
@@ -113,13 +113,13 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        return Receiver(self._connections, self._notices, [source])
+        return Receiver(self.connections, self._notices, [source])
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
         from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 
-        return RoundRobinReceiver(self._connections, self._notices, sources)
+        return RoundRobinReceiver(self.connections, self._notices, sources)
 
     async def end(self, key: str) -> None:
         """Ends every wait that needs an open handle of this key with ClosedError. No item is lost."""

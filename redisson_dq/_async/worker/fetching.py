@@ -88,9 +88,11 @@ class Fetcher:
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        # A wait that goes on for that long was not refused.
-        waits = self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
-        return self._is_started and not self._ends and (waits or not self._is_refused)
+        return self._is_started and not self._ends and (self._waits() or not self._is_refused)
+
+    def _waits(self) -> bool:
+        """Whether a wait goes on for so long that Redis has not refused it."""
+        return self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
 
     def start(self) -> None:
         """Begins to receive."""
@@ -160,6 +162,7 @@ class Fetcher:
             if first is None:
                 self._renew()
                 self._along.close()
+                self._runtime.connections.refusals.ended(self)
                 self._ended.on()
             else:
                 # Who has received becomes a handler, and somebody else receives.
@@ -210,16 +213,23 @@ class Fetcher:
         except RedissonDQError as error:
             if not self._is_refused:
                 logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
-            self._is_refused = True
+            self._refused(intakes, error)
             await self._pause()
-        except AsyncFailure:
+        except AsyncFailure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it had
             # received comes again at its deadline.
             logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
-            self._is_refused = True
+            self._refused(intakes, error)
             await self._pause()
         else:
             self._is_refused = False
+            self._runtime.connections.refusals.ended(self)
+
+    def _refused(self, intakes: Sequence[Intake], error: BaseException) -> None:
+        self._is_refused = True
+        key = next((key for intake in intakes for key in intake.sources), "")
+        what = "values are not received"
+        self._runtime.connections.refusals.began(self, key, what, error, self._waits)
 
     async def _pause(self) -> None:
         self._along.close()

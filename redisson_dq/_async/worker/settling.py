@@ -147,6 +147,7 @@ class Settler:
         self._settlements: AsyncInbox[Settlement] = AsyncInbox()
         self._gives_up = False
         self._is_refused = False
+        self._has_pending = False
         #: Whether the event loop ends, so that nothing more is sent. Its end cancels every task, handlers among them.
         self.is_torn_away = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
@@ -207,6 +208,7 @@ class Settler:
                     # A defect. These values come again at their deadlines.
                     logger.exception("worker: %d leases cannot be ended", len(pending))
                     pending = []
+                self._has_pending = bool(pending)
                 pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
         self._connections.outage.gave_up(_PLACE)
 
@@ -234,14 +236,16 @@ class Settler:
             results = [error] * len(requests)
         left: list[Settlement] = []
         trouble: RedissonDQError | None = None
-        for (_, how, batch), result in zip(batches, results, strict=True):
+        for (settling, how, batch), result in zip(batches, results, strict=True):
             if isinstance(result, DurabilityError):
                 logger.warning("queue %r: done, but not confirmed in time: %s", batch[0].lease.name, result)
                 result = [how.done] * len(batch)
             if isinstance(result, RedissonDQError):
                 trouble = result
                 left += batch
+                self._refused(settling.source.key, result)
                 continue
+            self._connections.refusals.ended((_PLACE, settling.source.key))
             for settlement, outcome in zip(batch, result, strict=True):
                 self.tell(settlement, outcome)
         if isinstance(trouble, RedisConnectionError):
@@ -252,6 +256,11 @@ class Settler:
             self._is_refused = trouble is not None
             self._connections.outage.ended(_PLACE)
         return [settlement for settlement in left if self._still(settlement, trouble)]
+
+    def _refused(self, key: str, error: RedissonDQError) -> None:
+        if not isinstance(error, (RedisConnectionError, ClosedError)):
+            what = "the ends of leases are not noted, so their values come again"
+            self._connections.refusals.began((_PLACE, key), key, what, error, lambda: not self._has_pending)
 
     def _still(self, settlement: Settlement, trouble: RedissonDQError | None) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""

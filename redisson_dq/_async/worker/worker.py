@@ -19,6 +19,7 @@ from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Problem
 from redisson_dq.working.handlers import positive
 from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder, order_of
@@ -133,10 +134,23 @@ class Worker(Declarations):
     def is_consuming(self) -> bool:
         """Whether it runs, and receives what is ready or would as soon as a slot is free. For health probes.
 
-        False before the start, while it stops, while Redis cannot be reached, and while Redis refuses to give values.
+        False before the start, while it stops, while Redis cannot be reached, and while there are :attr:`problems`.
         """
         crew = self._crew
         return crew is not None and crew.is_consuming
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the worker cannot do at present for its queues, though Redis can be reached. Empty when all is well.
+
+        Each problem names the queue, the error and what to do, and ends by itself. Other queues of the client do not
+        count. Example::
+
+            for problem in worker.problems:
+                print(problem)
+        """
+        crew = self._crew
+        return () if crew is None else crew.problems
 
     @property
     def running(self) -> int:

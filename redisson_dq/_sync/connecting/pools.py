@@ -16,6 +16,7 @@ from redisson_dq._concurrency import Semaphore, Work
 from redisson_dq._redis import connection_factory, mark_clean, pack, read, send, translate
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
+from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
@@ -31,6 +32,8 @@ class Pools:
         self._servers = servers
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage()
+        #: What these parts cannot do though it can be reached.
+        self.refusals = Refusals()
         #: Lets so many callers have connections at once.
         self.permits = Semaphore(servers.max_connections)
         self._closed = False

@@ -19,16 +19,14 @@ from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL
 from redisson_dq._sync.connecting.subscription import Subscription
-from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.moving.departure import Departure
 from redisson_dq._sync.moving.recurring import advance
+from redisson_dq._sync.moving.task import Task
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
 from redisson_dq.scheduling.engine import RESERVE_US, Action, Do, Engine, Role, State
 from redisson_dq.scheduling.head_start import HeadStart
-from redisson_dq.scheduling.hints import Hints
-from redisson_dq.scheduling.pace import Pace
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import calls, commands
@@ -56,25 +54,6 @@ _LAST_ANSWER = 2.0
 _STAGGER_US = 15_000
 
 
-@attrs.define
-class _Task:
-    """One queue's transfer task."""
-
-    keys: QueueKeys
-    engine: Engine
-    handles: int = 0
-    #: Whether a look at the head is already in the inbox.
-    looking: bool = False
-    #: Values moved to a receiver and not leased yet.
-    arrivals: Arrivals = attrs.field(default=attrs.Factory(lambda task: Arrivals(task.keys), takes_self=True))
-    #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
-    departure: Departure | None = None
-    #: Where due entries stand in the list, as far as this client knows.
-    hints: Hints = attrs.field(factory=Hints)
-    #: How fast its server works.
-    pace: Pace = attrs.field(factory=Pace)
-
-
 @attrs.frozen
 class _Attach:
     keys: QueueKeys
@@ -98,17 +77,17 @@ class _Announced:
 
 @attrs.frozen
 class _Look:
-    task: _Task
+    task: Task
 
 
 @attrs.frozen
 class _Fired:
-    task: _Task
+    task: Task
 
 
 @attrs.frozen
 class _Transfer:
-    task: _Task
+    task: Task
     departure: Departure
 
 
@@ -154,9 +133,10 @@ class TransferDriver:
         self.clock = ServerClock()
         self._inbox: Inbox[_Notice | _Stop] = Inbox()
         self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
-        self._tasks: dict[str, _Task] = {}
+        #: What it knows of each queue that it moves, by the channel.
+        self.tasks: dict[str, Task] = {}
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
-        self._watched: dict[str, _Task] = {}
+        self._watched: dict[str, Task] = {}
         self._closing = False
         self._task = BackgroundTask(self._run, "redisson_dq-mover")
 
@@ -202,7 +182,7 @@ class TransferDriver:
             return
         self._inbox.put(_Announced(channel, due_ms))
 
-    def _look_at(self, task: _Task) -> None:
+    def _look_at(self, task: Task) -> None:
         # However many events come meanwhile, one look that is not sent yet covers all of them.
         if not task.looking:
             task.looking = True
@@ -213,7 +193,7 @@ class TransferDriver:
             notice = self._inbox.get()
             # Notices from before _Stop do not hold up close().
             if self._closing or isinstance(notice, _Stop):
-                self._hand_over(list(self._tasks.values()))
+                self._hand_over(list(self.tasks.values()))
                 return
             try:
                 self._handle(notice)
@@ -235,7 +215,7 @@ class TransferDriver:
         at_us = now_us()
         # A channel stands for the queue as it is now. A timer or a transfer belongs to the task that asked for it.
         if isinstance(notice, (_Subscribed, _Announced)):
-            current = self._tasks.get(notice.channel)
+            current = self.tasks.get(notice.channel)
             if current is None:
                 return
             if isinstance(notice, _Subscribed):
@@ -253,7 +233,7 @@ class TransferDriver:
             self._transfer(notice.task, notice.departure)
 
     def _carry_out(
-        self, task: _Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None
+        self, task: Task, actions: tuple[Action, ...], at_us: int, departure: Departure | None = None
     ) -> None:
         """Carries out what the engine has decided at ``at_us``."""
         for action in actions:
@@ -264,7 +244,7 @@ class TransferDriver:
             else:
                 self._timer.disarm(task.keys.channel)
 
-    def _arm(self, task: _Task, departs_us: int) -> None:
+    def _arm(self, task: Task, departs_us: int) -> None:
         delay_us = departs_us - now_us()
         task.departure = None
         # A pause needs no head start, and a reserve is to be late.
@@ -275,11 +255,13 @@ class TransferDriver:
         self._timer.arm(task.keys.channel, max(0, delay_us), lambda: self._inbox.put(_Fired(task)))
 
     def _attach(self, keys: QueueKeys) -> None:
-        task = self._tasks.get(keys.channel)
+        task = self.tasks.get(keys.channel)
         if task is None:
-            if not self._tasks:
+            if not self.tasks:
                 self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
-            task = self._tasks[keys.channel] = _Task(keys, Engine(self._reserve_us, self._clock_of_a_queue()))
+            task = self.tasks[keys.channel] = Task(
+                keys, Engine(self._reserve_us, self._clock_of_a_queue()), self._connections
+            )
             self._subscription.add(keys.channel)
             if self._options.wakeups == "keyspace":
                 self._watched[self._keyspace_channel(keys)] = task
@@ -291,13 +273,13 @@ class TransferDriver:
         return ServerClock() if self._connections.is_cluster else self.clock
 
     def _detach(self, keys: QueueKeys) -> None:
-        task = self._tasks[keys.channel]
+        task = self.tasks[keys.channel]
         task.handles -= 1
         if task.handles == 0:
-            del self._tasks[keys.channel]
-            self._connections.outage.gave_up(keys.channel)
+            del self.tasks[keys.channel]
+            task.closed()
             self._carry_out(task, task.engine.close(), now_us())
-            if not self._tasks:
+            if not self.tasks:
                 self._timer.disarm(_PROBE)
                 self._is_away = False
                 self._connections.outage.gave_up(_PROBE)
@@ -309,7 +291,7 @@ class TransferDriver:
     def _keyspace_channel(self, keys: QueueKeys) -> str:
         return f"__keyspace@{self._connections.database}__:{keys.timeout}"
 
-    def _hand_over(self, tasks: list[_Task]) -> None:
+    def _hand_over(self, tasks: list[Task]) -> None:
         """Lets others go on at once with the queues that this client is the mover of. One round trip, if any."""
         requests = [calls.hand_over(task.keys, self.id) for task in tasks if task.engine.led]
         if requests:
@@ -319,7 +301,22 @@ class TransferDriver:
                 # They step in on their own, a little later.
                 logger.debug("cannot hand %d queues over: %s", len(requests), error)
 
-    def _transfer(self, task: _Task, departure: Departure) -> None:
+    def _transfer(self, task: Task, departure: Departure) -> None:
+        try:
+            actions, at_us = self._transferred(task, departure)
+        except ClosedError:
+            return
+        except Exception as error:
+            # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
+            if task.failed(error):
+                self._head_start = HeadStart(busy_wait=self._options.busy_wait)
+            self._connections.refresh()
+            at_us = now_us()
+            actions = task.engine.failed(at_us)
+        self._carry_out(task, actions, at_us)
+
+    def _transferred(self, task: Task, departure: Departure) -> tuple[tuple[Action, ...], int]:
+        """Makes one call, and takes in what it tells. Gives what is to be done, and when the answer was read."""
         request = calls.transfer(
             task.keys,
             self._options.transfer_batch,
@@ -330,49 +327,26 @@ class TransferDriver:
             slowness=task.pace.slowness,
             step=task.hints.words(),
         )
-        try:
-            result = self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
-            read_us = now_us()
-            # Callers get the delivered values before this client works on the answer.
-            give_way()
-            advanced = [
-                advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
-            ]
-        except ClosedError:
-            return
-        except Exception as error:
-            # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
-            if isinstance(error, RedisConnectionError):
-                self._connections.outage.began(task.keys.channel, error)
-            logger.log(
-                logging.DEBUG if isinstance(error, RedisConnectionError) else logging.WARNING,
-                "queue %r: a transfer failed, it will be tried again: %s",
-                task.keys.ready,
-                error,
-                exc_info=not isinstance(error, RedissonDQError),
-            )
-            task.hints.forget()
-            self._connections.refresh()
-            at_us = now_us()
-            self._carry_out(task, task.engine.failed(at_us), at_us)
-            return
-        self._connections.outage.ended(task.keys.channel)
+        result = self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
+        read_us = now_us()
+        # Callers get the delivered values before this client works on the answer.
+        give_way()
+        advanced = [
+            advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
+        ]
         warn_of_quarantine(task.keys, result.set_aside)
         warn_of_expired(task.keys, result.expired)
-        if result.moved or task.hints.is_passing:
-            task.pace.took(read_us - departure.sent_us)
-        task.hints.answered(*result.step)
+        task.answered(read_us - departure.sent_us, result.moved, result.step)
+        if departure.way_us is not None:
+            self._head_start.learn(departure.way_us)
         next_ms = result.next_ms
         if len(advanced) == self._options.transfer_batch and any(advanced):
             # There may be more occurrences than one reply holds.
             next_ms = result.now_us // 1000
-        role, engine = Role(result.role), task.engine
-        actions = engine.transferred(next_ms, role, result.now_us, departure.sent_us, read_us)
+        actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
         self._counts.sent += 1
-        self._counts.early += engine.was_early
-        if departure.way_us is not None:
-            self._head_start.learn(departure.way_us)
-        self._carry_out(task, actions, read_us)
+        self._counts.early += task.engine.was_early
+        return actions, read_us
 
     def _probe(self) -> None:
         """Two commands for a client with one queue: a PING on the subscription, a look at each queue's head.
@@ -380,11 +354,16 @@ class TransferDriver:
         One more for a queue in which something waits, in the same round trip: the server's time. One more for a queue
         that it receives from: a look for values whose receiver died before it had leased them.
         """
-        if not self._tasks:
+        if not self.tasks:
             return
-        if not self._is_away:
-            self._subscription.probe()
-        error = self._probe_queues()
+        error: RedisConnectionError | None = None
+        try:
+            if not self._is_away:
+                self._subscription.probe()
+            error = self._probe_queues()
+        except Exception:
+            # A defect. It must not end the probes.
+            logger.exception("unexpected error in a probe")
         self._is_away = error is not None
         # Only this tells of a server that stands still: whoever waits for a reply without a time waits on.
         if error is None:
@@ -397,7 +376,7 @@ class TransferDriver:
         self._timer.arm(_PROBE, pause_us, lambda: self._inbox.put(_Probe()))
 
     def _probe_queues(self) -> RedisConnectionError | None:
-        for task in list(self._tasks.values()):
+        for task in list(self.tasks.values()):
             error = self._look(task)
             if error is None and self._receives(task.keys.ready):
                 error = task.arrivals.look(self._connections)
@@ -405,7 +384,7 @@ class TransferDriver:
                 return error
         return None
 
-    def _look(self, task: _Task) -> RedisConnectionError | None:
+    def _look(self, task: Task) -> RedisConnectionError | None:
         """Reads when the head is due. Gives the error when Redis cannot be reached.
 
         An armed timer follows the server's clock as it was, so the clock is read again.
@@ -422,11 +401,14 @@ class TransferDriver:
             replies = [error]
         read_us = now_us()
         due_ms, *times = replies
+        if isinstance(due_ms, RedisConnectionError):
+            logger.debug("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
+            return due_ms
         if isinstance(due_ms, RedissonDQError):
-            is_away = isinstance(due_ms, RedisConnectionError)
-            level = logging.DEBUG if is_away else logging.WARNING
-            logger.log(level, "queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
-            return due_ms if isinstance(due_ms, RedisConnectionError) else None
+            logger.warning("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
+            # A transfer tells whether the queue can be moved, and is tried again until it can.
+            self._carry_out(task, task.engine.subscribed(), read_us)
+            return None
         if times and isinstance(times[0], int):
             task.engine.measured(times[0], sent_us, read_us)
         if due_ms is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -98,6 +99,7 @@ class Listener:
         self._stopped = False
         self._stopping = Switch()
         self._wait: tuple[Receiver, Lifeline] | None = None
+        self._waits_since = math.inf
         self._holds: list[Any] = []
         self._running = running
         self._has_ended = False
@@ -155,7 +157,12 @@ class Listener:
                     self._holds = []
         finally:
             self._has_ended = True
+            self._receivers.connections.refusals.ended(self)
             self._running.discard(self)
+
+    def _waits(self) -> bool:
+        """Whether a wait goes on for so long that Redis has not refused it."""
+        return time.monotonic() - self._waits_since > _PAUSE
 
     def _wait_for_one(self) -> list[Any]:
         """The next value, or none after an end or an error."""
@@ -166,6 +173,7 @@ class Listener:
             self._wait = receiver, lifeline
             if self._stopped or self._source() != source:
                 return []
+            self._waits_since = time.monotonic()
             taken = receiver.receive(None, 1, lifeline)
             self._holds = [each.data for each in taken]
             values = self._decode(taken, receiver, lifeline)
@@ -175,9 +183,14 @@ class Listener:
             self._stopped = self._stopped or self._source() == source
         except RedissonDQError as error:
             logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
+            refusals = self._receivers.connections.refusals
+            refusals.began(self, source.key, "a listener cannot take values", error, self._waits)
             self._stopping.wait(_PAUSE)
         else:
+            self._receivers.connections.refusals.ended(self)
             return values
+        finally:
+            self._waits_since = math.inf
         return []
 
 

@@ -27,7 +27,7 @@ from redisson_dq._sync.worker.settling import Bury, Nack, Settler
 from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._sync.worker.watching import Watch
 from redisson_dq.errors import DecodeError
-from redisson_dq.items import SettleOutcome
+from redisson_dq.items import Problem, SettleOutcome
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.order import Order
@@ -436,7 +436,15 @@ class Crew:
             not self._stops
             and not self._client.runtime.connections.outage.is_going_on
             and all(fetcher.is_well for fetcher in fetchers)
+            and not self.problems
         )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What cannot be done at present for its queues."""
+        with self._mutex:
+            queues = {side.keys.ready for intake in list(self._intakes.values()) for side in intake.leaser.sides}
+        return tuple(each for each in self._client.problems if each.queue in queues)
 
     @property
     def running(self) -> int:

@@ -85,6 +85,7 @@ class Reporter:
             told = {
                 "running": self._worker.is_running,
                 "consuming": self._worker.is_consuming,
+                "problems": [str(problem) for problem in self._worker.problems],
                 "queues": self._worker.queues,
                 "leaves": self._why_to_leave(),
             }

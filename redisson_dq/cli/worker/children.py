@@ -48,6 +48,7 @@ class Child:
         self.began = time.monotonic()
         self.is_running = False
         self.is_consuming = False
+        self.problems: tuple[str, ...] = ()
         self.queues: tuple[str, ...] = ()
         #: Why it wants to be replaced.
         self.leaves: str | None = None
@@ -97,6 +98,7 @@ class Child:
     def _told(self, told: dict[str, Any]) -> None:
         self.is_running = bool(told["running"])
         self.is_consuming = bool(told["consuming"])
+        self.problems = tuple(told["problems"])
         self.queues = tuple(told["queues"])
         self.leaves = self.leaves or told["leaves"]
 

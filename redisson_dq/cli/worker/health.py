@@ -18,12 +18,16 @@ __all__ = ["HealthServer", "Health"]
 
 @attrs.frozen(kw_only=True)
 class Health:
-    """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values."""
+    """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values.
+
+    ``problems`` says why some do not, where Redis can be reached.
+    """
 
     wanted: int
     running: int
     consuming: int
     stopping: bool
+    problems: tuple[str, ...] = ()
 
     @property
     def is_live(self) -> bool:

@@ -73,6 +73,7 @@ class Supervisor:
             running=sum(child.is_running for child in children),
             consuming=sum(child.is_consuming and not child.is_stopping for child in children),
             stopping=self._stops,
+            problems=tuple(dict.fromkeys(problem for child in children for problem in child.problems)),
         )
 
     def run(self) -> int:

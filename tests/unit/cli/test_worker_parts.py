@@ -279,7 +279,7 @@ class TestHealth:
         finally:
             health.close()
         assert [status for status, _ in found.values()] == [live, ready, 404, 404]
-        told = {"wanted": 2, "running": 2, "consuming": consuming, "stopping": stopping}
+        told = {"wanted": 2, "running": 2, "consuming": consuming, "stopping": stopping, "problems": []}
         assert found["/live"][1] == told
 
     def test_an_ipv6_address(self) -> None:

@@ -1,0 +1,42 @@
+"""What the parts of a client that try again by themselves cannot do at present, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from redisson_dq._concurrency import AsyncMutex
+from redisson_dq.items import Problem
+
+__all__ = ["Refusals"]
+
+
+def _never() -> bool:
+    return False
+
+
+class Refusals:
+    """The problems of one client, each from a part's failure until that part succeeds or tries no more."""
+
+    def __init__(self) -> None:
+        self._mutex = AsyncMutex()
+        self._problems: dict[Hashable, tuple[Problem, Callable[[], bool]]] = {}
+
+    def began(
+        self, part: Hashable, queue: str, what: str, error: BaseException, is_over: Callable[[], bool] = _never
+    ) -> None:
+        """A part cannot do its work for the queue with this key. ``is_over`` tells of an end that nobody calls."""
+        with self._mutex:
+            self._problems = {**self._problems, part: (Problem(queue=queue, what=what, error=error), is_over)}
+
+    def ended(self, part: Hashable) -> None:
+        """A part has done its work, or has none any more."""
+        # Nearly always true, and called after each reply.
+        if part not in self._problems:
+            return
+        with self._mutex:
+            self._problems = {name: each for name, each in self._problems.items() if name != part}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All of them."""
+        return tuple(problem for problem, is_over in self._problems.values() if not is_over())

@@ -1,0 +1,93 @@
+"""One queue's transfer task: what a client knows of the queue between its transfers."""
+
+from __future__ import annotations
+
+import logging
+
+import attrs
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.moving.arrivals import Arrivals
+from redisson_dq._async.moving.departure import Departure
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.engine import Engine
+from redisson_dq.scheduling.hints import Hints
+from redisson_dq.scheduling.pace import Pace
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["Task"]
+
+logger = logging.getLogger("redisson_dq")
+
+# After so many failures in succession what was learnt may be the cause, and the queue counts as one that does not move.
+_FAILURES = 2
+
+
+@attrs.define(eq=False)
+class Task:
+    """What is known of one queue. The driver's background task alone uses it."""
+
+    keys: QueueKeys
+    engine: Engine
+    connections: Connections
+    handles: int = 0
+    #: Whether a look at the head is already in the inbox.
+    looking: bool = False
+    #: Values moved to a receiver and not leased yet.
+    arrivals: Arrivals = attrs.field(default=attrs.Factory(lambda task: Arrivals(task.keys), takes_self=True))
+    #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
+    departure: Departure | None = None
+    #: Where due entries stand in the list, as far as this client knows.
+    hints: Hints = attrs.field(factory=Hints)
+    #: How fast its server works.
+    pace: Pace = attrs.field(factory=Pace)
+    # How many transfers have failed since the last one that moved what was due.
+    _failures: int = 0
+
+    def answered(self, us: int, moved: int, step: tuple[object, ...]) -> None:
+        """Learns from a transfer that took so long."""
+        self.connections.outage.ended(self.keys.channel)
+        if moved or self.hints.is_passing:
+            self.pace.took(us)
+        self.hints.answered(*step)  # type: ignore[arg-type]
+        # A call of a pass moves nothing, so it does not show that the queue moves.
+        if not self.hints.is_passing:
+            self._failures = 0
+            self.connections.refusals.ended(self.keys.channel)
+
+    def failed(self, error: Exception) -> bool:
+        """Notes that a transfer has failed. True when what was learnt is forgotten, as it may be the cause."""
+        self.hints.forget()
+        if isinstance(error, RedisConnectionError):
+            self.connections.outage.began(self.keys.channel, error)
+            logger.debug("queue %r: a transfer failed, it will be tried again: %s", self.keys.ready, error)
+            return False
+        # Redis has answered, or a defect of ours has shown.
+        self.connections.outage.ended(self.keys.channel)
+        logger.warning(
+            "queue %r: a transfer failed, it will be tried again: %s",
+            self.keys.ready,
+            error,
+            exc_info=not isinstance(error, RedissonDQError),
+        )
+        self._failures += 1
+        if self._failures >= _FAILURES:
+            what = f"its due items are not moved (key {self.keys.timeout!r})"
+            self.connections.refusals.began(self.keys.channel, self.keys.ready, what, error)
+        if self._failures != _FAILURES:
+            return False
+        self.hints, self.pace = Hints(), Pace()
+        logger.warning(
+            "queue %r: %d transfers in succession have failed; what was learnt of the server and of the entries in %r "
+            "is forgotten, and the next transfer goes on with the defaults: %s",
+            self.keys.ready,
+            self._failures,
+            self.keys.timeout,
+            error,
+        )
+        return True
+
+    def closed(self) -> None:
+        """The queue is not moved here any more."""
+        self.connections.outage.gave_up(self.keys.channel)
+        self.connections.refusals.ended(self.keys.channel)
