@@ -20,6 +20,7 @@ __all__ = [
     "DurabilityError",
     "EncodeError",
     "EnvelopeError",
+    "NewerFormError",
     "LeaseLostError",
     "QueueEmptyError",
     "QueueFullError",
@@ -136,6 +137,18 @@ class DurabilityError(RedissonDQError):
 
 class LeaseLostError(RedissonDQError):
     """A lease that the transaction depends on had ended. Nothing of the transaction was done."""
+
+
+class NewerFormError(RedissonDQError):
+    """The call needs something that a newer version of this library wrote in a form that this version does not know.
+
+    Nothing was done, and what stands in Redis stays as it is. ``key`` and ``form`` name it. Upgrade this client.
+    """
+
+    def __init__(self, message: str, *, key: str, form: int) -> None:
+        super().__init__(message)
+        self.key = key
+        self.form = form
 
 
 class EnvelopeError(RedissonDQError):

@@ -18,6 +18,8 @@ from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
+from redisson_dq.wire.forms import tell_newer
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
@@ -237,13 +239,25 @@ class DelayedRequests(ObjectRequests[T]):
         request = calls.recurring(
             self._side.keys, check_index(start, self._side.name), check_index(stop, self._side.name)
         )
-        return request.then(lambda rows: [_recurring_offer(row) for row in rows])
+        return request.then(lambda rows: _recurring_offers(self._side.keys, rows))
 
 
 def _overdue(reply: tuple[int, int, int | None]) -> Overdue:
     now_us, count, head_ms = reply
     late_us = 0 if head_ms is None else max(0, now_us - head_ms * 1000)
     return Overdue(count=count, late_by=timedelta(microseconds=late_us))
+
+
+def _recurring_offers(keys: QueueKeys, rows: list[calls.RecurringRow]) -> list[RecurringOffer]:
+    from redisson_dq.scheduling.recurrence import NewerRuleError
+
+    offers = []
+    for row in rows:
+        try:
+            offers.append(_recurring_offer(row))
+        except NewerRuleError as error:
+            tell_newer(keys.ready, keys.recurring, "recurring", error.form)
+    return offers
 
 
 def _recurring_offer(row: calls.RecurringRow) -> RecurringOffer:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
 
-__all__ = ["Recurrence"]
+__all__ = ["NewerRuleError", "Recurrence"]
 
 _VERSION = 1
 _UTC = timezone.utc
@@ -64,6 +64,16 @@ _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _WEEKDAY_ITEM = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]+))?", re.ASCII)
 
 _optional_int = optional(instance_of(int))
+
+
+class NewerRuleError(ArgumentError):
+    """A stored rule is in a form that this version does not know."""
+
+    def __init__(self, form: int) -> None:
+        super().__init__(
+            f"a stored recurrence is in form {form}, and this version of redisson-dq reads {_VERSION} only; upgrade it"
+        )
+        self.form = form
 
 
 @attrs.frozen(kw_only=True)
@@ -173,10 +183,9 @@ class Recurrence:
                 return cls(**fields)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ArgumentError(f"a stored recurrence cannot be read: {error!r} in {text[:300]!r}") from error
-        raise ArgumentError(
-            f"a stored recurrence has version {version!r}, and this release knows {_VERSION} only; "
-            f"update redisson-dq: {text[:300]!r}"
-        )
+        if isinstance(version, int) and version > _VERSION:
+            raise NewerRuleError(version)
+        raise ArgumentError(f"a stored recurrence has version {version!r}, which no release wrote: {text[:300]!r}")
 
     def first_ms(self, now_ms: int) -> int | None:
         """When the first occurrence is due, not before ``now_ms``. None when that is past the end, or never.

@@ -217,7 +217,7 @@ for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
     if not ends or tonumber(ends) <= now_ms then
       redis.call('ZREM', keys.lines, member)
     end
-  elseif not state_of(member, now_ms) then
+  elseif (string.byte(member) == 107 or string.byte(member) == 119) and not state_of(member, now_ms) then
     drop_turn(member)
   end
 end

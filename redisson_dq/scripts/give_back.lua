@@ -4,7 +4,7 @@
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, delivery_record, digest, leave, held, envelope, turn, lines, dead, room, parts, announce, look_again, need, full_memory
+-- INCLUDE: clock, add, delivery_record, forms, digest, leave, held, envelope, turn, lines, dead, room, parts, announce, look_again, need, full_memory
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
@@ -41,9 +41,14 @@ for i, id in ipairs(ids) do
     value = member and unwrap(member)
   end
   local outcome = 'lost'
+  local text = member and redis.call('HGET', keys.deliveries, id)
+  if newer_form('deliveries', text) then
+    -- It ends by its deadline, and a client that knows its record counts that.
+    member = nil
+  end
   if member then
     end_lease(id, member)
-    local d = parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest_of(value))
+    local d = parsed(text) or unknown(digest_of(value))
     redis.call('HDEL', keys.deliveries, id)
     if counted then
       d.failures = d.failures + 1

@@ -1,10 +1,10 @@
 -- Takes values that wait out of the delayed queue, by their due times and in that order, and leases them.
 -- Answers to: nothing in RDelayedQueue
--- KEYS: ready, timeout, envelopes, channel, quarantine, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns
+-- KEYS: ready, timeout, envelopes, channel, quarantine, newer, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, due_between, occurrences, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, unlearn, announce
+-- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, unlearn, announce
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
@@ -13,7 +13,7 @@ local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
 for _, key in ipairs({keys.envelopes, keys.quarantine, keys.expired, keys.dead}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_index, keys.leases}) do
+for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_index, keys.leases, keys.newer}) do
   redis.call('ZCARD', key)
 end
 redis.call('HLEN', keys.recurring)
@@ -30,8 +30,15 @@ need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline = due_of(ARGV[3], now_us)
 local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_us, now_ms)
-local buried = 0
-local aside, late = take_due(found, now_us, now_ms, tonumber(ARGV[9]), function(value, id, due, was_lease)
+local readable, buried = {}, 0
+for i = 1, #found, 2 do
+  local _, id = unwrap(found[i])
+  -- What a newer version knows of a value would be lost with its entry.
+  if not (id and newer_form('deliveries', redis.call('HGET', keys.deliveries, id))) then
+    readable[#readable + 1], readable[#readable + 2] = found[i], found[i + 1]
+  end
+end
+local aside, late = take_due(readable, now_us, now_ms, tonumber(ARGV[9]), function(value, id, due, was_lease)
   local d = parsed(redis.call('HGET', keys.deliveries, id))
   if d and was_lease then
     d.crashes = d.crashes + 1

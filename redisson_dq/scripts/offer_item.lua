@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
--- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories
+-- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -26,7 +26,11 @@ sweep(now_ms)
 
 local due, outcome = due_of(word, now_us), 'offered'
 local old = key ~= '' and redis.call('HGET', keys.records, key)
-local record = old and record_of(old)
+local record, form
+if old then
+  record, form = record_of(old)
+  refuse_newer('records', form)
+end
 local member = record and find(old, record.due)
 local state
 if record then

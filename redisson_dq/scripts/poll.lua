@@ -1,6 +1,6 @@
 -- Takes values that still wait out of the delayed queue, in offer order and then the lean ones in due order.
 -- Answers to: RDelayedQueue.poll() and poll(limit), since 3.10
--- KEYS: timeout, envelopes, quarantine, records, leases, deliveries, histories, history_ends
+-- KEYS: timeout, envelopes, quarantine, newer, records, leases, deliveries, histories, history_ends
 -- ARGV: how many to take at most
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
@@ -10,18 +10,16 @@
 check_known()
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
+redis.call('ZCARD', keys.newer)
 local recorded = redis.call('HLEN', keys.records) > 0
 
 need(TAKING, {'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local values, aside = {}, 0
 local function take(member)
-  local value = taken(member, recorded)
-  if value then
-    values[#values + 1] = value
-  else
-    aside = aside + 1
-  end
+  local value, quarantined = taken(member, recorded)
+  values[#values + 1] = value
+  aside = aside + quarantined
 end
 local wanted = tonumber(ARGV[1])
 while #values < wanted do

@@ -1,6 +1,6 @@
 -- Takes the lean value that is due last, or else the one that was offered last, and puts it at the front of a list.
 -- Answers to: RDelayedQueue.pollLastAndOfferFirstTo(String), since 3.10
--- KEYS: timeout, envelopes, quarantine, records, destination, leases, deliveries, histories, history_ends
+-- KEYS: timeout, envelopes, quarantine, newer, records, destination, leases, deliveries, histories, history_ends
 -- ARGV: none
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
@@ -10,6 +10,7 @@
 check_known()
 redis.call('ZCARD', keys.timeout)
 redis.call('LLEN', keys.quarantine)
+redis.call('ZCARD', keys.newer)
 local recorded = redis.call('HLEN', keys.records) > 0
 redis.call('LLEN', keys.destination)
 
@@ -21,10 +22,10 @@ while true do
   if not member then
     return {aside}
   end
-  local value = taken(member, recorded)
+  local value, quarantined = taken(member, recorded)
   if value then
     redis.call('LPUSH', keys.destination, value)
     return {aside, value}
   end
-  aside = aside + 1
+  aside = aside + quarantined
 end

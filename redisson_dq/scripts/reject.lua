@@ -4,7 +4,7 @@
 -- ARGV: reason, "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "dead" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, delivery_record, digest, held, envelope, lines, dead, room, announce, need, full_memory
+-- INCLUDE: clock, delivery_record, forms, digest, held, envelope, lines, dead, room, announce, need, full_memory
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
@@ -32,9 +32,14 @@ for i, id in ipairs(ids) do
     member, met[id] = held(id, deadlines[i], #ids), true
     value = member and unwrap(member)
   end
+  local text = member and redis.call('HGET', keys.deliveries, id)
+  if newer_form('deliveries', text) then
+    -- It ends by its deadline, and a client that knows its record counts that.
+    member = nil
+  end
   if member then
     end_lease(id, member)
-    local d = parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest_of(value))
+    local d = parsed(text) or unknown(digest_of(value))
     redis.call('HDEL', keys.deliveries, id)
     if lined then
       forget_unique(id)

@@ -4,7 +4,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting
--- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn
+-- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn, forms, refuse_newer
 local now_us, now_ms = server_time()
 local remember_ms = tonumber(ARGV[5])
 -- Fails on a wrong type before anything is written.
@@ -18,6 +18,7 @@ if not id then
 elseif not member then
   return reply_with({fate(id, record, due, remember_ms, now_ms), due, now_us})
 end
+refuse_newer('deliveries', newer_form('deliveries', redis.call('HGET', keys.deliveries, id)))
 local new_due = due_of(ARGV[4], now_us)
 redis.call('ZADD', keys.timeout, new_due, member)
 relearn(id, new_due, now_ms)

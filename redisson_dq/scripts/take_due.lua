@@ -1,6 +1,6 @@
 -- Takes values that wait out of the delayed queue, by their due times and in that order.
 -- Answers to: nothing in RDelayedQueue
--- KEYS: timeout, envelopes, quarantine, records, forget, expired, settings, recurring, recurring_due, leases, deliveries, histories, history_ends
+-- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, recurring, recurring_due, leases, deliveries, histories, history_ends
 -- ARGV: due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: the values; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: O(n log m), n taken, m waiting, in offer order or lean; in any other order O(n log m + m), and few are taken where m is large; with leases, up to a time to come, O(s + l) more, s passed over, l leases
@@ -12,7 +12,7 @@ local until_ms = ARGV[2] == '' and string.format('%.0f', now_ms) or ARGV[2]
 for _, key in ipairs({keys.envelopes, keys.quarantine, keys.expired}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due}) do
+for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.newer}) do
   redis.call('ZCARD', key)
 end
 redis.call('HLEN', keys.recurring)

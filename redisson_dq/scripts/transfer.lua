@@ -1,17 +1,17 @@
 -- Moves values that are due to the ready list, in due order, and tells when the next one is.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
--- KEYS: ready, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns
+-- KEYS: ready, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns, newer
 -- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", or "listening" where the caller hears the channel of one server, how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all)
--- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; of the step: "found" or "lost" (a pass is needed) and how many hints are used up, or "keys", the keys, of how many in all, or the first place of the slice and what was found there, or "done" (nothing more is moved now); when there is something to do next, or nil
+-- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; of what is in a newer form the key's name and its form, ...; of the step: "found" or "lost" (a pass is needed) and how many hints are used up, or "keys", the keys, of how many in all, or the first place of the slice and what was found there, or "done" (nothing more is moved now); when there is something to do next, or nil
 -- COST: O(n log m + m), n moved, m waiting; O(n log m) in offer order or lean; n is what fits into some 15 ms, and nothing is moved by the steps of a pass
--- INCLUDE: clock, need, mover, envelope
+-- INCLUDE: clock, need, mover, envelope, take_back
 local now_us, now_ms = server_time()
 local most, remember_ms, caller, in_cluster = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == 'cluster'
 
--- Most queues have neither records nor recurring offers, and are not paused.
-local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due) > 0
+-- Most queues have neither records nor recurring offers nor anything in a newer form, and are not paused.
+local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due, keys.newer) > 0
 if special and redis.call('HGET', keys.settings, 'paused') then
-  return {0, 0, 0, now_us, 'alone', {}, {'done'}}
+  return {0, 0, 0, now_us, 'alone', {}, {}, {'done'}}
 end
 
 local head = next_of(special, '-inf', now_ms)
@@ -20,9 +20,12 @@ if subscribers == 1 and ARGV[4] == 'listening' then
   know_alarm(now_ms)
 end
 if role == 'reserve' then
-  return {0, 0, 0, now_us, role, {}, {'done'}, head}
+  return {0, 0, 0, now_us, role, {}, {}, {'done'}, head}
 end
 
+if special then
+  take_back()
+end
 local leased = redis.call('ZCARD', keys.leases) > 0
 local pending = redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)
 -- Mostly one entry is due, and everybody waits for it. It needs nothing of what stands further down.
@@ -45,11 +48,11 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
     if role == 'mover' then
       lead(caller, next, now_us, now_us, announced_us)
     end
-    return {1, 0, 0, now_us, role, {}, {'done', 0}, next}
+    return {1, 0, 0, now_us, role, {}, {}, {'done', 0}, next}
   end
 end
 
--- INCLUDE: full_memory, remember, cost, budget, places, lapse, deliver, sweep, occurrences
+-- INCLUDE: full_memory, remember, cost, budget, places, lapse, deliver, sweep, occurrences, newer_met
 local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
 slow_down(tonumber(ARGV[5]))
 leased = some_leased()
@@ -86,4 +89,4 @@ if role == 'mover' then
   local ends_us = pending > FEW_DUE and now_us + short_budget(redis.call('LLEN', keys.envelopes)) or now_us
   lead(caller, #recurring > 0 and now_ms or next, now_us, ends_us, announced_us)
 end
-return {moved, aside, late, now_us, role, recurring, answer or left, next}
+return {moved, aside, late, now_us, role, recurring, newer_met(special), answer or left, next}

@@ -48,6 +48,7 @@ _PREFIXES = {
     "channel": ("redisson_delay_queue_channel", ""),
     "capacity": ("redisson_bqs", "string"),
     "quarantine": ("redisson_dq_quarantine", "list"),
+    "newer": ("redisson_dq_newer", "zset"),
     "undecodable": ("redisson_dq_undecodable", "list"),
     "expired": ("redisson_dq_expired", "list"),
     "records": ("redisson_dq_records", "hash"),
@@ -82,6 +83,7 @@ class QueueKeys:
 
     ============================  ==================================================================================
     ``quarantine``                members in neither envelope format, each behind its score
+    ``newer``                     entries in a form that only a newer version knows, by due time (``wire/forms.py``)
     ``undecodable``               values that were taken and that the codec could not read
     ``expired``                   the last values that were too late to be delivered, each behind its due time
     ``records``, ``forget``       what is remembered of single items, and until when (``scripts/include/records.lua``)
@@ -108,6 +110,7 @@ class QueueKeys:
     capacity: str
     capacity_channel: str
     quarantine: str
+    newer: str
     undecodable: str
     expired: str
     records: str

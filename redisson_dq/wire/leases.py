@@ -6,6 +6,7 @@ import json
 
 import attrs
 
+from redisson_dq.wire.forms import newer_form
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leased", "Letter", "LeaseRecord"]
@@ -83,7 +84,8 @@ class Leased(Taken):
     @property
     def record(self) -> LeaseRecord:
         """What is known of this delivery. It is read anew each time."""
-        if self.text:
+        # A record in a newer form says nothing here.
+        if self.text and newer_form(self.text) is None:
             return LeaseRecord.parse(self.text)
         now_ms = self.now_us // 1000
         return LeaseRecord(attempt=1, first_ms=now_ms, received_ms=now_ms)

@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from redisson_dq.codecs import StringCodec
+from redisson_dq.wire import forms
 from redisson_dq.wire.keys import QueueKeys
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process tells of each newer form once, and all tests use one queue."""
+    monkeypatch.setattr(forms, "TOLD", set())
 
 
 @pytest.fixture

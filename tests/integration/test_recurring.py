@@ -193,7 +193,8 @@ def test_a_definition_of_a_later_release_holds_up_nothing(admin: Any, woken: Any
     admin.zadd(KEYS.recurring_due, {"later": round(hourly.due.timestamp() * 1000) - 3_600_000})
     for _ in range(3):
         assert take(queue) == "a"
-    assert "version 2" in caplog.text
+    assert "the rule of a recurring offer in form 2" in caplog.text
+    assert [each.id for each in delayed.recurring()] == ["tick"]
 
 
 def test_a_definition_that_was_evicted_holds_up_nothing(admin: Any, woken: Any, caplog: Any) -> None:

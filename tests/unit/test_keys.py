@@ -62,6 +62,7 @@ def test_every_key_has_its_type() -> None:
         "envelopes": "list",
         "capacity": "string",
         "quarantine": "list",
+        "newer": "zset",
         "undecodable": "list",
         "expired": "list",
         "records": "hash",

@@ -463,5 +463,5 @@ def test_a_stored_form_that_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_a_later_version_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="version 2, and this release knows 1 only; update"):
+    with pytest.raises(ArgumentError, match="form 2, and this version of redisson-dq reads 1 only; upgrade"):
         Recurrence.from_json('{"v":2,"every":"PT1M"}')

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
 from redisson_dq._redis import is_denied, is_passing, translate
 from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.errors import DurabilityError, RedisConnectionError, RedisReplyError, RedissonDQError, WrongTypeError
+from redisson_dq.errors import (
+    DurabilityError,
+    NewerFormError,
+    RedisConnectionError,
+    RedisReplyError,
+    RedissonDQError,
+    WrongTypeError,
+)
 from redisson_dq.items import SettleOutcome
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.forms import newer_text
 from redisson_dq.wire.request import Request
 
 __all__ = ["Runs", "check_confirmed", "end_of_wait", "explained", "subject", "why_not"]
@@ -20,6 +29,8 @@ __all__ = ["Runs", "check_confirmed", "end_of_wait", "explained", "subject", "wh
 logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
+
+_NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 
 
 class Runs(Protocol):
@@ -33,6 +44,8 @@ async def explained(runs: Runs, request: Request[Any], error: ResponseError) -> 
     made: RedissonDQError | None = None
     if str(error).startswith("WRONGTYPE"):
         made = await _wrong_type(runs, request)
+    elif newer := _NEWER_FORM.search(str(error)):
+        made = _newer_form(request, newer[1], int(newer[2]))
     elif is_denied(error):
         made = await _denied(runs, request, error)
     made = made or translate(error, subject(request))
@@ -79,6 +92,17 @@ async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | Non
                 found=found,
             )
     return None
+
+
+def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError | None:
+    """Names the key in which a script met a form that only a newer version knows (``include/refuse_newer.lua``)."""
+    script = request.script
+    if script is None or name not in script.keys:
+        return None
+    keys = dict(zip(script.keys, map(str, request.words[1:]), strict=False))
+    # The queue's name stands in braces, or has braces of its own.
+    queue = re.sub(r"^\{([^{}]+)\}$", r"\1", keys[name].partition(":")[2])
+    return NewerFormError(newer_text(queue, keys[name], name, form), key=keys[name], form=form)
 
 
 async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:

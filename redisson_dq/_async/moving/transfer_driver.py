@@ -27,6 +27,7 @@ from redisson_dq.scheduling.head_start import HeadStart
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import calls, commands
+from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
@@ -333,6 +334,8 @@ class TransferDriver:
         ]
         warn_of_quarantine(task.keys, result.set_aside)
         warn_of_expired(task.keys, result.expired)
+        for name, form in result.newer:
+            tell_newer(task.keys.ready, getattr(task.keys, name), name, form)
         task.answered(read_us - departure.sent_us, result.moved, result.step)
         if departure.way_us is not None:
             self._head_start.learn(departure.way_us)

@@ -11,6 +11,7 @@ from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire import calls
+from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["advance"]
@@ -26,11 +27,14 @@ def advance(
     ``come`` are its id, its definition and the due time of the occurrence that has come. False when this release cannot
     read the definition. Other failures are raised. The next call that looks finds the same occurrence.
     """
-    from redisson_dq.scheduling.recurrence import Recurrence
+    from redisson_dq.scheduling.recurrence import NewerRuleError, Recurrence
 
     name, definition, come_ms = come
     try:
         next_ms = Recurrence.from_json(definition).next_ms(come_ms, now_us // 1000)
+    except NewerRuleError as error:
+        tell_newer(keys.ready, keys.recurring, "recurring", error.form)
+        return False
     except ArgumentError as error:
         logger.warning("queue %r: the recurring offer %r cannot go on: %s", keys.ready, name, error)
         return False

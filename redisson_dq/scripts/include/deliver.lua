@@ -1,6 +1,6 @@
 -- Delivers what is due: chooses how much one call moves, and moves it to the ready list.
--- KEYS: ready, timeout, envelopes, quarantine, records, expired, leases
--- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn
+-- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases
+-- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside
 
 -- So many of what is due, in due order, or fewer where they are large.
 local function first_due(count)
@@ -30,7 +30,7 @@ local function due_now(pending, most, hints, now_us)
   return first_due(count)
 end
 
-local DELIVERING = {'RPUSH', 'ZREMRANGEBYRANK', 'ZSCORE'}
+local DELIVERING = {'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'}
 
 -- Moves what is due, as much of it as is found in time. Returns how many were moved, set aside, dropped as too late; then
 -- how it goes on, and how many hints are used up. That is "lost" when a pass has to find the next, "done" when nothing
@@ -44,6 +44,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.expired}) do
     redis.call('LLEN', key)
   end
+  redis.call('ZCARD', keys.newer)
   if special then
     check_known()
   end
@@ -53,8 +54,8 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     local value, id = unwrap(member)
     bodies[i], ids[i] = value, id
     lapsing[i] = leased and id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- A lean entry stands in no list, nor does a lease.
-    if not id or #id == 8 and not lapsing[i] then
+    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
+    if id and #id == 8 and not lapsing[i] or not id and not is_newer(member) then
       mirrored[#mirrored + 1], numbers[#numbers + 1] = member, i
     end
   end
@@ -74,12 +75,12 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     end
   end
 
-  local values, aside, late = {}, {}, {}
+  local values, aside, late = {}, 0, {}
   for i = 1, count do
     local member, value, id = due[i], bodies[i], ids[i]
     local record = recorded and value and record_of(id)
     if not value then
-      aside[#aside + 1] = redis.call('ZSCORE', keys.timeout, member) .. ' ' .. member
+      aside = aside + set_aside(member)
     elseif record and is_too_late(record, now_ms) then
       late[#late + 1] = late_element(record, value)
       record.state = 'x'
@@ -92,7 +93,6 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     end
   end
   in_parts('RPUSH', keys.ready, values)
-  in_parts('RPUSH', keys.quarantine, aside)
   if #late > 0 then
     keep_late(late)
   end
@@ -106,5 +106,5 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     redis.call('ZREMRANGEBYRANK', keys.timeout, 0, count - 1)
   end
   local state = is_lost and 'lost' or count == pending and 'done' or 'found'
-  return #values, #aside, #late, {state, hints and hints.over or 0}
+  return #values, aside, #late, {state, hints and hints.over or 0}
 end

@@ -1,6 +1,6 @@
 -- Takes waiting values out by their due times, in that order.
--- KEYS: timeout, envelopes, quarantine, records, forget, expired, settings, leases
--- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn
+-- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, leases
+-- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn, aside
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
 
@@ -45,8 +45,8 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
     local value, id = unwrap(member)
     local record = recorded and value and record_of(id)
     local was_lease = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- A lean entry stands in no list, nor does a lease.
-    if not id or #id == 8 and not was_lease then
+    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
+    if id and #id == 8 and not was_lease or not id and not is_newer(member) then
       mirrored[#mirrored + 1] = member
     end
     if record and is_too_late(record, now_ms) then
@@ -59,9 +59,7 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
       if value then
         visit(value, id, found[i + 1], was_lease)
       end
-      if not taken(member, recorded) then
-        aside = aside + 1
-      end
+      aside = aside + select(2, taken(member, recorded))
     end
   end
   if #late > 0 then

@@ -1,6 +1,6 @@
 -- Notes that leases have ended by their deadlines.
 -- KEYS: leases, deliveries, turns
--- INCLUDE: delivery_record, leave
+-- INCLUDE: delivery_record, leave, forms
 local LAPSING = {'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZREM'}
 
 -- Whether any entry may be a lease.
@@ -18,10 +18,15 @@ end
 
 -- The value is ready again, and its receiver counts as crashed.
 local function lapse(id, now_ms)
+  local text = redis.call('HGET', keys.deliveries, id)
+  if newer_form('deliveries', text) then
+    -- The version that knows the record finds the end of the lease (reap.lua).
+    return
+  end
   redis.call('ZREM', keys.leases, id)
   -- The limit of its slot, and what it was to be unique by (lines.lua).
   redis.call('HDEL', keys.turns, 's' .. id, 'u' .. id)
-  local d = parsed(redis.call('HGET', keys.deliveries, id))
+  local d = parsed(text)
   if d then
     d.crashes = d.crashes + 1
     leave(id, d, now_ms, now_ms)

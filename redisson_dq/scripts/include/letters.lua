@@ -1,8 +1,8 @@
 -- Reads and removes dead letters, and what is known of them.
 -- KEYS: dead, dead_info, dead_index
--- INCLUDE: delivery_record, digest
+-- INCLUDE: delivery_record, digest, forms
 
-local LETTERING = {'DEL', 'EXISTS', 'HDEL', 'HGET', 'LLEN', 'LPOP', 'LREM', 'ZRANGEBYLEX', 'ZREM'}
+local LETTERING = {'DEL', 'EXISTS', 'HDEL', 'HGET', 'LLEN', 'LPOP', 'LPUSH', 'LREM', 'ZRANGEBYLEX', 'ZREM'}
 
 -- When the letter came, its queue, its record and its value. Nil for a letter of another program.
 local function letter(text)
@@ -36,7 +36,7 @@ local function forget_letter(id)
   return d
 end
 
--- Takes dead letters out of the list, at most so many: those with these ids, or the first. Gives visit the value and the
+-- Takes dead letters out of the list, at most so many: those with these ids, or some of the first. Gives visit the value and the
 -- record of each.
 local function take_letters(which, ids, most, visit)
   if which == 'ids' then
@@ -53,9 +53,18 @@ local function take_letters(which, ids, most, visit)
     end
     return
   end
+  local kept = {}
   for _, value in ipairs(redis.call('LPOP', keys.dead, most) or {}) do
     local id = letter_of(value)
-    visit(value, id and forget_letter(id), id)
+    if id and newer_form('dead_info', redis.call('HGET', keys.dead_info, id)) then
+      kept[#kept + 1] = value
+    else
+      visit(value, id and forget_letter(id), id)
+    end
+  end
+  -- What a newer version knows more of stays where it was.
+  for i = #kept, 1, -1 do
+    redis.call('LPUSH', keys.dead, kept[i])
   end
 end
 

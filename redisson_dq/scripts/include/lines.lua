@@ -1,6 +1,6 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
--- INCLUDE: clock, envelope, find, delivery_record, unlearn, leave, keep_alive, turn
+-- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
@@ -60,8 +60,12 @@ local function state_of(turn, now_ms)
     return 'held'
   end
   local id = redis.call('HGET', keys.turns, turn)
-  local d = id and parsed(redis.call('HGET', keys.deliveries, id))
-  if not d then
+  local text = id and redis.call('HGET', keys.deliveries, id)
+  local d = parsed(text)
+  if newer_form('deliveries', text) then
+    -- Whatever it is: nobody goes before it.
+    return 'held'
+  elseif not d then
     return nil
   end
   local deadline = redis.call('ZSCORE', keys.leases, id)

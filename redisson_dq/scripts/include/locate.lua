@@ -1,6 +1,6 @@
 -- Finds the item a call names.
 -- KEYS: records
--- INCLUDE: find, records
+-- INCLUDE: find, records, refuse_newer
 
 -- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member: no id when
 -- nothing is known of it, no member when it does not wait.
@@ -11,7 +11,8 @@ local function locate(key, id, due)
       return nil
     end
   end
-  local record = record_of(id)
+  local record, form = record_of(id)
+  refuse_newer('records', form)
   due = record and record.due or tonumber(due)
   if not due then
     return nil

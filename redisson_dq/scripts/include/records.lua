@@ -1,5 +1,6 @@
 -- What is remembered of single items beyond their entries.
 -- KEYS: records
+-- INCLUDE: forms
 --
 --   records  'e' .. entry id             state, due, latest (0: none), duplicate until (0: by state), key or nothing
 --            'i' .. id of the caller's   entry id
@@ -9,6 +10,7 @@
 -- States: w was put in (whether it waits is for the zset to say), d was polled, x was too late. Most items have no
 -- record. The record of an item that Redisson moves stays until a script of ours drops it, or until both keys expire.
 
+-- The record of an item, or nil. Of one in a newer form also gives that form.
 local function record_of(id)
   local text = redis.call('HGET', keys.records, 'e' .. id)
   if not text then
@@ -16,8 +18,8 @@ local function record_of(id)
   end
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
   if not state then
-    -- The record of another program. It must hold up neither delivery nor a call.
-    return nil
+    -- The record of another program, or of a newer version. It must hold up neither delivery nor a call.
+    return nil, newer_form('records', text)
   end
   return {
     state = state, due = tonumber(due), latest = tonumber(latest), duplicate = tonumber(duplicate), key = key,

@@ -51,5 +51,5 @@ local function grant(envelope, id, value, digest, d, deadline, now_ms)
   end
   local text = record_text(d)
   follow(d, id)
-  lease(envelope, id, value, text, text, deadline)
+  lease(envelope, id, value, text, d.told or text, deadline)
 end

@@ -1,22 +1,23 @@
 -- Finishes taking a member that is not in the envelope list.
--- KEYS: timeout, quarantine, records
--- INCLUDE: envelope, unlearn
+-- KEYS: timeout, quarantine, newer, records
+-- INCLUDE: envelope, unlearn, aside
 
-local TAKING = {'HDEL', 'HGET', 'HSET', 'RPUSH', 'ZREM', 'ZSCORE'}
+local TAKING = {'HDEL', 'HGET', 'HSET', 'RPUSH', 'ZADD', 'ZREM', 'ZSCORE'}
 
--- Gives the member's value, or nil for one in no envelope format, which is set aside. recorded: whether any item has a
--- record.
+-- Gives the member's value, or nil for one that cannot be read, which is set aside. Also gives how many went into
+-- quarantine. recorded: whether any item has a record.
 local function taken(member, recorded)
   local value, id = unwrap(member)
+  local quarantined = 0
   if not value then
-    redis.call('RPUSH', keys.quarantine, (redis.call('ZSCORE', keys.timeout, member) or '') .. ' ' .. member)
+    quarantined = set_aside(member)
   else
     unlearn(id)
     local record = recorded and redis.call('HGET', keys.records, 'e' .. id)
-    if record then
+    if record and not newer_form('records', record) then
       redis.call('HSET', keys.records, 'e' .. id, 'd' .. string.sub(record, 2))
     end
   end
   redis.call('ZREM', keys.timeout, member)
-  return value
+  return value, quarantined
 end

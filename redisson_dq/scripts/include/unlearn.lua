@@ -1,6 +1,7 @@
--- Forgets what is known of an entry that is taken out.
+-- Forgets what is known of an entry that is taken out. A record in a newer form stays: it goes with the next delivery of
+-- the value.
 -- KEYS: leases, deliveries, histories, history_ends
--- INCLUDE: delivery_record
+-- INCLUDE: delivery_record, forms
 local UNLEARNING = {'HDEL', 'HGET', 'ZREM'}
 
 -- Fails on a wrong type before anything is written.
@@ -14,7 +15,7 @@ end
 
 local function unlearn(id)
   local text = redis.call('HGET', keys.deliveries, id)
-  if not text then
+  if not text or newer_form('deliveries', text) then
     return
   end
   local d = parsed(text)

@@ -12,6 +12,7 @@ import attrs
 from redisson_dq.scripts.script import Script, load
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.forms import newer_form, tell_newer
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
 from redisson_dq.wire.request import Request, Word
@@ -103,6 +104,10 @@ def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any], left: int | None 
     stood in the list, where the script tells that.
     """
     key, read_ns = keys.ready, time.monotonic_ns()
+    for text in rows[2::4]:
+        # Nearly all are empty, or begin with a digit.
+        if text[:1] == b"v":
+            tell_newer(keys.ready, keys.deliveries, "deliveries", newer_form(text))
     return [
         Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_ns=read_ns, left=left)
         for id, deadline, text, data in zip(*[iter(rows)] * 4, strict=True)
@@ -198,10 +203,13 @@ def return_arrivals(keys: QueueKeys, most: int) -> Request[int]:
 
 def dead_letters(keys: LeaseKeys, start: int, stop: int) -> Request[list[Letter]]:
     """Dead letters from index ``start`` to ``stop``, oldest first."""
-    return call_with_dead("dead_letters", keys, (start, stop), _letters)
+    return call_with_dead("dead_letters", keys, (start, stop), lambda reply: _letters(keys, reply))
 
 
-def _letters(reply: list[Any]) -> list[Letter]:
+def _letters(keys: LeaseKeys, reply: list[Any]) -> list[Letter]:
+    for _, _, _, text, _ in reply:
+        if text[:1] == b"v":
+            tell_newer(keys.queue.ready, keys.dead.dead_info, "dead_info", newer_form(text))
     return [
         Letter(
             id=id,

@@ -21,6 +21,7 @@ class Transferred:
 
     ``role`` says who moves the queue from now on: "alone", "mover" or "reserve", see ``scripts/include/mover.lua``.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
+    ``newer`` has the name of a key and a form of each text or entry that only a newer version knows.
     ``step`` is what came of the call's step. ``scheduling/hints.py`` reads it, and says which step the next call makes.
     """
 
@@ -30,6 +31,7 @@ class Transferred:
     now_us: int
     role: str
     recurring: tuple[tuple[str, str, int], ...]
+    newer: tuple[tuple[str, int], ...]
     step: tuple[Any, ...]
     next_ms: int | None
 
@@ -57,7 +59,7 @@ def transfer(
 
 def _transferred(reply: list[Any]) -> Transferred:
     # Redis ends an array at its first nil: no head, no last element.
-    moved, set_aside, expired, now_us, role, come, step, *head = reply
+    moved, set_aside, expired, now_us, role, come, newer, step, *head = reply
     return Transferred(
         moved=moved,
         set_aside=set_aside,
@@ -65,6 +67,7 @@ def _transferred(reply: list[Any]) -> Transferred:
         now_us=now_us,
         role=role.decode(),
         recurring=occurrences(come),
+        newer=tuple((name.decode(), int(form)) for name, form in zip(newer[::2], newer[1::2], strict=True)),
         step=tuple(step),
         next_ms=whole_ms(head[0]) if head else None,
     )

@@ -1,0 +1,16 @@
+-- Tells what a call has met in a newer form, and what former calls have set aside.
+-- KEYS: newer
+-- INCLUDE: forms
+
+-- The name of its key and its form, in turn. The argument may_stand: whether an entry may have been set aside before.
+local function newer_met(may_stand)
+  local first = may_stand and redis.call('ZRANGE', keys.newer, 0, 0)[1]
+  if first then
+    newer.newer = string.byte(first)
+  end
+  local told = {}
+  for name, form in pairs(newer) do
+    told[#told + 1], told[#told + 2] = name, form
+  end
+  return told
+end
