@@ -371,6 +371,9 @@ class GregorianCalendar:
     ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone.
     ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is when the Gregorian calendar replaces the Julian
     one, in epoch milliseconds.
+
+    Java's serialization writes more of a calendar. ``described`` keeps that of one that was read, so that it can be
+    written again. One that Python makes or changes has None.
     """
 
     java_name: ClassVar[str] = "java.util.GregorianCalendar"
@@ -380,6 +383,7 @@ class GregorianCalendar:
     first_day_of_week: int = 1
     minimal_days: int = 1
     gregorian_change: int = -12_219_292_800_000
+    described: Any = attrs.field(default=None, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if isinstance(self.time, FarTime) and self.time.java_name != JavaDate.java_name:

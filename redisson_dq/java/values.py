@@ -85,10 +85,20 @@ class Charset(_Text):
 
 
 class TimeZone(_Text):
-    """``java.util.TimeZone``: its id."""
+    """``java.util.TimeZone``: its id.
 
-    __slots__ = ()
+    Java's serialization writes the zone's transitions too. ``described`` keeps those of a zone that was read, so that
+    it can be written again. A zone that Python makes has None.
+    """
+
+    __slots__ = ("described",)
     java_name = "java.util.TimeZone"
+    described: JavaObject | None
+
+    def __new__(cls, name: object = "") -> TimeZone:
+        made = super().__new__(cls, name)
+        made.described = None
+        return made
 
 
 class StringBuilder(_Text):

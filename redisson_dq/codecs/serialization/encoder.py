@@ -75,7 +75,7 @@ class Encoder:
             return self.constants[key]
         check_nulls(value, handler.name)
         if handler.write is None:
-            raise Unencodable(f"class {handler.name} is read, not written")
+            return self._as_read(value, handler.name)
         node = self.instance(handler.name)
         if is_kept and not (kind in (tuple, frozenset) and not value):
             self.kept[id(value)] = value, node
@@ -152,6 +152,17 @@ class Encoder:
         self._enter()
         declared.write_generic(node, value, self)
         self.depth -= 1
+        return node
+
+    def _as_read(self, value: Any, java_name: str) -> Content:
+        """A value of which Python knows a part, and keeps the rest."""
+        if not isinstance(getattr(value, "described", None), JavaObject):
+            raise Unencodable(
+                f"a {java_name} is written as it was read from Java's serialization, and this one was made or changed "
+                "in Python: send a ZonedDateTime, an Instant or a ZoneId, or take Kryo5Codec"
+            )
+        node = self._generic(value.described)
+        self.kept[id(value)] = value, node
         return node
 
     def _one_desc(self, desc: ClassDesc) -> ClassDesc:

@@ -19,6 +19,7 @@ from redisson_dq.codecs.serialization import (
     throwables,
     times,
     views,
+    zones,
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler
 from redisson_dq.java.arrays import Array
@@ -33,6 +34,7 @@ _IMMUTABLE = "java.util.ImmutableCollections$"
 _HANDLERS: tuple[ClassHandler, ...] = (
     *scalars.HANDLERS,
     *times.HANDLERS,
+    *zones.HANDLERS,
     *network.HANDLERS,
     *lists.HANDLERS,
     *sets.HANDLERS,

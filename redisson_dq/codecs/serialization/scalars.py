@@ -28,7 +28,6 @@ MAX_DECIMAL_DIGITS = 4000
 
 _MAX_DECIMAL_BYTES = 1662  # what that many digits take
 _NAN = float("nan")
-_ZONE_INFO = "sun.util.calendar.ZoneInfo"
 _ATOMIC = "java.util.concurrent.atomic."
 
 
@@ -294,23 +293,6 @@ def _date_handler(name: str, kind: Any) -> ClassHandler:
     return ClassHandler(name, read, kind, write)
 
 
-def _read_calendar(node: Instance, _decoder: Decoder) -> java.GregorianCalendar:
-    zones = node.sections["java.util.Calendar"].annotation if "java.util.Calendar" in node.sections else []
-    if len(zones) != 1 or type(zones[0]) is not Instance or zones[0].desc.name != _ZONE_INFO:
-        raise Malformed("a GregorianCalendar with a time zone of its own", node.offset)
-    try:
-        return java.GregorianCalendar(
-            java_date(field(node, "time", int)),
-            field(zones[0], "ID", str),
-            field(node, "lenient", bool),
-            field(node, "firstDayOfWeek", int),
-            field(node, "minimalDaysInFirstWeek", int),
-            field(node, "gregorianCutover", int),
-        )
-    except ArgumentError as error:
-        raise Malformed(str(error), node.offset) from error
-
-
 def _long_bytes(value: int) -> bytes:
     return value.to_bytes(8, "big", signed=True)
 
@@ -344,12 +326,6 @@ def _write_atomic_reference(node: Instance, value: Any, encoder: Encoder) -> Non
     put(node, {"value": encoder.content(value.value)})
 
 
-def _read_time_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
-    zone = field(node, "ID", str)
-    decoder.spend(len(zone), node)
-    return java.TimeZone(zone)
-
-
 HANDLERS: tuple[ClassHandler, ...] = (
     _value_handler("java.lang.Boolean", bool, bool, bool, bool),
     _value_handler("java.lang.Byte", java.Byte, int, java.Byte, int),
@@ -367,7 +343,6 @@ HANDLERS: tuple[ClassHandler, ...] = (
     ClassHandler("java.lang.StringBuilder", _read_string_builder, java.StringBuilder, _write_string_builder),
     ClassHandler("java.lang.StringBuffer", _read_string_buffer, java.StringBuffer, _write_string_buffer),
     ClassHandler("java.util.Locale", _read_locale, java.Locale, _write_locale),
-    ClassHandler(_ZONE_INFO, _read_time_zone, java.TimeZone),
     ClassHandler("java.util.regex.Pattern", _read_pattern, java.Pattern, _write_pattern),
     ClassHandler("java.util.UUID", _read_uuid, UUID, _write_uuid),
     ClassHandler("java.util.BitSet", _read_bit_set, java.BitSet, _write_bit_set, identity=True),
@@ -375,7 +350,6 @@ HANDLERS: tuple[ClassHandler, ...] = (
     _date_handler("java.sql.Date", java.SqlDate),
     _date_handler("java.sql.Time", java.SqlTime),
     ClassHandler("java.sql.Timestamp", _read_timestamp, java.Timestamp, _write_timestamp),
-    ClassHandler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar),
     _value_handler(
         _ATOMIC + "AtomicInteger", java.AtomicInteger, int, java.AtomicInteger, _ranged(INT_MIN, INT_MAX), identity=True
     ),

@@ -124,6 +124,10 @@ class ClassDesc:
     _lineage: tuple[ClassDesc, ...] | None = attrs.field(default=None, init=False)
     _component: str | None = attrs.field(default=None, init=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is worked out of these, a copy works out again."""
+        return ClassDesc, (self.name, self.uid, self.flags, self.fields, self.superclass, self.interfaces)
+
     def same_as(self, other: ClassDesc) -> bool:
         """Whether both describe a class in the same way. Their superclasses are not compared."""
         return (self.name, self.uid, self.flags, self.fields) == (other.name, other.uid, other.flags, other.fields)

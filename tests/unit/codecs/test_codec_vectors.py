@@ -84,7 +84,7 @@ COMPONENTS = {"list/aslist", "list/aslist-mixed", "object/order-aslist-tags"}
 #: What writes data of its own there.
 OWN_DATA = {"object/money", "object/sealed"}
 
-#: What is read there, and refused when it is to be written: it holds the transitions of time zones.
+#: What is refused there when Python makes it: it holds the transitions of time zones.
 REFUSED = {"timezone/utc", "timezone/berlin", "timezone/offset", "calendar/utc", "calendar/berlin"}
 
 MUTATIONS = 20
@@ -161,8 +161,8 @@ def test_a_sample_that_is_written_otherwise_comes_back(codec: str) -> None:
 
 
 @pytest.mark.parametrize("vector", [row for row in ROWS if is_refused(row)], ids=name_of)
-def test_a_sample_that_is_only_read_is_refused(vector: Vector) -> None:
-    with pytest.raises(EncodeError, match=r"(ZoneInfo|GregorianCalendar) is read, not written"):
+def test_a_sample_that_python_cannot_make_is_refused(vector: Vector) -> None:
+    with pytest.raises(EncodeError, match=r"a \S+\.(ZoneInfo|GregorianCalendar) is written as it was read"):
         CODECS[vector.codec].encode(SAMPLES[vector.name])
 
 

@@ -43,7 +43,7 @@ public class Values {
         return t;
     }
     static Type arg(Type t, int i) { return t instanceof ParameterizedType p && p.getActualTypeArguments().length > i ? sub(p.getActualTypeArguments()[i], Map.of()) : Object.class; }
-    static final Class<?>[] SCALARS = {String.class, Integer.class, Long.class, Short.class, Byte.class, Character.class, Float.class, Double.class, Boolean.class, BigInteger.class, BigDecimal.class, UUID.class, Date.class, java.sql.Timestamp.class, URI.class, Locale.class, Currency.class, Pattern.class, Shapes.Hue.class, Shapes.Flat.class, byte[].class, short[].class, Short[].class, Object[].class, int[][].class, AtomicInteger.class, AtomicLong.class, StringBuilder.class, BitSet.class, TimeZone.class, Class.class, Charset.class, char[].class, String[].class, Character[].class, Shapes.Leaf[].class, Shapes.Hue[].class, UUID[].class, long[].class, OptionalInt.class, AtomicReference.class};
+    static final Class<?>[] SCALARS = {String.class, Integer.class, Long.class, Short.class, Byte.class, Character.class, Float.class, Double.class, Boolean.class, BigInteger.class, BigDecimal.class, UUID.class, Date.class, java.sql.Timestamp.class, URI.class, Locale.class, Currency.class, Pattern.class, Shapes.Hue.class, Shapes.Flat.class, byte[].class, short[].class, Short[].class, Object[].class, int[][].class, AtomicInteger.class, AtomicLong.class, StringBuilder.class, BitSet.class, TimeZone.class, Class.class, Charset.class, char[].class, String[].class, Character[].class, Shapes.Leaf[].class, Shapes.Hue[].class, UUID[].class, long[].class, OptionalInt.class, AtomicReference.class, GregorianCalendar.class, SimpleTimeZone.class};
     static final Class<?>[] CONT = {ArrayList.class, LinkedList.class, ArrayDeque.class, HashSet.class, LinkedHashSet.class, TreeSet.class, HashMap.class, LinkedHashMap.class, TreeMap.class, ConcurrentHashMap.class, Hashtable.class, Vector.class, PriorityQueue.class, EnumMap.class, EnumSet.class, List.class, Set.class, Map.class, Collection.class};
     static final Class<?>[] TIMES = {Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class, OffsetDateTime.class, ZonedDateTime.class, Duration.class, Period.class, Year.class, YearMonth.class, MonthDay.class, ZoneId.class, ZoneOffset.class, DayOfWeek.class, TimeUnit.class, OffsetTime.class};
     static <T> T pick(T[] a) { return a[n(a.length)]; }
@@ -87,6 +87,8 @@ public class Values {
         if (c == Locale.class) return pick(new Locale[] {Locale.US, Locale.GERMAN, Locale.ROOT, new Locale("de", "AT", "x")});
         if (c == Currency.class) return Currency.getInstance(pick(new String[] {"EUR", "USD"}));
         if (c == Pattern.class) return Pattern.compile("a+", n(2) * Pattern.CASE_INSENSITIVE);
+        if (c == GregorianCalendar.class) { GregorianCalendar made = new GregorianCalendar(TimeZone.getTimeZone(pick(new String[] {"UTC", "Europe/Berlin", "GMT+2"}))); made.setTimeInMillis(n(1 << 30) * 1000L); if (n(2) == 0) made.get(Calendar.YEAR); return made; }
+        if (c == SimpleTimeZone.class) return new SimpleTimeZone(n(9) * 3600_000, "own", 2, -1, 1, 7200000, 9, -1, 1, 7200000);
         if (c == TimeZone.class) return TimeZone.getTimeZone(pick(new String[] {"UTC", "Europe/Berlin", "GMT+2"}));
         if (c == Charset.class) return pick(new Charset[] {StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1});
         if (c == BitSet.class) { BitSet b = new BitSet(); for (int i = n(4); i > 0; i--) b.set(n(200)); return b; }
@@ -241,7 +243,12 @@ public class Values {
             for (Map.Entry<String, Codec> e : codecs.entrySet()) {
                 int at = e.getKey().indexOf(':');
                 if (at > 0 && !e.getKey().substring(at + 1).equals(v.getClass().getName())) continue;
-                try { System.out.println(seed + " " + e.getKey() + " " + ByteBufUtil.hexDump(e.getValue().getValueEncoder().encode(v))); } catch (Throwable x) { continue; }
+                String hex;
+                try { hex = ByteBufUtil.hexDump(e.getValue().getValueEncoder().encode(v)); } catch (Throwable x) { continue; }
+                Codec reader = e.getKey().equals("Kryo5Codec") ? new Kryo5Codec() : e.getKey().equals("Kryo5Codec+refs") ? new Kryo5Codec(Set.of(), true) : e.getValue();
+                String back = "lost";
+                try { if (hex.equals(ByteBufUtil.hexDump(reader.getValueEncoder().encode(reader.getValueDecoder().decode(Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(hex)), null))))) back = "back"; } catch (Throwable x) { }
+                System.out.println(seed + " " + e.getKey() + " " + hex + " " + back);
             }
         }
     }
