@@ -29,6 +29,7 @@ from redisson_dq.java.enums import (
     RoundingMode,
     TimeUnit,
 )
+from redisson_dq.java.jackson import Json
 from redisson_dq.java.lists import (
     ArrayAsList,
     ArrayDeque,
@@ -216,6 +217,7 @@ __all__ = [
     "JavaDate",
     "JavaObject",
     "JavaType",
+    "Json",
     "LinkedBlockingDeque",
     "LinkedBlockingQueue",
     "LinkedHashMap",

@@ -14,6 +14,7 @@ import attrs
 from redisson_dq.java.annotations import hints_of, is_transient, signature_of
 from redisson_dq.java.extending import extended_by
 from redisson_dq.java.fields import attributes_of, is_model, type_origin
+from redisson_dq.java.jackson import Json
 from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import JavaType, Signature, with_arguments, with_variables
 
@@ -28,6 +29,9 @@ class Field:
     attribute: str
     type: Signature
 
+
+#: Of a class without annotations of Jackson.
+_PLAIN_JSON = Json()
 
 #: How attribute names become the names of Java fields.
 Rename = Union[Mapping[str, str], Callable[[str], str], None]
@@ -54,6 +58,9 @@ class Declaration:
     texts: Mapping[str, str] | types.EllipsisType | None = attrs.field(default=None, repr=False)
     #: Why Java could not read what Java's serialization has of the fields.
     not_serialized: str = ""
+    #: What the class itself says of its JSON, and of that which Jackson 3 writes.
+    own_json: Json | None = attrs.field(default=None, repr=False)
+    own_json3: Json | None = attrs.field(default=None, repr=False)
 
     @cached_property
     def elements(self) -> tuple[Signature, ...]:
@@ -67,6 +74,31 @@ class Declaration:
             if extended_by(get_origin(base)):
                 return arguments
         return self.superclass.elements if self.superclass is not None else ()
+
+    @cached_property
+    def json(self) -> Json:
+        """What Jackson's annotations say of the class."""
+        above = self.superclass.json if self.superclass is not None else _PLAIN_JSON
+        return above if self.own_json is None else self.own_json
+
+    @cached_property
+    def json3(self) -> Json:
+        """The same for Jackson 3."""
+        said = self.own_json if self.own_json3 is None else self.own_json3
+        above = self.superclass.json3 if self.superclass is not None else _PLAIN_JSON
+        return above if said is None else said
+
+    @property
+    def java_names(self) -> frozenset[str]:
+        """Java's names of all attributes, the inherited ones and the transient ones too, or of an enum's constants."""
+        if self.kind == "enum":
+            return frozenset(self.constants)
+        found: set[str] = set()
+        current: Declaration | None = self
+        while current is not None:
+            found.update(map(current._java_name, _attribute_names(current.python)))
+            current = current.superclass
+        return frozenset(found)
 
     @cached_property
     def superclass(self) -> Declaration | None:

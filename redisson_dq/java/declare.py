@@ -17,6 +17,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declaration import Declaration, Rename
 from redisson_dq.java.extending import extended_by
 from redisson_dq.java.fields import has_attributes, is_model
+from redisson_dq.java.jackson import Json, JsonNames, json_of
 from redisson_dq.java.registry import declaration_of, register
 from redisson_dq.java.signatures import JavaType, is_class_name
 
@@ -39,6 +40,8 @@ def java_class(
     implements: Iterable[str | types.EllipsisType] | None = None,
     not_serialized: str = "",
     texts: Mapping[str, str] | types.EllipsisType | None = None,
+    json: Json | JsonNames | None = None,
+    json3: Json | JsonNames | None = None,
 ) -> Callable[[C], C]:
     """Declare that an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a collection stands for the
     Java class ``name``.
@@ -64,6 +67,11 @@ def java_class(
     ``texts`` is for an enum with a ``toString`` of its own, which Jackson 3 writes and reads instead of the names.
     ``texts={"LOW": "low"}`` gives it by Java's name of the constant. ``texts=...`` says that it has one, and not what
     it gives. The codecs of Jackson 3 do not write such a constant.
+
+    ``json`` is for a class with annotations of Jackson: ``json={"amount": "amt"}`` for ``@JsonProperty("amt") long
+    amount``, or a :class:`Json` with all that can be said. It counts for inherited fields as well, and a class without
+    it has its superclass's. ``json3`` is for the codecs of Jackson 3, where another one counts there. Other codecs see
+    neither.
 
     ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
     ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads what it did.
@@ -108,10 +116,15 @@ def java_class(
             extends=extends,
             not_serialized=not_serialized,
             texts=texts,
+            own_json=json_of(json),
+            own_json3=json_of(json3),
         )
         unknown = {*bodies, *(texts if isinstance(texts, Mapping) else ())}.difference(made.constants)
         if unknown:
             raise ArgumentError(f"{name} has no constant {sorted(unknown)[0]}")
+        for one in (made.own_json, made.own_json3):
+            if one is not None:
+                one.check(name, made.java_names)
         register(made)
         if extends:
             as_type.java_name = name  # type: ignore[attr-defined]

@@ -8,7 +8,14 @@ from collections.abc import Mapping
 
 import attrs
 
+from redisson_dq.cli.generate_classes._annotations import (
+    Annotation,
+    AnnotationPool,
+    read_annotations,
+    read_parameter_annotations,
+)
 from redisson_dq.cli.generate_classes._bytecode import INVOCATIONS, NEW, PUT_STATIC, instructions
+from redisson_dq.cli.generate_classes._enum_values import constant_values, returned
 from redisson_dq.cli.generate_classes._initial import Initial, Pool, initial_values
 
 __all__ = [
@@ -47,6 +54,7 @@ _STREAM = re.compile(r"Ljava/io/(Object|Data)?(Output|Input)(Stream)?;")
 _MAGIC = 0xCAFEBABE
 _UTF8, _INTEGER, _FLOAT, _LONG, _DOUBLE, _CLASS, _STRING, _FIELD, _NAME_AND_TYPE = 1, 3, 4, 5, 6, 7, 8, 9, 12
 _MEMBERS = (_FIELD, 10, 11)
+_GIVES = ("()I", "()J", "()S", "()B")
 _ENUM = "java.lang.Enum"
 #: The bytes of a constant after its tag. A Utf8's are counted by its first two.
 _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
@@ -63,12 +71,18 @@ class BadClass(ValueError):
 
 @attrs.frozen
 class Member:
-    """A field or a method. ``signature`` is its generic type, where it has one."""
+    """A field or a method. ``signature`` is its generic type, where it has one.
+
+    ``parameters`` has the annotations of a method's parameters, if any of them has one. javac leaves out the parameters
+    that it adds itself.
+    """
 
     name: str
     descriptor: str
     flags: int
     signature: str | None
+    annotations: tuple[Annotation, ...] = ()
+    parameters: tuple[tuple[Annotation, ...], ...] = ()
 
 
 @attrs.frozen
@@ -92,6 +106,12 @@ class ClassFile:
     #: What the methods call of the stream with which the class writes and reads itself in Java's serialization, and
     #: what they give the stream to. By method.
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
+    #: Of an enum, as far as its code tells: by constant and field the text or number in it.
+    constant_values: Mapping[str, Mapping[str, str | int]] = attrs.field(factory=dict)
+    #: Of an enum: by method without arguments the field that it returns.
+    returned: Mapping[str, str] = attrs.field(factory=dict)
+    #: Those that a running program can see.
+    annotations: tuple[Annotation, ...] = ()
 
     @property
     def is_interface(self) -> bool:
@@ -123,6 +143,7 @@ class _Reader:
         self._data = data
         self._at = 0
         self._constants: list[int] = [0]  # where each one's contents begin; there is no number 0
+        self._pool = AnnotationPool(self._text, self._loadable)
 
     def class_file(self) -> ClassFile:
         if self._unpack(_U4)[0] != _MAGIC:
@@ -155,6 +176,9 @@ class _Reader:
             serial_version_uid=uids[0] if uids else None,
             constant_classes=self._constant_classes(name, initializer) if initializer and is_enum else {},
             initial=self._initial(name, constructor) if constructor else {},
+            constant_values=self._constant_values(name, codes) if initializer and is_enum else {},
+            returned=self._returned(name, codes) if is_enum else {},
+            annotations=self._annotations(attributes),
             stream_calls={method: self._stream_calls(codes[method]) for method in _STREAM_METHODS & codes.keys()},
         )
 
@@ -200,7 +224,20 @@ class _Reader:
     def _member(self) -> tuple[Member, dict[str, int]]:
         flags, name, descriptor = self._unpack(_TRIPLE)
         attributes = self._attributes()
-        return Member(self._text(name), self._text(descriptor), flags, self._signature(attributes)), attributes
+        of_parameters = attributes.get("RuntimeVisibleParameterAnnotations")
+        member = Member(
+            self._text(name),
+            self._text(descriptor),
+            flags,
+            self._signature(attributes),
+            self._annotations(attributes),
+            () if of_parameters is None else read_parameter_annotations(self._data, of_parameters, self._pool),
+        )
+        return member, attributes
+
+    def _annotations(self, attributes: dict[str, int]) -> tuple[Annotation, ...]:
+        position = attributes.get("RuntimeVisibleAnnotations")
+        return () if position is None else read_annotations(self._data, position, self._pool)
 
     def _field(self, uids: list[int]) -> Member:
         field, attributes = self._member()
@@ -238,9 +275,28 @@ class _Reader:
 
     def _initial(self, name: str, code: int) -> Mapping[str, Initial]:
         """``code``: where the contents of the constructor's Code attribute begin."""
+        return initial_values(self._code(code), name, self._constant_pool())
+
+    def _constant_values(
+        self, name: str, codes: Mapping[tuple[str, str], int]
+    ) -> Mapping[str, Mapping[str, str | int]]:
+        constructors = {key[1]: self._code(code) for key, code in codes.items() if key[0] == "<init>"}
+        return constant_values(name, self._code(codes["<clinit>", "()V"]), constructors, self._constant_pool())
+
+    def _returned(self, name: str, codes: Mapping[tuple[str, str], int]) -> Mapping[str, str]:
+        getters = {
+            key[0]: self._code(code) for key, code in codes.items() if key[1].startswith("()L") or key[1] in _GIVES
+        }
+        found = {method: returned(code, name, self._constant_pool()) for method, code in getters.items()}
+        return {method: field for method, field in found.items() if field}
+
+    def _code(self, code: int) -> bytes:
+        """The instructions of a Code attribute whose contents begin there."""
         (size,) = _U4.unpack_from(self._data, code + 4)
-        text = self._data[code + 8 : code + 8 + size]
-        return initial_values(text, name, Pool(self._loadable, self._class_name, self._member_named))
+        return self._data[code + 8 : code + 8 + size]
+
+    def _constant_pool(self) -> Pool:
+        return Pool(self._loadable, self._class_name, self._member_named)
 
     def _loadable(self, index: int) -> int | float | str | None:
         """A constant that ldc loads, if it is a number or a text."""

@@ -12,6 +12,7 @@ import attrs
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, Member
 from redisson_dq.cli.generate_classes._initial import Initial
+from redisson_dq.cli.generate_classes._jackson import JsonFacts, json_facts
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
 from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
 from redisson_dq.cli.generate_classes._sources import Library
@@ -118,6 +119,9 @@ class DeclaredClass:
     has_text: bool
     #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
     lacks: str = ""
+    #: What the annotations of Jackson say of it, for Jackson 2 and for Jackson 3.
+    json: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
+    json3: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
 
     def types(self) -> Iterator[TypeUse]:
         """The types of its fields and the arguments of its superclass, each with its own arguments."""
@@ -165,7 +169,8 @@ class Closure:
                 java = attrs.evolve(java, not_written=why_not_written(known, self._find))
             if any(map(_has_text, (self._find(body) for body in java.bodies.values()))):
                 java = attrs.evolve(java, has_text=True)
-            self.declared[met] = java
+            json, json3 = (json_facts(known, self._find, jackson_3=jackson_3) for jackson_3 in (False, True))
+            self.declared[met] = attrs.evolve(java, json=json, json3=json3)
             if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
             used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]

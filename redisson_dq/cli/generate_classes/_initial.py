@@ -15,7 +15,7 @@ import attrs
 
 from redisson_dq.cli.generate_classes._bytecode import NEW, OPERANDS
 
-__all__ = ["Constant", "EnumMember", "Initial", "NewObject", "Pool", "initial_values"]
+__all__ = ["CONSTANTS", "Constant", "EnumMember", "Initial", "NewObject", "Pool", "initial_values"]
 
 
 @attrs.frozen
@@ -55,7 +55,8 @@ class Pool:
 
 _ALOAD_0, _DUP, _RETURN, _GETSTATIC, _PUTFIELD = 0x2A, 0x59, 0xB1, 0xB2, 0xB5
 _INVOKESPECIAL, _INVOKESTATIC = 0xB7, 0xB8
-_CONSTANTS: dict[int, int | float] = {
+#: What an operation alone gives.
+CONSTANTS: dict[int, int | float] = {
     **{0x02 + number: number - 1 for number in range(7)},
     **{0x09 + number: number for number in range(2)},
     **{0x0B + number: float(number) for number in range(3)},
@@ -176,8 +177,8 @@ class _Reader:
     def _constant(self) -> Constant | None:
         opcode = self._next()
         self._at += 1
-        if opcode in _CONSTANTS:
-            return Constant(_CONSTANTS[opcode])
+        if opcode in CONSTANTS:
+            return Constant(CONSTANTS[opcode])
         if opcode == 0x10:
             return Constant(self._unpack(">b"))
         if opcode == 0x11:

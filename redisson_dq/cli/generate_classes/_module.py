@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal
 
 from redisson_dq.cli.generate_classes._closure import Closure, DeclaredClass, JavaField, Why
+from redisson_dq.cli.generate_classes._jackson import JsonFacts
 from redisson_dq.cli.generate_classes._layout import field_line, fitted
 from redisson_dq.cli.generate_classes._names import (
     BUILTINS,
@@ -71,20 +72,27 @@ def module_text(
     style: Style = "attrs",
     snake_case: bool = False,
     texts: Mapping[str, Mapping[str, str]] | None = None,
+    json: Mapping[str, Mapping[str, str | int]] | None = None,
 ) -> str:
     """The module, below the comment ``heading``: aliases, then the classes by Java name, superclasses first.
 
-    The same classes give the same text, in whatever order they were collected. ``texts`` are those of enums, by Java
-    name and constant, as an earlier module has them.
+    The same classes give the same text, in whatever order they were collected. ``texts`` and
+    ``json`` are those of enums, by Java name and constant, as an earlier module has them.
     """
-    return _Module(closure, style=style, snake_case=snake_case, texts=texts or {}).text(heading)
+    return _Module(closure, style=style, snake_case=snake_case, texts=texts or {}, json=json or {}).text(heading)
 
 
 class _Module:
     def __init__(
-        self, closure: Closure, *, style: Style, snake_case: bool, texts: Mapping[str, Mapping[str, str]]
+        self,
+        closure: Closure,
+        *,
+        style: Style,
+        snake_case: bool,
+        texts: Mapping[str, Mapping[str, str]],
+        json: Mapping[str, Mapping[str, str | int]],
     ) -> None:
-        self._texts = texts
+        self._texts, self._json = texts, json
         self._why = closure.undeclared
         self._classes = _superclasses_first(closure.declared)
         self._style, self._snake_case = style, snake_case
@@ -215,6 +223,7 @@ class _Module:
             is_known = texts.keys() == {*java.constants}
             pairs = [f"{literal(constant)}: {literal(texts[constant])}" for constant in java.constants if is_known]
             arguments.append(f"texts={{{', '.join(pairs)}}}" if is_known else "texts=...")
+        arguments += self._json_of(java)
         if java.not_written:
             arguments.append(f"not_serialized={literal(java.not_written)}")
         sources = [literal(self._types.source(use, java)) for use in java.interfaces if use.name not in implied]
@@ -236,6 +245,36 @@ class _Module:
             yield f"rename={self._types.importing('java.camel_case')}"
         elif renamed:
             yield f"rename={{{', '.join(f'{literal(python)}: {literal(name)}' for python, name in renamed.items())}}}"
+
+    def _json_of(self, java: DeclaredClass) -> Iterator[str]:
+        """What the annotations of Jackson say, where a superclass does not say the same."""
+        above = self._classes.get(java.superclass.name) if java.superclass is not None else None
+        json, json3 = (self._known_json(java, facts) for facts in (java.json, java.json3))
+        default, default3 = (JsonFacts(), JsonFacts()) if above is None else (above.json, above.json3)
+        if json != default:
+            yield f"json={self._json_text(json)}"
+            default3 = json
+        if json3 != default3:
+            yield f"json3={self._json_text(json3)}"
+
+    def _known_json(self, java: DeclaredClass, facts: JsonFacts) -> JsonFacts:
+        known = self._json.get(java.name, {})
+        return JsonFacts(known) if facts.may_be_named and known.keys() == {*java.constants} else facts
+
+    def _json_text(self, facts: JsonFacts) -> str:
+        names = _dict_text(
+            {name: literal(said) if isinstance(said, str) else str(said) for name, said in facts.names.items()}
+        )
+        if facts == JsonFacts(facts.names) and facts.names:
+            return names
+        arguments = [f"names={names}"] if facts.names else []
+        if facts.aliases:
+            arguments.append(f"aliases={_dict_text({name: _list_text(said) for name, said in facts.aliases.items()})}")
+        lists = {"ignored": facts.ignored, "nulls": facts.nulls, "order": facts.order}
+        arguments += [f"{name}={_list_text(said)}" for name, said in lists.items() if said]
+        arguments += ["typed=True"] if facts.typed else []
+        arguments += [f"refused={literal(facts.refused)}"] if facts.refused else []
+        return self._types.importing("java.Json(") + ", ".join(arguments) + ")"
 
     def _head(self, java: DeclaredClass, bases: list[str]) -> str:
         head = f"class {self._names[java.name]}"
@@ -275,6 +314,14 @@ class _Module:
         return f"{self._types.importing('attrs.field')}(factory={code})"
 
 
+def _dict_text(pairs: Mapping[str, str]) -> str:
+    return f"{{{', '.join(f'{literal(key)}: {value}' for key, value in pairs.items())}}}"
+
+
+def _list_text(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(literal, texts))}]"
+
+
 def _remarks(java: DeclaredClass) -> Iterator[str]:
     """Lines on what the declaration does not say."""
     if java.has_outer:
@@ -283,6 +330,8 @@ def _remarks(java: DeclaredClass) -> Iterator[str]:
         yield f"    # Kryo5Codec: Java cannot read it, because it has no constructor {java.lacks}."
     if java.has_text:
         yield "    # JsonJackson3Codec: Java writes what its toString() says. Name that in texts=, by constant."
+    if java.json.may_be_named:
+        yield "    # Jackson: the texts of the constants are not known. Name them in json=, by constant."
     if java.writer in ("writeExternal", "writeReplace"):
         yield f"    # SerializationCodec may refuse it: Java lets its {java.writer}() decide what is written."
 

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from redisson_dq.cli.generate_classes._closure import Closure, Why
 from redisson_dq.cli.generate_classes._module import Style, module_text
@@ -40,8 +41,9 @@ def generate(
         raise ArgumentError(printable(str(error))) from error
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
-    texts = {} if output is None else _texts_in(Path(output))
-    _write(module_text(closure, heading, style=style, snake_case=snake_case, texts=texts), output)
+    texts = {} if output is None else _said_in(Path(output), "texts", str)
+    json = {} if output is None else _said_in(Path(output), "json", (str, int))
+    _write(module_text(closure, heading, style=style, snake_case=snake_case, texts=texts, json=json), output)
     for warning in _warnings(closure):
         print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
     return 0
@@ -113,6 +115,10 @@ def _warnings(closure: Closure) -> Iterator[str]:
         yield f"{missing}, of which {by} has a field, is in none of the jars: typed as Any; {_CLASSPATH}"
     for missing, by in sorted(closure.missing_superclasses.items()):
         yield f"{missing}, which {by} extends, is in none of the jars: {by} is not declared; {_CLASSPATH}"
+    for name, java in sorted(closure.declared.items()):
+        if not java.json.may_be_named and (reason := java.json.refused or java.json3.refused):
+            which = "Jackson's codecs" if java.json.refused else "the codecs of Jackson 3"
+            yield f"{name} has {reason}, which no declaration can say: {which} refuse it, other codecs carry it"
     yield from closure.unreadable
 
 
@@ -126,22 +132,26 @@ def _heading(path: str, classes: Sequence[str], classpath: Sequence[str], option
     return "# Made by this command; run it again when the Java classes have changed:\n#   " + " \\\n#     ".join(lines)
 
 
-def _texts_in(earlier: Path) -> dict[str, dict[str, str]]:
-    """What somebody wrote in ``texts=`` of the module that is made anew, by Java name: no class file tells it."""
+def _said_in(earlier: Path, option: str, kinds: type | tuple[type, ...]) -> dict[str, dict[str, Any]]:
+    """What somebody wrote in ``texts=`` or ``json=`` of the module that is made anew, by Java name: no class file tells
+    it.
+    """
     try:
         module = ast.parse(earlier.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return {}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for call in (each for each in ast.walk(module) if isinstance(each, ast.Call) and each.args):
         for keyword in call.keywords:
-            if keyword.arg == "texts" and isinstance(keyword.value, ast.Dict):
+            if keyword.arg == option and isinstance(keyword.value, ast.Dict):
                 try:
                     found[ast.literal_eval(call.args[0])] = ast.literal_eval(keyword.value)
                 except (TypeError, ValueError):  # no plain texts
                     continue
     return {
-        name: texts for name, texts in found.items() if all(isinstance(text, str) for text in (*texts, *texts.values()))
+        name: said
+        for name, said in found.items()
+        if all(isinstance(key, str) and isinstance(text, kinds) for key, text in said.items())
     }
 
 

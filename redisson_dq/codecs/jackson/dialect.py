@@ -11,9 +11,10 @@ from redisson_dq import java
 from redisson_dq.codecs.jackson import scalar_nodes
 from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
-from redisson_dq.codecs.jackson.types import REFERENCES, held_by, names_class
+from redisson_dq.codecs.jackson.types import REFERENCES, held_by, json_of, names_class
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
@@ -28,8 +29,8 @@ class Dialect:
     ``scalars``: how values without parts become nodes, by type. ``keys``: the same for the keys of a declared map.
     ``bare``: top-level encoding of types that carry a class name only when nested.
     ``long_is_final``: a Long in a field or array of Longs has no class name, like values of other final classes.
-    ``sorted_records``: a record's properties are sorted by name, as in all other classes. Otherwise they are in the
-    order of their declaration.
+    ``jackson_3``: it is Jackson 3, which does not sort a record's properties and writes an enum's constant as what its
+    ``toString`` gives. Some annotations are of one Jackson alone.
     ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
     ``nulls``: properties that are null are written.
     ``typed``: values carry the names of their classes.
@@ -37,7 +38,6 @@ class Dialect:
     writes and reads only the text there.
     ``generic``: an object of a class that is not declared is read as a JavaObject.
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
-    ``enum_texts``: a constant of an enum is what its ``toString`` gives, not its name.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
     ``annotates``: the name of a class stands beside its value and not in it.
     """
@@ -46,14 +46,13 @@ class Dialect:
     keys: Mapping[type, Scalar]
     bare: Mapping[type, Callable[[Any], Any]]
     long_is_final: bool = False
-    sorted_records: bool = True
+    jackson_3: bool = False
     numbered_exceptions: bool = True
     nulls: bool = False
     typed: bool = True
     typed_uuid: bool = True
     generic: bool = False
     unwraps: bool = False
-    enum_texts: bool = False
     names_referred: bool = False
     annotates: bool = False
 
@@ -70,6 +69,9 @@ class Dialect:
                 return self.names(held) if self.unwraps else self.typed and element not in _FINAL_REFERENCES
         if slot.name == _UUID:
             return self.typed_uuid
+        declaration = declaration_of(slot.name)
+        if declaration is not None and json_of(declaration, self.jackson_3).typed:
+            return True
         return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
 
     def refuses_objects(self, slot: Signature) -> bool:
@@ -111,10 +113,9 @@ JACKSON_3 = Dialect(
     scalar_nodes.KEYS_3,
     {**_BARE, int: _int, java.Long: lambda value: value},
     long_is_final=True,
-    sorted_records=False,
+    jackson_3=True,
     numbered_exceptions=False,
     unwraps=True,
-    enum_texts=True,
 )
 #: A mapper of Jackson 3 as it is, without Redisson's settings.
 JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)

@@ -1,4 +1,5 @@
-"""The constants of enums: Java's names of them, or their texts, which Jackson 3 writes."""
+"""The constants of enums: Java's names of them, what Jackson's annotations call them, or their texts, which Jackson 3
+writes."""
 
 from __future__ import annotations
 
@@ -10,55 +11,66 @@ from typing import Any
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
 from redisson_dq.codecs.jackson.refusals import wrong
+from redisson_dq.codecs.jackson.types import json_of
 from redisson_dq.java.declaration import Declaration
 
-__all__ = ["chrono_unit_text", "constant_named", "constant_of", "constants", "text_of"]
+__all__ = ["chrono_unit_text", "constant_named", "constant_of", "constants", "node_of_constant", "why_no_constants"]
 
 
 @lru_cache(maxsize=256)
-def constants(declaration: Declaration, texts: bool) -> tuple[dict[str, str], dict[str, Any]]:
-    """Of an enum: Java's names by those of the members, and the members by Java's names. With ``texts`` it is what
-    ``toString`` gives instead of the names."""
-    said = declaration.texts if texts and isinstance(declaration.texts, Mapping) else {}
-    written = [said.get(name, name) for name in declaration.constants]
-    names = {member.name: name for member, name in zip(declaration.members, written, strict=True)}
-    members: dict[str, Any] = dict(zip(written, declaration.members, strict=True))
+def constants(declaration: Declaration, jackson_3: bool) -> tuple[dict[str, str | int], dict[str | int, Any]]:
+    """Of an enum: what is written of its members, by their names, and the members by what is read."""
+    json = json_of(declaration, jackson_3)
+    texts = declaration.texts if jackson_3 and isinstance(declaration.texts, Mapping) else {}
+    written = [json.names.get(name, texts.get(name, name)) for name in declaration.constants]
+    nodes = {member.name: node for member, node in zip(declaration.members, written, strict=True)}
+    members: dict[str | int, Any] = dict(zip(written, declaration.members, strict=True))
+    for name, member in zip(declaration.constants, declaration.members, strict=True):
+        members.update(dict.fromkeys(json.aliases.get(name, ()), member))
     if declaration.python is java.ChronoUnit:
         members.update((chrono_unit_text(unit), unit) for unit in java.ChronoUnit)
-    return names, members
+    return nodes, members
 
 
-def text_of(member: Enum, declaration: Declaration, texts: bool) -> str:
-    """What is written of a constant. Raises Unencodable for one whose text is not known."""
-    if texts and declaration.texts is ...:
-        raise Unencodable(_no_texts(declaration))
-    return constants(declaration, texts)[0][member.name]
+def node_of_constant(member: Enum, declaration: Declaration, jackson_3: bool) -> str | int:
+    """What is written of a constant. Raises Unencodable for one of which that is not known."""
+    why = why_no_constants(declaration, jackson_3)
+    if why:
+        raise Unencodable(why)
+    return constants(declaration, jackson_3)[0][member.name]
 
 
-def constant_of(declaration: Declaration, node: Any, texts: bool) -> Any:
+def constant_of(declaration: Declaration, node: Any, jackson_3: bool) -> Any:
     """A constant of a declared enum."""
     name = declaration.name
     if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
         node = node[1]
-    if type(node) is not str:
+    if type(node) not in (str, int):
         raise wrong(name)
-    return constant_named(node, declaration, texts)
+    return constant_named(node, declaration, jackson_3)
 
 
-def constant_named(text: str, declaration: Declaration, texts: bool) -> Any:
-    """The constant that Java's name, or with ``texts`` its text, stands for."""
-    members = constants(declaration, texts)[1]
-    if text not in members:
-        name = declaration.name
-        if texts and declaration.texts is ...:
-            raise Malformed(_no_texts(declaration), near=text)
-        message = f"{name} has no constant {shorten(text, 200)} in its declaration"
-        raise Malformed(message, near=text).of_classes((name,))
-    return members[text]
+def constant_named(node: str | int, declaration: Declaration, jackson_3: bool) -> Any:
+    """The constant that Java's name, or what is written instead of it, stands for."""
+    name, members = declaration.name, constants(declaration, jackson_3)[1]
+    if node not in members or json_of(declaration, jackson_3).refused:
+        why = why_no_constants(declaration, jackson_3)
+        if why:
+            raise Malformed(why, near=str(node)).of_classes((name,))
+        if type(node) is int and not any(type(known) is int for known in members):
+            raise wrong(name)
+        message = f"{name} has no constant {shorten(str(node), 200)} in its declaration"
+        raise Malformed(message, near=str(node)).of_classes((name,))
+    return members[node]
 
 
-def _no_texts(declaration: Declaration) -> str:
-    """The error message for an enum whose texts are needed and not known."""
+def why_no_constants(declaration: Declaration, jackson_3: bool) -> str:
+    """Why it is not known what is written of an enum's constants. Empty if it is."""
+    json = json_of(declaration, jackson_3)
+    if json.refused:
+        return json.refusal(declaration.name)
+    if not jackson_3 or declaration.texts is not ... or json.names.keys() >= {*declaration.constants}:
+        return ""
     first = declaration.constants[0] if declaration.constants else ""
     return (
         f"{declaration.name} has a toString() of its own, which Jackson 3 writes instead of the names: say its texts "

@@ -20,11 +20,11 @@ _DIGITS = re.compile("-?[0-9]{1,1000}")
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
 
 
-def map_key(text: str, name: str, texts: bool) -> Any:
+def map_key(text: str, name: str, jackson_3: bool) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":
-        return constant_named(text, declaration, texts)
+        return constant_named(text, declaration, jackson_3)
     node: Any = text
     if name in ("boolean", "java.lang.Boolean"):
         node = {"true": True, "false": False}.get(text)

@@ -17,7 +17,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH, Malformed, shorten
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
-from redisson_dq.codecs.jackson.types import REFERENCES, element_of, properties
+from redisson_dq.codecs.jackson.types import REFERENCES, element_of, json_of, missing_values, properties
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in
@@ -60,13 +60,15 @@ class ClassPlan:
 
     ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
     need one, for when the node lacks them. ``required`` are the properties that are written whatever their value is.
-    ``ordinary`` are sequences of names that were met, and that are written in the same way.
+    ``aliases`` are further names of properties. ``ordinary`` are sequences of names that were met, and that are written
+    in the same way.
     """
 
     declaration: Declaration
     fields: dict[str, tuple[str, type | None, _ReadNode, Signature]]
     missing: dict[str, Any]
     required: frozenset[str]
+    aliases: frozenset[str]
     ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
 
     def unordinary(self, names: tuple[str, ...]) -> str:
@@ -82,6 +84,8 @@ class ClassPlan:
         unknown = [key for key in own if key not in places]
         if unknown:
             return f"the declaration of {name} has no field {shorten(unknown[0], 80)}, which is left out"
+        if not self.aliases.isdisjoint(own):
+            return f"a field of {name} stands under another name than it is written with"
         found = [places[key] for key in own]
         if any(first >= second for first, second in pairwise(found)):
             return f"the fields of {name} are written in another order"
@@ -107,13 +111,24 @@ class Plans:
         """The plan of a declared class. O(1) when it is known."""
         found = self._classes.get((declaration, arguments))
         if found is None:
-            known = properties(declaration, arguments, sorted_record=self.dialect.sorted_records)
-            plans = {key: self.of(field.type) for key, field in known.items()}
+            why = json_of(declaration, self.dialect.jackson_3).refusal(declaration.name)
+            if why:
+                raise Malformed(why, near=declaration.name).of_classes((declaration.name,))
+            known = properties(declaration, arguments, jackson_3=self.dialect.jackson_3)
+            fields = {}
+            for key, field in known.items():
+                plan = self.of(field.type)
+                fields[key] = field.attribute, plan.plain, plan.read, plan.slot
+            aliases = {alias: key for key, field in known.items() for alias in field.aliases if alias not in known}
+            fields.update((alias, fields[key]) for alias, key in aliases.items())
             found = ClassPlan(
                 declaration,
-                {key: (known[key].attribute, plan.plain, plan.read, plan.slot) for key, plan in plans.items()},
-                {field.attribute: field.missing for field in known.values() if field.required},
-                frozenset(key for key, field in known.items() if field.is_filled or self.dialect.nulls),
+                fields,
+                missing_values(declaration, arguments),
+                frozenset(
+                    key for key, field in known.items() if field.is_filled or field.keeps_null or self.dialect.nulls
+                ),
+                frozenset(aliases),
             )
             self._classes[declaration, arguments] = found
         return found

@@ -30,6 +30,7 @@ from redisson_dq.codecs.jackson.types import (
     component_slot,
     element_of,
     held_by,
+    json_of,
     key_and_value_of,
     parts_of,
 )
@@ -302,7 +303,7 @@ class Reader:
             if declaration.kind == "enum":
                 if type(node) is list:
                     self.doubt = f"the class {name} stands before its constant"
-                return constant_of(declaration, node, self._dialect.enum_texts)
+                return constant_of(declaration, node, self._dialect.jackson_3)
             return self.fields(self._class_plan(declaration, node, slot), node, depth)
         if name.startswith("["):
             return self._array(name, node, slot, depth)
@@ -311,6 +312,9 @@ class Reader:
     def _collection(self, declaration: Declaration, node: Any, slot: Signature, depth: int) -> Any:
         """An object of a class that extends a collection."""
         self.doubt = f"the elements of a {declaration.name} may stand with the names of their classes or without"
+        why = json_of(declaration, self._dialect.jackson_3).refusal(declaration.name)
+        if why:
+            raise Malformed(why, near=declaration.name).of_classes((declaration.name,))
         parts, _ = parts_of(declaration, slot, self._dialect.names)
         found = self._of_class(declaration.extends, node, parts, depth)
         try:
@@ -486,7 +490,7 @@ class Reader:
     def _key(self, text: str, name: str) -> Any:
         found = self._keys.get((text, name))
         if found is None:
-            found = self._keys[text, name] = map_key(text, name, self._dialect.enum_texts)
+            found = self._keys[text, name] = map_key(text, name, self._dialect.jackson_3)
             if type(found) is not str and str(found) != text and not isinstance(found, Enum):
                 self.doubt = f"the key {shorten(text, 80)} may stand in another form"
         return found

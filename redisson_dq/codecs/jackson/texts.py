@@ -15,11 +15,12 @@ from typing import Any
 from redisson_dq.codecs.faults import MAX_DEPTH
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.dialect import Dialect
-from redisson_dq.codecs.jackson.enums import constants
+from redisson_dq.codecs.jackson.enums import constants, why_no_constants
 from redisson_dq.codecs.jackson.node import CLASS
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
     element_of,
+    json_of,
     key_and_value_of,
     properties,
 )
@@ -174,12 +175,15 @@ class Texts:
         return general
 
     def _enum(self, declaration: Declaration, slot: Signature) -> _Put:
-        if self._dialect.enum_texts and declaration.texts is ...:
+        if why_no_constants(declaration, self._dialect.jackson_3):
             return self._over_nodes(slot)
         named = self._dialect.names(slot)
         head, tail = (f"[{self._quoted(declaration.name)},", "]") if named else ("", "")
-        names = constants(declaration, self._dialect.enum_texts)[0]
-        texts = {member: f"{head}{self._quoted(name)}{tail}" for member, name in names.items()}
+        names = constants(declaration, self._dialect.jackson_3)[0]
+        texts = {
+            member: f"{head}{name if type(name) is int else self._quoted(str(name))}{tail}"
+            for member, name in names.items()
+        }
         return lambda item, _depth: texts[item.name]
 
     def _list(self, slot: Signature, java_name: str, general: _Put) -> _Put:
@@ -227,7 +231,8 @@ class Texts:
 
     def _class(self, declaration: Declaration, slot: Signature, general: _Put) -> _Put:
         arguments = arguments_in(declaration, slot)
-        if arguments is None or self._dialect.refuses_objects(slot):
+        is_refused = json_of(declaration, self._dialect.jackson_3).refused or self._dialect.refuses_objects(slot)
+        if arguments is None or is_refused:
             return general
         key = declaration, arguments, self._dialect.names(slot)
         put = self._classes.get(key)
@@ -249,14 +254,14 @@ class Texts:
             "        raise Unusual",
             "    below = depth + 1",
         ]
-        found = properties(declaration, arguments, sorted_record=self._dialect.sorted_records).values()
+        found = properties(declaration, arguments, jackson_3=self._dialect.jackson_3).values()
         for number, field in enumerate(found):
             slot = field.type
             names[f"name_{number}"] = f",{self._quoted(field.name)}:"
             names[f"find_{number}"] = self._of(slot)
             rest = [f"    text = find_{number}(item)(item, below)"]
             shortcut = SHORTCUTS.get(slot.name, "").strip().splitlines()
-            if slot.name in PRIMITIVE_CODES or self._dialect.nulls:
+            if field.is_written or self._dialect.nulls:
                 body = [*shortcut, "else:", *rest] if shortcut else [line.strip() for line in rest]
                 body += [f"text_{number} = name_{number} + text"]
             else:

@@ -18,6 +18,7 @@ from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import ZEROS
 from redisson_dq.java.fields import attributes_of
 from redisson_dq.java.hierarchy import is_assignable
+from redisson_dq.java.jackson import Json
 from redisson_dq.java.places import declared_elements, element_types
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature, array_signature, with_arguments
@@ -30,7 +31,9 @@ __all__ = [
     "component_slot",
     "element_of",
     "held_by",
+    "json_of",
     "key_and_value_of",
+    "missing_values",
     "names_class",
     "parts_of",
     "properties",
@@ -137,6 +140,15 @@ class Property:
     required: bool
     #: Whether a new object has another value than null there.
     is_filled: bool
+    #: Further names under which it is read.
+    aliases: tuple[str, ...] = ()
+    #: Whether it is written also where it is null.
+    keeps_null: bool = False
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it is written whatever its value is."""
+        return self.keeps_null or self.type.name in PRIMITIVE_CODES
 
     @property
     def missing(self) -> Any:
@@ -156,19 +168,48 @@ def without_wildcards(signature: Signature) -> Signature:
 
 
 @lru_cache(maxsize=1024)
-def properties(
-    declaration: Declaration, arguments: tuple[Signature, ...], *, sorted_record: bool
-) -> dict[str, Property]:
-    """The class's properties by Java name, in Jackson's order: that of the names, save for records in Jackson 3.
-
-    Of two fields of one name, which Java allows in a subclass, Jackson knows the subclass's.
+def properties(declaration: Declaration, arguments: tuple[Signature, ...], *, jackson_3: bool) -> dict[str, Property]:
+    """The class's properties by their names in JSON, in Jackson's order: that of the names, save for records in
+    Jackson 3.
     """
-    required = _required(declaration.python)
+    json = json_of(declaration, jackson_3)
+    fields = _fields(declaration, arguments)
+    known = {name: _annotated(field, name, json) for name, field in fields.items() if name not in json.ignored}
+    named = {field.name: field for field in known.values()}
+    if declaration.kind != "record" or not jackson_3:
+        named = dict(sorted(named.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))
+    first = {known[name].name: known[name] for name in json.order if name in known}
+    return {**first, **named}
+
+
+def missing_values(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Any]:
+    """By attribute that must be given: its value where no bytes have one."""
+    return {field.attribute: field.missing for field in _fields(declaration, arguments).values() if field.required}
+
+
+@lru_cache(maxsize=1024)
+def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
+    """The class's fields by Java name. Of two of one name, which Java allows in a subclass, Jackson knows the
+    subclass's.
+    """
     found: dict[str, Property] = {}
-    _collect(declaration, arguments, required, _filled(declaration.python), found)
-    if declaration.kind == "record" and not sorted_record:
-        return found
-    return dict(sorted(found.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))
+    _collect(declaration, arguments, _required(declaration.python), _filled(declaration.python), found)
+    return found
+
+
+def _annotated(field: Property, java_name: str, json: Json) -> Property:
+    """The property with what the annotations of Jackson say of it."""
+    return attrs.evolve(
+        field,
+        name=str(json.names.get(java_name, java_name)),
+        aliases=json.aliases.get(java_name, ()),
+        keeps_null=java_name in json.nulls,
+    )
+
+
+def json_of(declaration: Declaration, jackson_3: bool) -> Json:
+    """What the annotations of a class say of its JSON."""
+    return declaration.json3 if jackson_3 else declaration.json
 
 
 def _collect(

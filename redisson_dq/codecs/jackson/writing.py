@@ -26,7 +26,7 @@ from redisson_dq.codecs.faults import (
 )
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.dialect import Dialect
-from redisson_dq.codecs.jackson.enums import text_of
+from redisson_dq.codecs.jackson.enums import node_of_constant
 from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
 from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
 from redisson_dq.codecs.jackson.throwables import STACK_TRACE, fields_of, trace_of
@@ -35,6 +35,7 @@ from redisson_dq.codecs.jackson.types import (
     component_slot,
     element_of,
     held_by,
+    json_of,
     key_and_value_of,
     parts_of,
     properties,
@@ -107,7 +108,7 @@ class Writer:
                 declaration = declaration_of(value.java_name)
             if declaration is not None:
                 if isinstance(value, Enum):
-                    return self._with_name(declaration.name, self._text(declaration, value), slot)
+                    return self._with_name(declaration.name, self._member(declaration, value), slot)
                 if declaration.extends:
                     return self._collection(value, declaration, slot, depth)
                 return self._object(value, declaration, slot, depth)
@@ -193,6 +194,7 @@ class Writer:
         """An object of a class that extends a collection: its elements, as Java leaves its own fields out."""
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
+        self._check_json(declaration)
         check_fields(value, declaration)
         check_nulls(value, declaration.extends)
         parts, are_others = parts_of(declaration, slot, self._dialect.names)
@@ -203,12 +205,12 @@ class Writer:
             return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
         return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
 
-    def _text(self, declaration: Declaration, member: Enum) -> str:
-        return text_of(member, declaration, self._dialect.enum_texts)
+    def _member(self, declaration: Declaration, member: Enum) -> str | int:
+        return node_of_constant(member, declaration, self._dialect.jackson_3)
 
     def _constant(self, member: Enum, declaration: Declaration) -> Any:
         scalar = self._scalars.get(type(member))
-        return self._text(declaration, member) if scalar is None else scalar(member)[1]
+        return self._member(declaration, member) if scalar is None else scalar(member)[1]
 
     def _array(self, value: java.Array[Any], slot: Signature, depth: int) -> Any:
         name = value.java_name
@@ -293,7 +295,7 @@ class Writer:
         if named:
             if isinstance(key, Enum):
                 text = self._dialect.keys.get(type(key))
-                return self._text(_declared(type(key)), key) if text is None else str(text(key)[1])
+                return str(self._member(_declared(type(key)), key)) if text is None else str(text(key)[1])
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):
@@ -309,14 +311,12 @@ class Writer:
         raise Unencodable(f"a key of type {type_name(key)}: keys are str, Java reads back nothing else")
 
     def _pairs(self, fields: Iterable[tuple[str, Any, Signature]], depth: int, owner: str) -> Object:
-        """The fields of an object of the class ``owner``."""
+        """The fields of an object of the class ``owner`` that are written."""
         pairs: list[tuple[str, Any]] = []
-        nulls = self._dialect.nulls
         name = ""
         try:
             for name, item, slot in fields:
-                if item is not None or nulls or slot.name in PRIMITIVE_CODES:
-                    pairs.append((name, self.write(item, slot, depth + 1)))
+                pairs.append((name, self.write(item, slot, depth + 1)))
         except Unencodable as error:
             error.of_field(f"{owner}.{name}").inside(name)
             raise
@@ -343,23 +343,34 @@ class Writer:
         arguments = arguments_in(declaration, slot)
         if arguments is None and self._dialect.typed:
             raise Unencodable(not_related(declaration, slot))
+        self._check_json(declaration)
         if self._dialect.refuses_objects(slot):
             raise Unencodable(
                 f"a {declaration.name} where Jackson reads no object, as {slot.name} is declared: declare its class"
             )
-        found = properties(declaration, arguments or (), sorted_record=self._dialect.sorted_records).values()
+        found = properties(declaration, arguments or (), jackson_3=self._dialect.jackson_3).values()
         try:
-            fields = [(field.name, getattr(value, field.attribute), field.type) for field in found]
+            items = [(field, getattr(value, field.attribute)) for field in found]
         except AttributeError as error:
             raise Unencodable(f"an attribute has no value: {error}") from error
+        nulls = self._dialect.nulls
+        fields = (
+            (field.name, item, field.type) for field, item in items if item is not None or nulls or field.is_written
+        )
         return self._with_name(declaration.name, self._pairs(fields, depth, declaration.name), slot)
+
+    def _check_json(self, declaration: Declaration) -> None:
+        why = json_of(declaration, self._dialect.jackson_3).refusal(declaration.name)
+        if why:
+            raise Unencodable(why)
 
     def _throwable(self, value: java.Throwable, depth: int) -> Object:
         numbers: tuple[tuple[str, Any], ...] = ()
         if self._dialect.numbered_exceptions:
             self.throwables += 1
             numbers = (("@id", self.throwables),)
-        pairs = (*self._pairs(fields_of(value), depth, value.java_name), (STACK_TRACE, trace_of(value)))
+        fields = [field for field in fields_of(value) if field[1] is not None or self._dialect.nulls]
+        pairs = (*self._pairs(fields, depth, value.java_name), (STACK_TRACE, trace_of(value)))
         return Object((*numbers, *sorted(pairs, key=lambda pair: pair[0])))
 
 

@@ -1,0 +1,88 @@
+"""What Jackson's annotations say of a class: the names in its JSON, and what is left out. Other codecs see nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Union
+
+import attrs
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["Json", "JsonNames", "json_of"]
+
+#: What stands in JSON for a field, or for a constant of an enum, by Java's name of it.
+JsonNames = Mapping[str, Union[str, int]]
+
+
+def _names(said: JsonNames) -> dict[str, str | int]:
+    if not all(isinstance(key, str) and type(name) in (str, int) for key, name in dict(said).items()):
+        raise ArgumentError(f"java.Json: names={said!r} is no dict from Java's names to names in JSON")
+    return dict(said)
+
+
+def _aliases(said: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    for key, names in dict(said).items():
+        if isinstance(names, str):
+            raise ArgumentError(f"java.Json: aliases={{{key!r}: {names!r}}} has a text where a list of names stands")
+    return {key: tuple(names) for key, names in dict(said).items()}
+
+
+def _fields(said: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(said, str):
+        raise ArgumentError(f"java.Json takes a list of Java's names of fields, not the text {said!r}")
+    return tuple(said)
+
+
+@attrs.frozen(eq=False)
+class Json:
+    """What the annotations of Jackson say of a Java class, for ``java_class(json=...)``. Fields and constants are given
+    by Java's names.
+
+    ``names``: the names in JSON that differ, as ``@JsonProperty`` and ``@JsonNaming`` give them. Of an enum they are
+    those of its constants, which may be numbers. ``aliases``: further names under which a value is read. ``ignored``:
+    fields that are neither written nor read. ``nulls``: fields that are written although they are None. ``order``: the
+    fields that are written first, in this order; the others follow by their names. ``typed``: the name of the class is
+    written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: what the class
+    has that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
+    DecodeError with these words.
+
+        >>> json = Json(names={"amount": "amt"}, aliases={"amount": ["sum"]}, ignored=["secret"])
+        >>> json.names
+        {'amount': 'amt'}
+
+    Raises ArgumentError for arguments of another form. ``java_class`` raises it for fields that the class lacks.
+    """
+
+    names: Mapping[str, str | int] = attrs.field(factory=dict, converter=_names)
+    aliases: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_aliases, kw_only=True)
+    ignored: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
+    nulls: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
+    order: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
+    typed: bool = attrs.field(default=False, kw_only=True)
+    refused: str = attrs.field(default="", kw_only=True)
+
+    def check(self, name: str, known: Collection[str]) -> None:
+        """Raises ArgumentError for a field or constant that the class ``name`` does not have."""
+        said = (*self.names, *self.aliases, *self.ignored, *self.nulls, *self.order)
+        unknown = [one for one in said if one not in known]
+        if unknown:
+            raise ArgumentError(f"{name} has no {unknown[0]}, which json= names: it takes Java's names")
+
+    def refusal(self, name: str) -> str:
+        """Why the codecs of JSON do not take objects of the class ``name``. Empty if they do."""
+        if not self.refused:
+            return ""
+        return (
+            f"{name} has {self.refused}, which decides what Java writes as JSON and what it reads. The declaration "
+            "cannot say it: send it with Kryo5Codec or SerializationCodec, or an object of a class without it"
+        )
+
+
+def json_of(said: Any) -> Json | None:
+    """What an argument ``json=`` stands for: a Json, or the names alone."""
+    if said is None or isinstance(said, Json):
+        return said
+    if isinstance(said, Mapping):
+        return Json(said)
+    raise ArgumentError(f"json is a java.Json, or a dict from Java's names to names in JSON, not {said!r}")

@@ -1,0 +1,143 @@
+"""Names in JSON and what else Jackson's annotations say, of classes that are declared by hand."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq.codecs import (
+    CborJacksonCodec,
+    JsonJackson3Codec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    TypedJsonJackson3Codec,
+    TypedJsonJacksonCodec,
+)
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from redisson_dq.java import Json, java_class
+
+
+@java_class("json.Paid", json={"amount": "amt", "from": "payer"})
+@attrs.define
+class Paid:
+    amount: int
+    from_: str | None = None
+
+
+@java_class("json.Refund", json=Json(names={"why": "reason"}, ignored=["amount"], nulls=["why"], order=["why"]))
+@attrs.define
+class Refund(Paid):
+    why: str | None = "x"
+
+
+@java_class("json.Late", json3={"amount": "amount3"})
+@attrs.define
+class Late(Paid):
+    days: int = 0
+
+
+@java_class("json.Opaque", json=Json(refused="@JsonUnwrapped on field inner"))
+@attrs.define
+class Opaque:
+    inner: str | None = None
+
+
+@java_class("json.Names", json=Json(refused="@JsonFormat(shape = OBJECT)"))
+class Names(list[str]):
+    pass
+
+
+@java_class("json.Level", json=Json({"LOW": "low", "HIGH": 7}, aliases={"LOW": ["small"]}))
+class Level(Enum):
+    LOW = 1
+    HIGH = 2
+    TOP = 3
+
+
+@java_class("json.Typed", final=True, json=Json(typed=True))
+@attrs.define
+class Typed:
+    level: Level | None = None
+
+
+codec, typed = JsonJacksonCodec(), TypedJsonJacksonCodec(Paid)
+
+
+def test_names_in_json_are_written_and_read() -> None:
+    value = Paid(5, "Ann")
+    assert typed.encode(value) == b'{"amt":5,"payer":"Ann"}'
+    assert typed.decode(b'{"payer":"Ann","amt":5,"amount":9,"from":"x"}') == value
+    for each in codec, CborJacksonCodec(), JsonJackson3Codec(), Kryo5Codec():
+        assert each.decode(each.encode([value])) == [value]
+    assert b"amount" not in codec.encode(value)
+
+
+def test_a_class_with_names_of_its_own_says_all_of_them() -> None:
+    value = Refund(amount=5, from_="Ann", why=None)
+    assert codec.encode(value) == b'{"@class":"json.Refund","reason":null,"from":"Ann"}'
+    assert codec.decode(codec.encode(value)) == Refund(amount=0, from_="Ann", why=None)
+    assert codec.decode(b'{"@class":"json.Refund","amt":1,"amount":2}') == Refund(amount=0)
+    assert Kryo5Codec().decode(Kryo5Codec().encode(value)) == value
+
+
+def test_a_class_without_names_has_its_superclasss() -> None:
+    assert codec.encode(Late(1, None, 2)) == b'{"@class":"json.Late","amt":1,"days":2}'
+    assert TypedJsonJackson3Codec(Late).encode(Late(1, None, 2)) == b'{"amount3":1,"days":2,"from":null}'
+
+
+def test_constants_have_names_numbers_and_aliases() -> None:
+    each = TypedJsonJacksonCodec(list[Level])
+    assert each.encode([*Level]) == b'["low",7,"TOP"]'
+    assert each.decode(b'["small","low",7,"TOP"]') == [Level.LOW, Level.LOW, Level.HIGH, Level.TOP]
+    for wrong in b'["LOW"]', b"[8]", b'["HIGH"]', b"[7.0]":
+        with pytest.raises(DecodeError, match=r"json\.Level"):
+            each.decode(wrong)
+    maps = TypedJsonJacksonCodec(dict[Level, int])
+    assert maps.encode({Level.LOW: 1}) == b'{"low":1}'
+    assert maps.decode(b'{"low":1,"TOP":2}') == {Level.LOW: 1, Level.TOP: 2}
+
+
+def test_a_typed_class_is_named_where_others_are_not() -> None:
+    assert TypedJsonJacksonCodec(Typed).encode(Typed(Level.LOW)) == b'{"@class":"json.Typed","level":"low"}'
+    assert TypedJsonJacksonCodec(Typed).decode(b'{"@class":"json.Typed","level":"low"}') == Typed(Level.LOW)
+
+
+@pytest.mark.parametrize("value", [Opaque("x"), Names(["a"])], ids=repr)
+@pytest.mark.parametrize("codec", [codec, CborJacksonCodec(), JsonJackson3Codec()], ids=repr)
+def test_what_cannot_be_said_is_refused(value: Any, codec: Any) -> None:
+    name = type(value).__name__
+    with pytest.raises(EncodeError, match=rf"json\.{name} has @Json.*, which decides what Java writes as JSON"):
+        codec.encode([value])
+    assert Kryo5Codec().decode(Kryo5Codec().encode([value])) == [value]
+
+
+def test_what_cannot_be_said_is_not_read() -> None:
+    for data in b'{"@class":"json.Opaque","inner":"x"}', b'["json.Names",["a"]]':
+        with pytest.raises(DecodeError, match=r"json\.(Opaque|Names) has @Json.*: send it with Kryo5Codec"):
+            codec.decode(data)
+
+
+@pytest.mark.parametrize(
+    ("json", "words"),
+    [
+        ({"amount_": "amt"}, "json.Wrong has no amount_, which json= names: it takes Java's names"),
+        (Json(ignored=["a"]), "json.Wrong has no a, which json= names"),
+        (Json(order=["amount", "b"]), "json.Wrong has no b, which json= names"),
+        ("amt", "json is a java.Json, or a dict from Java's names to names in JSON, not 'amt'"),
+        ({"amount": None}, "is no dict from Java's names to names in JSON"),
+    ],
+)
+def test_wrong_arguments(json: Any, words: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        java_class("json.Wrong", json=json)(attrs.make_class("Wrong", {"amount": attrs.field(type=int)}))
+    assert words in str(caught.value)
+
+
+def test_texts_where_lists_stand() -> None:
+    with pytest.raises(ArgumentError, match="not the text 'secret'"):
+        Json(ignored="secret")
+    with pytest.raises(ArgumentError, match="has a text where a list of names stands"):
+        Json(aliases={"amount": "amt"})
