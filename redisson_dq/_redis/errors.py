@@ -10,7 +10,7 @@ import redis.sentinel
 
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
-__all__ = ["is_denied", "is_out_of_memory", "is_passing", "passes", "translate"]
+__all__ = ["is_denied", "is_out_of_memory", "is_passing", "lacks_rights", "passes", "translate"]
 
 # The errors of a Sentinel's pools when there is no node to connect to.
 _NOT_FOUND = (
@@ -62,6 +62,13 @@ def is_denied(error: redis.exceptions.ResponseError) -> bool:
     """Whether Redis refused a command because the user lacks a right. The words differ between 6.2, 7.0 and later."""
     in_a_script = ("The user executing the script can't", "ACL failure in script")
     return isinstance(error, redis.exceptions.NoPermissionError) or any(text in str(error) for text in in_a_script)
+
+
+def lacks_rights(error: RedissonDQError) -> bool:
+    """Whether one of our errors says that Redis refused the login, or that the user lacks a right."""
+    cause = error.__cause__
+    denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
+    return isinstance(cause, denied) or (isinstance(cause, redis.exceptions.ResponseError) and is_denied(cause))
 
 
 def _shorten(error: Exception) -> None:

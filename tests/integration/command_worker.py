@@ -1,12 +1,14 @@
 """The workers that the tests of ``redisson-dq worker`` run: ``tests.integration.command_worker:in_threads``.
 
 What they do is in the environment variable ``COMMAND_WORKER``, as JSON. Each value that was handled is noted in the
-list ``done`` as ``value attempt crashes pid``. The key ``begun`` holds the value whose handler began last.
+list ``done`` as ``value attempt crashes pid``. The key ``begun`` holds the value whose handler began last. A handler in
+a thread sleeps, ``computes``, or ``holds`` the interpreter.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import time
@@ -43,7 +45,15 @@ def seconds(value: str, event: Any) -> float:
 @in_threads.handler("orders", **HANDLER)
 def handle(value: Any, event: Any) -> None:
     admin.set("begun", value)
-    time.sleep(seconds(value, event))
+    until = time.monotonic() + seconds(value, event)
+    if OPTIONS.get("computes"):
+        while time.monotonic() < until:
+            sum(range(1000))
+    elif OPTIONS.get("holds"):
+        # A function of C that keeps the interpreter.
+        ctypes.PyDLL(None).sleep(int(SECONDS))
+    else:
+        time.sleep(max(0.0, until - time.monotonic()))
     note(value, event)
 
 

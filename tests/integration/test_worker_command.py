@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
-import sys
 import textwrap
 import threading
-import urllib.error
-import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +21,20 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.lease_source import mark_of
-from tests.conftest import PATIENCE, PROGRAMS, by_night, environment, eventually
+from tests.conftest import PATIENCE, PROGRAMS, by_night, eventually
 from tests.flavours import Flavour
+from tests.integration.commands import (
+    THREADS,
+    WORKERS,
+    asked,
+    children,
+    command,
+    done,
+    ended,
+    free_port,
+    in_hand,
+    starting,
+)
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.integration.workers import worked_off
@@ -38,81 +44,8 @@ pytestmark = [
     pytest.mark.usefixtures("server"),
     pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True),
 ]
-WORKERS = {"sync": "in_threads", "asyncio": "in_a_loop"}
 # What the supervisor does is the same for both flavours: most cases have one.
-THREADS = "tests.integration.command_worker:in_threads"
 in_threads = pytest.mark.parametrize("flavour", ["sync"], indirect=True)
-
-
-class Command:
-    """The command, while it runs. What it logs is read as it comes."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self.lines: list[str] = []
-        self._pool = ThreadPoolExecutor(1)
-        self._reading = self._pool.submit(self._read)
-
-    def _read(self) -> None:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.lines.append(line)
-
-    @property
-    def log(self) -> str:
-        return "".join(self.lines)
-
-    def until(self, text: str, count: int = 1) -> None:
-        try:
-            eventually(lambda: self.log.count(text) >= count)
-        except AssertionError:
-            raise AssertionError(f"{text!r} has not come {count} times in:\n{self.log}") from None
-
-    def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def ends(self) -> int:
-        return self.process.wait(PATIENCE)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        # Its processes end when it is gone, and the last of them closes the pipe.
-        self._reading.result(PATIENCE)
-        self._pool.shutdown()
-        assert self.process.stderr is not None
-        self.process.stderr.close()
-
-
-@contextmanager
-def command(url: str, target: str, *options: str, env: dict[str, str] | None = None, **told: Any) -> Iterator[Command]:
-    """``redisson-dq worker``, once all its processes run."""
-    with starting(url, target, *options, env=env, **told) as made:
-        made.until("all processes run")
-        yield made
-
-
-@contextmanager
-def starting(
-    url: str,
-    target: str,
-    *options: str,
-    env: dict[str, str] | None = None,
-    cwd: Any = None,
-    stdin: int = subprocess.DEVNULL,
-    **told: Any,
-) -> Iterator[Command]:
-    words = [sys.executable, "-m", "redisson_dq", "worker", target, "--url", url, "--grace", "5", *options]
-    more = {"COMMAND_WORKER": json.dumps({"url": url, **told}), **(env or {})}
-    made = Command(
-        subprocess.Popen(
-            words, stdin=stdin, stderr=subprocess.PIPE, env={**environment(), **more}, cwd=cwd, encoding="utf-8"
-        )
-    )
-    try:
-        yield made
-    finally:
-        made.close()
 
 
 @pytest.fixture
@@ -120,24 +53,9 @@ def target(flavour: Flavour) -> str:
     return f"tests.integration.command_worker:{WORKERS[flavour.name]}"
 
 
-def done(admin: Any) -> list[list[str]]:
-    """Of each value that was handled: itself, its attempt, its crashes, the process."""
-    return [line.decode().split() for line in admin.lrange("done", 0, -1)]
-
-
-def children(made: Command) -> list[int]:
-    """The processes that run now, oldest first."""
-    found = Path(f"/proc/{made.process.pid}/task/{made.process.pid}/children").read_text().split()
-    return [int(pid) for pid in found]
-
-
 def went_on(admin: Any, before: int) -> bool:
     """Whether more was handled, or nothing is left."""
     return admin.llen("done") > before or not whereabouts(admin).total
-
-
-def in_hand(admin: Any) -> int:
-    return whereabouts(admin).leased.total()
 
 
 # -- its life --------------------------------------------------------------------------------------------------------
@@ -497,21 +415,6 @@ def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
 # -- the outside -----------------------------------------------------------------------------------------------------
 
 
-def asked(port: int, path: str) -> tuple[int, dict[str, Any]]:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
-            return answer.status, json.loads(answer.read())
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.loads(error.read())
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 def test_health() -> None:
     port = free_port()
     with EmbeddedServer(program=PROGRAMS["redis"]()) as own:
@@ -545,6 +448,80 @@ def test_health() -> None:
             assert made.ends() == 0
 
 
+@in_threads
+def test_a_paused_queue_is_named_by_ready(url: str, delayed: Any) -> None:
+    port = free_port()
+    with command(url, THREADS, "--health-port", str(port), "--health-host", "127.0.0.1") as made:
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        assert "warnings" not in asked(port, "/ready")[1]
+        delayed.pause()
+        # A look at Redis serves the probes of one second.
+        eventually(lambda: asked(port, "/ready")[1].get("warnings") == ["queue 'orders' is paused"])
+        # The process is well, and a restart would change nothing.
+        assert asked(port, "/ready")[0] == 200
+        assert "warnings" not in asked(port, "/live")[1]
+        delayed.resume()
+        eventually(lambda: "warnings" not in asked(port, "/ready")[1])
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@in_threads
+def test_a_suspended_process_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
+    port = free_port()
+    options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
+    with command(url, THREADS, *options) as made:
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        suspended = children(made)[0]
+        for _ in range(3):
+            os.kill(suspended, signal.SIGSTOP)
+            told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found[1])
+            assert told["problems"] == [f"process {suspended} is suspended (SIGSTOP)"]
+            assert (told["running"], told["consuming"]) == (2, 1)
+            assert asked(port, "/live")[0] == 200
+            os.kill(suspended, signal.SIGCONT)
+            eventually(lambda: asked(port, "/ready")[0] == 200)
+        os.kill(suspended, signal.SIGSTOP)
+        eventually(lambda: asked(port, "/ready")[0] == 503)
+        os.kill(suspended, signal.SIGKILL)
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        assert suspended not in children(made)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@in_threads
+def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any) -> None:
+    """Its handlers compute, and leave the interpreter to others as threads do."""
+    port = free_port()
+    queue.add_all([f"computes-{number}" for number in range(4)])
+    options = ("--health-port", str(port), "--health-host", "127.0.0.1")
+    with command(url, THREADS, *options, seconds=3, computes=True, handler={"concurrency": 4}) as made:
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        found = set()
+        while len(done(admin)) < 4:
+            found.add(asked(port, "/ready")[0])
+        assert found == {200}
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@pytest.mark.nightly
+@in_threads
+def test_a_process_that_tells_nothing_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
+    """It holds the interpreter, so that it is neither suspended nor well."""
+    port = free_port()
+    options = ("--health-port", str(port), "--health-host", "127.0.0.1")
+    with command(url, THREADS, *options, seconds=15, holds=True) as made:
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        queue.add("a")
+        told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found)[1]
+        assert told["problems"][0].startswith(f"process {children(made)[0]} has told nothing for 1")
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
 @pytest.mark.nightly
 def test_the_service_manager_is_told(url: str, tmp_path: Path) -> None:
     address = str(tmp_path / "notify")
@@ -567,13 +544,6 @@ def test_the_service_manager_is_told(url: str, tmp_path: Path) -> None:
 # -- without running -------------------------------------------------------------------------------------------------
 
 
-def ended(url: str, *options: str) -> tuple[int, str, str]:
-    env = {**environment(), "COMMAND_WORKER": json.dumps({"url": url, "handler": {"timeout": 5}})}
-    words = [sys.executable, "-m", "redisson_dq", "worker", *options]
-    made = subprocess.run(words, env=env, capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False)
-    return made.returncode, made.stdout, made.stderr
-
-
 def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> None:
     queue.add_all(["a", "b"])
     delayed.offer("c", 1000)
@@ -589,12 +559,74 @@ def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> N
 def test_check_finds_what_is_wrong(url: str, admin: Any) -> None:
     admin.set(KEYS.timeout, "no zset")
     code, out, _ = ended(url, THREADS, "--check", "--url", url)
-    assert code == 1
+    assert code == 65
     assert f"key {KEYS.timeout!r} holds a string, but this queue keeps a zset there" in out
     code, _, err = ended(url, THREADS, "--check", "--url", "redis://127.0.0.1:1")
-    assert code == 1
+    assert code == 69
     assert "redisson-dq: error: " in err
     assert "127.0.0.1:1" in err
+
+
+def test_check_warns(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> None:
+    """The worker would run, so that a warning is no failure."""
+    delayed.pause()
+    queue.add_all([str(number) for number in range(3)])
+    for delivery in queue.receive(3):
+        delivery.reject("no")
+    admin.rpush(KEYS.undecodable, "x", "y")
+    admin.rpush(KEYS.quarantine, "z")
+    code, out, err = ended(url, target, "--check", "--url", url)
+    assert (code, err) == (0, "")
+    assert [line.split(":")[1].split(",")[0] for line in out.splitlines() if line.startswith("  warning: ")] == [
+        " delivery is paused",
+        " 3 dead letters",
+        " 2 values that no codec could read",
+        " 1 entries in no known format",
+    ]
+    delayed.resume()
+    code, out, _ = ended(url, target, "--check", "--url", url)
+    assert (code, "paused" in out, "3 dead letters" in out) == (0, False, True)
+
+
+@in_threads
+def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) -> None:
+    client.delayed_queue("orders", partitions=3).partitions[1].pause()
+    code, out, _ = ended(url, "tests.integration.odd_workers:partitioned", "--check", "--url", url)
+    assert code == 0
+    assert "  warning: delivery is paused" in out
+
+
+@pytest.mark.parametrize("name", ["needs_more", "needs_more_in_a_loop"])
+def test_a_dependency_that_nobody_provides(url: str, admin: Any, name: str) -> None:
+    """It is found before a process starts, which could only die of it."""
+    code, out, err = ended(url, f"tests.integration.odd_workers:{name}", "--check", "--url", url)
+    assert code == 1
+    assert "'database'" in err
+    # The queues are looked at all the same.
+    assert out.startswith("orders: 0 ready")
+    code, _, err = ended(url, f"tests.integration.odd_workers:{name}", "--url", url)
+    assert code == 1
+    assert "redisson-dq: error: 'tests.integration.odd_workers" in err
+    assert "'database'" in err
+    assert " starts" not in err
+
+
+def test_check_has_an_exit_code_for_each_cause(url: str, admin: Any) -> None:
+    def code_of(server: str) -> tuple[int, str]:
+        code, _, err = ended(url, THREADS, "--check", "--url", server)
+        return code, err
+
+    assert code_of("http://localhost")[0] == 64
+    admin.acl_setuser("reader", enabled=True, passwords=["+right"], keys=["*"], commands=["+@connection", "+type"])
+    try:
+        place = url.removeprefix("redis://")
+        code, err = code_of(f"redis://reader:right@{place}")
+        assert code == 77
+        assert "redisson-dq: error: " in err
+        assert "no permissions to run the 'evalsha' command" in err
+        assert code_of(f"redis://reader:wrong@{place}")[0] == 77
+    finally:
+        admin.acl_deluser("reader")
 
 
 @pytest.mark.nightly

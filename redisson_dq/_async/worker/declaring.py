@@ -252,6 +252,20 @@ class Declarations:
         """What was declared, in that order."""
         return list(self._handlers)
 
+    def check_dependencies(self) -> None:
+        """Raises ArgumentError for a dependency that nobody declared, as the start does."""
+        known: set[str] = set()
+        for layer in (*self._resources_declared, *self._layers):
+            _check_known(layer.shape.needs, known, layer.function)
+            known.add(layer.name)
+        for handler in self._handlers:
+            _check_known(handler.shape.needs, known, handler.function)
+            if handler.shape.takes_event and handler.shape.event_name in known:
+                raise ArgumentError(
+                    f"{handler.function!r} has the dependency {handler.shape.event_name!r} where it gets the event: "
+                    "dependencies come behind the value and the event"
+                )
+
     def _declare(
         self, queue: str, type: Any, batch: int | None, within: Delay, options: Mapping[str, Any]
     ) -> Callable[[F], F]:
@@ -286,20 +300,6 @@ class Declarations:
             raise ArgumentError(f"{what}: a dependency is a function with a name")
         place.append(Layer(function, name, Shape.by_name(function, what)))
         return function
-
-    def _check_needs(self) -> None:
-        """Raises ArgumentError for a dependency that nobody declared."""
-        known: set[str] = set()
-        for layer in (*self._resources_declared, *self._layers):
-            _check_known(layer.shape.needs, known, layer.function)
-            known.add(layer.name)
-        for handler in self._handlers:
-            _check_known(handler.shape.needs, known, handler.function)
-            if handler.shape.takes_event and handler.shape.event_name in known:
-                raise ArgumentError(
-                    f"{handler.function!r} has the dependency {handler.shape.event_name!r} where it gets the event: "
-                    "dependencies come behind the value and the event"
-                )
 
     def _layers_of(self, handler: Handler) -> Sequence[Layer]:
         """The middlewares, and the dependencies that they and the handler ask for."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from redisson_dq._async.client import Client, unopened
-from redisson_dq._async.worker.beside import QueueReport, report, return_leases
+from redisson_dq._async.worker.beside import QueueReport, is_paused, report, return_leases
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
@@ -177,7 +177,7 @@ class Worker(Declarations):
             self._settle()
 
     async def _start(self) -> None:
-        self._check_needs()
+        self.check_dependencies()
         self._side = AsyncSide()
         self._layers_found.clear()
         self._client = self._make_client()
@@ -267,12 +267,24 @@ class Worker(Declarations):
     async def check(self) -> list[QueueReport]:
         """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.
 
-        Raises RedisConnectionError when Redis cannot be reached.
+        A dependency that nobody declared is found by :meth:`check_dependencies`. Raises RedisConnectionError when Redis
+        cannot be reached.
         """
         client = self._make_client()
         try:
             await client.open()
             return [await report(client, name, self._settings_of(name)) for name in self.queues]
+        finally:
+            await self._done_with(client)
+
+    async def paused_queues(self) -> list[str]:
+        """Connects, and tells which queues of this worker are paused, in one partition at least.
+
+        Raises RedisConnectionError when Redis cannot be reached.
+        """
+        client = self._make_client()
+        try:
+            return [name for name in self.queues if await is_paused(client, name, self._settings_of(name))]
         finally:
             await self._done_with(client)
 
@@ -295,7 +307,7 @@ class Worker(Declarations):
         # Of two changes at a time the later one reads the handlers last.
         with self._mutex:
             if self._crew is not None:
-                self._check_needs()
+                self.check_dependencies()
                 self._crew.employ(self._handlers)
 
     def _connected(self) -> Client:

@@ -12,10 +12,11 @@ from redisson_dq._sync.worker.intake import sides_of, timeout_of
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire import calls, commands
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.lease_source import mark_of
 from redisson_dq.working.settings import QueueSettings
 
-__all__ = ["QueueReport", "report", "return_leases"]
+__all__ = ["QueueReport", "is_paused", "report", "return_leases"]
 
 # One script call ends so many.
 _AT_ONCE = 1000
@@ -25,21 +26,30 @@ _AT_ONCE = 1000
 class QueueReport:
     """What :meth:`Worker.check` finds of a queue. ``error`` says what keeps it from being used, else None.
 
-    ``ready``, ``waiting`` and ``leased`` count its values, of all its partitions.
+    ``ready``, ``waiting`` and ``leased`` count its values, of all its partitions. ``dead`` counts its dead letters,
+    ``undecodable`` and ``quarantined`` what no codec could read and entries in no known format. ``is_paused`` is true
+    when delivery is paused, of one partition at least.
     """
 
     name: str
     ready: int = 0
     waiting: int = 0
     leased: int = 0
+    dead: int = 0
+    undecodable: int = 0
+    quarantined: int = 0
+    is_paused: bool = False
     error: str | None = None
 
 
 def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
     """Counts what is in a queue, and looks at the type of each of its keys."""
     connections = client.runtime.connections
-    ready = waiting = leased = 0
+    counts = dict.fromkeys(("ready", "waiting", "leased", "undecodable", "quarantined"), 0)
     wrong: list[str] = []
+    # Partitions may share one list of dead letters.
+    dead: dict[str, int] = {}
+    paused = False
     for side in sides_of(name, settings, client.runtime.options):
         keys = side.keys
         types = dict(side.dead_keys.types)
@@ -51,12 +61,32 @@ def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
             found = connections.run(commands.kind_of(key))
             if found not in (expected, "none"):
                 wrong.append(f"key {key!r} holds a {found}, but this queue keeps a {expected} there")
-        if not wrong:
-            ready += connections.run(commands.length_of(keys.ready))
-            leased += connections.run(calls.in_flight_size(keys))
-            waiting += connections.run(commands.waiting_size(keys))
+        if wrong:
+            continue
+        leased = connections.run(calls.in_flight_size(keys))
+        counts["leased"] += leased
+        counts["waiting"] += connections.run(commands.waiting_size(keys)) - leased
+        for count, key in {
+            "ready": keys.ready,
+            "undecodable": keys.undecodable,
+            "quarantined": keys.quarantine,
+        }.items():
+            counts[count] += connections.run(commands.length_of(key))
+        dead[side.dead_keys.dead] = connections.run(commands.length_of(side.dead_keys.dead))
+        paused = paused or _is_paused(client, keys)
     error = "; ".join(wrong) if wrong else None
-    return QueueReport(name=name, ready=ready, waiting=waiting - leased, leased=leased, error=error)
+    return QueueReport(name=name, dead=sum(dead.values()), is_paused=paused, error=error, **counts)
+
+
+def is_paused(client: Client, name: str, settings: QueueSettings) -> bool:
+    """Whether delivery is paused, of one partition at least."""
+    paused = [_is_paused(client, side.keys) for side in sides_of(name, settings, client.runtime.options)]
+    return any(paused)
+
+
+def _is_paused(client: Client, keys: QueueKeys) -> bool:
+    paused = client.runtime.connections.run(commands.get_field(keys.settings, "paused"))
+    return bool(paused)
 
 
 def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:

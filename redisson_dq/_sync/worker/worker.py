@@ -16,7 +16,7 @@ from redisson_dq._concurrency.handler_pools import Side
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._sync.client import Client, unopened
-from redisson_dq._sync.worker.beside import QueueReport, report, return_leases
+from redisson_dq._sync.worker.beside import QueueReport, is_paused, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
 from redisson_dq._sync.worker.event import current_event
@@ -180,7 +180,7 @@ class Worker(Declarations):
             self._settle()
 
     def _start(self) -> None:
-        self._check_needs()
+        self.check_dependencies()
         self._side = Side()
         self._layers_found.clear()
         self._client = self._make_client()
@@ -270,12 +270,24 @@ class Worker(Declarations):
     def check(self) -> list[QueueReport]:
         """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.
 
-        Raises RedisConnectionError when Redis cannot be reached.
+        A dependency that nobody declared is found by :meth:`check_dependencies`. Raises RedisConnectionError when Redis
+        cannot be reached.
         """
         client = self._make_client()
         try:
             client.open()
             return [report(client, name, self._settings_of(name)) for name in self.queues]
+        finally:
+            self._done_with(client)
+
+    def paused_queues(self) -> list[str]:
+        """Connects, and tells which queues of this worker are paused, in one partition at least.
+
+        Raises RedisConnectionError when Redis cannot be reached.
+        """
+        client = self._make_client()
+        try:
+            return [name for name in self.queues if is_paused(client, name, self._settings_of(name))]
         finally:
             self._done_with(client)
 
@@ -298,7 +310,7 @@ class Worker(Declarations):
         # Of two changes at a time the later one reads the handlers last.
         with self._mutex:
             if self._crew is not None:
-                self._check_needs()
+                self.check_dependencies()
                 self._crew.employ(self._handlers)
 
     def _connected(self) -> Client:

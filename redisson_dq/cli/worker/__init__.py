@@ -3,8 +3,8 @@
 What runs in which process:
 
 - ``supervisor`` starts the processes and replaces them. ``children`` is its end of each, ``restarts`` says when the
-  next one starts. ``keeper`` hands back what a dead process had in hand. ``health`` answers probes,
-  ``service_manager`` tells systemd, ``changes`` watches source files.
+  next one starts. ``keeper`` hands back what a dead process had in hand. ``health`` answers probes over a port
+  (``redisson_dq.cli.serving``), ``service_manager`` tells systemd, ``changes`` watches source files.
 - ``child`` is the program of each process. It runs the user's worker and tells the supervisor how it is.
 - ``loading`` finds the worker of a ``package.module:name``, for both of them and for ``check``.
 """
@@ -23,10 +23,14 @@ HELP = "Run a worker in several processes that are looked after."
 
 _EPILOG = """\
 exit codes:
-  0  stopped by SIGTERM or SIGINT, or --check found nothing wrong
-  1  the worker cannot be loaded, or --check found something wrong
-  2  a usage error
-  3  stopped, and a process had to be killed as it did not end within the grace; its values were handed back
+  0   stopped by SIGTERM or SIGINT, or --check found nothing wrong, or warnings only
+  1   the worker cannot be loaded, a dependency of a handler is missing, or --check found another problem
+  2   a usage error
+  3   stopped, and a process had to be killed as it did not end within the grace; its values were handed back
+  64  --check: the URL cannot be used
+  65  --check: a key of a queue holds another type
+  69  --check: Redis cannot be reached
+  77  --check: Redis refused the login, or the user lacks a right
 """
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

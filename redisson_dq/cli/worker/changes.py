@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 
@@ -18,12 +19,15 @@ class Changes:
         self._seen = dict(self._files())
 
     def changed(self) -> list[str]:
-        """Files that were written, made or removed since."""
-        now = dict(self._files())
+        """Files that were written, made or removed since. None while the system lets no folder be read."""
+        try:
+            now = dict(self._files())
+        except OSError:
+            return []
         return sorted(path for path in self._seen.keys() | now.keys() if self._seen.get(path) != now.get(path))
 
     def _files(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        for folder, folders, files in os.walk(self._root):
+        for folder, folders, files in os.walk(self._root, onerror=_passes):
             # A hidden folder is a tool's, and one with this file is a virtual environment.
             folders[:] = [
                 each
@@ -37,6 +41,13 @@ class Changes:
                     path = os.path.join(folder, name)
                     try:
                         found = os.stat(path)
-                    except OSError:
+                    except OSError as error:
+                        _passes(error)
                         continue
                     yield path, (found.st_mtime_ns, found.st_size)
+
+
+def _passes(error: OSError) -> None:
+    """Raises it when it says nothing of the file: the files of a folder that cannot be opened now are still there."""
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        raise error

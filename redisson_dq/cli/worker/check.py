@@ -4,30 +4,78 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
+from redisson_dq._redis.errors import lacks_rights
 from redisson_dq.cli.worker.loading import load
+from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.working.handlers import Handler
+
+if TYPE_CHECKING:
+    from redisson_dq.worker import QueueReport
 
 __all__ = ["check"]
 
+# Those of sysexits.h, where it has one.
+_WELL, _PROBLEM, _USAGE, _DATA, _UNREACHABLE, _NO_RIGHTS = 0, 1, 64, 65, 69, 77
+
 
 def check(target: str, url: str | None) -> int:
-    """Prints each queue with its handlers; 0, or 1 when a queue cannot be used."""
-    worker = load(target, url)
-    found: Any = worker.check()
-    reports = asyncio.run(found) if inspect.iscoroutine(found) else found
-    failed = False
+    """Prints each queue with its handlers, and what is wrong; the exit code. A warning changes no exit code.
+
+    Raises LoadError.
+    """
+    try:
+        worker = load(target, url)
+    except ArgumentError as error:
+        return _failed(error, _USAGE)
+    code = _WELL
+    try:
+        worker.check_dependencies()
+    except ArgumentError as error:
+        code = _failed(error, _PROBLEM)
+    try:
+        found: Any = worker.check()
+        reports: list[QueueReport] = asyncio.run(found) if inspect.iscoroutine(found) else found
+    except RedisConnectionError as error:
+        return _failed(error, _UNREACHABLE)
+    except RedissonDQError as error:
+        return _failed(error, _NO_RIGHTS if lacks_rights(error) else _PROBLEM)
     for report in reports:
-        if report.error is None:
-            print(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.leased} in hand")
-        else:
-            failed = True
-            print(f"{report.name}: cannot be used: {report.error}")
-        for handler in worker.handlers:
-            if handler.queue == report.name:
-                print(f"  {_described(handler)}")
-    return 1 if failed else 0
+        _print(report, [handler for handler in worker.handlers if handler.queue == report.name])
+        if report.error is not None:
+            code = code or _DATA
+    return code
+
+
+def _failed(error: RedissonDQError, code: int) -> int:
+    print(f"redisson-dq: error: {error}", file=sys.stderr)
+    return code
+
+
+def _print(report: QueueReport, handlers: list[Handler]) -> None:
+    if report.error is None:
+        print(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.leased} in hand")
+    else:
+        print(f"{report.name}: cannot be used: {report.error}")
+    for handler in handlers:
+        print(f"  {_described(handler)}")
+    for warning in _warnings(report):
+        print(f"  warning: {warning}")
+
+
+def _warnings(report: QueueReport) -> list[str]:
+    found = []
+    if report.is_paused:
+        found.append("delivery is paused: what falls due waits until resume()")
+    if report.dead:
+        found.append(f"{report.dead} dead letters: dead_letters() shows them, redrive() brings them back")
+    if report.undecodable:
+        found.append(f"{report.undecodable} values that no codec could read: read_undecodable() shows them")
+    if report.quarantined:
+        found.append(f"{report.quarantined} entries in no known format: read_quarantine() shows them")
+    return found
 
 
 def _described(handler: Handler) -> str:

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -139,15 +140,18 @@ class Reporter:
 
 
 def memory() -> int:
-    """How many bytes of memory this process has; where the system tells only the largest number so far, that one."""
+    """How many bytes of memory this process has; where the system tells only the largest number so far, that one.
+
+    0 while there is no descriptor to look with. The next look tells.
+    """
     try:
         with open("/proc/self/statm") as found:
             return int(found.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        import resource
-
+    except FileNotFoundError:
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return used if sys.platform == "darwin" else used * 1024
+    except OSError:
+        return 0
 
 
 def main(told: dict[str, Any]) -> int:

@@ -22,6 +22,8 @@ HURRY = b"!"
 
 # How long a process may take to end beyond the grace of its handlers.
 _LAST_STEPS = 15.0
+# A process that tells nothing for so long receives nothing. One that is busy tells something each second.
+_SILENT = 10.0
 # So much time counts at most between two looks at a silent process: the supervisor may have stood still too.
 _LONGEST_STEP = 2.0
 
@@ -42,13 +44,15 @@ class Child:
     """One process with a worker. It runs from the making on."""
 
     def __init__(self, options: ChildOptions) -> None:
+        """Raises OSError when the system gives no descriptor, process or memory for it."""
         self._options = options
         #: What its leases begin with.
         self.owner = secrets.token_bytes(4)
         self.began = time.monotonic()
         self.is_running = False
-        self.is_consuming = False
-        self.problems: tuple[str, ...] = ()
+        self._consumes = False
+        self._is_suspended = False
+        self._problems: tuple[str, ...] = ()
         self.queues: tuple[str, ...] = ()
         #: Why it wants to be replaced.
         self.leaves: str | None = None
@@ -59,15 +63,18 @@ class Child:
         self._text = b""
         self.socket, theirs = socket.socketpair()
         told = {**attrs.asdict(options), "owner": self.owner.hex(), "socket": theirs.fileno()}
-        with theirs:
-            # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "redisson_dq.cli.worker.child"],
-                stdin=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-                env={name: value for name, value in os.environ.items() if name not in _SUPERVISORS},
-            )
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.socket.close)
+            with theirs:
+                # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", "redisson_dq.cli.worker.child"],
+                    stdin=subprocess.PIPE,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                    env={name: value for name, value in os.environ.items() if name not in _SUPERVISORS},
+                )
+            undo.pop_all()
         # Not as an argument: all users of the machine can read those, and the URL may have a password.
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self.process.stdin as pipe:
@@ -97,8 +104,8 @@ class Child:
 
     def _told(self, told: dict[str, Any]) -> None:
         self.is_running = bool(told["running"])
-        self.is_consuming = bool(told["consuming"])
-        self.problems = tuple(told["problems"])
+        self._consumes = bool(told["consuming"])
+        self._problems = tuple(told["problems"])
         self.queues = tuple(told["queues"])
         self.leaves = self.leaves or told["leaves"]
 
@@ -107,6 +114,27 @@ class Child:
         if self.is_running:
             self._silent += min(seconds, _LONGEST_STEP)
         return self._silent
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What keeps it from receiving values, by what it told last. Empty: it receives."""
+        if self._is_suspended:
+            return (f"{self} is suspended (SIGSTOP)",)
+        if self._silent >= _SILENT:
+            return (f"{self} has told nothing for {self._silent:.0f} s",)
+        if not self.is_running:
+            return (f"{self} starts",)
+        if not self._consumes:
+            return self._problems or (f"{self} receives nothing: Redis cannot be reached, or it stops",)
+        return ()
+
+    def look_whether_suspended(self) -> None:
+        """Asks the system. Where it cannot be asked, the silence of the process tells later."""
+        if _SUSPENDED is None:
+            return
+        with contextlib.suppress(ChildProcessError):
+            while found := os.waitid(os.P_PID, self.process.pid, _SUSPENDED):
+                self._is_suspended = found.si_code != os.CLD_CONTINUED
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
@@ -152,3 +180,6 @@ class Child:
 
 # What service managers tell the supervisor alone.
 _SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
+
+# Asks for stops and their ends alone, so that Popen learns of the end of the process.
+_SUSPENDED = os.WSTOPPED | os.WCONTINUED | os.WNOHANG if hasattr(os, "waitid") else None

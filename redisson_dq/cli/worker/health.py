@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
 
 import attrs
 
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.cli.serving import HttpAnswer, Port
 
-__all__ = ["HealthServer", "Health"]
+__all__ = ["Health", "HealthServer"]
 
 
 @attrs.frozen(kw_only=True)
 class Health:
     """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values.
 
-    ``problems`` says why some do not, where Redis can be reached.
+    ``problems`` says why it is not ready.
     """
 
     wanted: int
@@ -40,63 +37,46 @@ class Health:
         return not self.stopping and self.consuming >= self.wanted
 
 
-class _HttpServer(ThreadingHTTPServer):
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        # An IPv6 address, such as "::", which takes IPv4 too on most systems.
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        super().__init__(address, handler)
+async def _nothing() -> Sequence[str]:
+    return ()
 
 
 class HealthServer:
-    """Serves the two paths in a thread of its own, from its making to :meth:`close`."""
+    """Serves the two paths from its making to :meth:`close`."""
 
-    def __init__(self, host: str, port: int, health: Callable[[], Health]) -> None:
-        """Raises RedissonDQError when the port cannot be had."""
-        try:
-            self._server = _HttpServer((host, port), _handler(health))
-        except OSError as error:
-            raise RedissonDQError(f"the health port {host}:{port} cannot be opened: {error}") from error
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="redisson_dq-health", daemon=True)
-        self._thread.start()
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        health: Callable[[], Health],
+        warnings: Callable[[], Awaitable[Sequence[str]]] = _nothing,
+    ) -> None:
+        """``warnings`` are shown by ``/ready`` and change no status. Raises RedissonDQError when the port cannot be
+        opened.
+        """
+        self._health, self._warnings = health, warnings
+        self._port = Port("health", host, port, {"/live": self._live, "/ready": self._ready})
 
     @property
     def port(self) -> int:
         """The port, also where 0 left the choice to the system."""
-        return int(self._server.server_address[1])
+        return self._port.number
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._port.close()
+
+    async def _live(self) -> HttpAnswer:
+        health = self._health()
+        return _answer(health.is_live, health, ())
+
+    async def _ready(self) -> HttpAnswer:
+        warnings = await self._warnings()
+        health = self._health()
+        return _answer(health.is_ready, health, warnings)
 
 
-def _handler(health: Callable[[], Health]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        # A prober that sends nothing must not keep its thread.
-        timeout = 5
-
-        def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
-            if path not in ("/live", "/ready"):
-                self._answer(404, {"error": "there are /live and /ready"})
-                return
-            now = health()
-            well = now.is_live if path == "/live" else now.is_ready
-            self._answer(200 if well else 503, attrs.asdict(now))
-
-        do_HEAD = do_GET
-
-        def _answer(self, status: int, told: dict[str, Any]) -> None:
-            body = json.dumps(told).encode() + b"\n"
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Probes come every few seconds, and are not worth a line."""
-
-    return Handler
+def _answer(well: bool, health: Health, warnings: Sequence[str]) -> HttpAnswer:
+    told = attrs.asdict(health)
+    if warnings:
+        told["warnings"] = warnings
+    return HttpAnswer(HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE, json.dumps(told).encode() + b"\n")

@@ -1,13 +1,16 @@
-"""Hands back what dead processes had in hand. One thread, so that the supervisor never waits for Redis."""
+"""What the supervisor asks of Redis: to hand back what dead processes had in hand, and which queues are paused.
+
+One thread, so that the supervisor never waits for Redis.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import inspect
 import logging
 import threading
 import time
-from collections import deque
 from typing import Any
 
 import attrs
@@ -22,73 +25,121 @@ logger = logging.getLogger("redisson_dq")
 
 # A command that the process sent just before its death may be read after our first look.
 _SECOND_LOOK = 0.25
-# While Redis is away. Leases that are not handed back by then have ended by themselves.
-_PAUSE, _PATIENCE = 1.0, 60.0
-_END = "end"
+# While Redis is away, or the system gives no descriptor. Most leases have ended by themselves then.
+_FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 1.0, 30.0, 3600.0
+# Of probes that come one after the other, one look is for all within that time.
+_LOOKS_ANEW = 1.0
+_END, _LOOK = "end", "look"
+
+#: The names of queues.
+_Paused = tuple[str, ...]
 
 
-@attrs.frozen
+@attrs.define
 class _DeadProcess:
     owner: bytes
     queues: tuple[str, ...]
+    #: When its leases are looked for next, and until when a look may fail.
+    next: float
+    until: float
+    pause: float = _FIRST_PAUSE
+    looks: int = 2
 
 
 class Keeper:
-    """Works off the owners it is given, in the order in which their processes died."""
+    """Works off the owners it is given, as soon as Redis answers."""
 
     def __init__(self, worker: AnyWorker) -> None:
         self._worker = worker
-        self._dead: Inbox[_DeadProcess | str] = Inbox()
+        self._came: Inbox[_DeadProcess | str] = Inbox()
+        self._waiting: list[_DeadProcess] = []
         self._closes = threading.Event()
+        self._look: concurrent.futures.Future[_Paused] = concurrent.futures.Future()
+        self._look.set_result(())
+        self._looked = -_LOOKS_ANEW
+        # A client of an event loop belongs to that loop. It is made while there are descriptors.
+        self._loop = asyncio.new_event_loop() if inspect.iscoroutinefunction(worker.return_leases) else None
         self._thread = threading.Thread(target=self._run, name="redisson_dq-keeper", daemon=True)
         self._thread.start()
 
     def hand_back(self, owner: bytes, queues: tuple[str, ...]) -> None:
         """Gives back the leases of an owner whose process is dead, soon."""
-        self._dead.put(_DeadProcess(owner, queues))
+        now = time.monotonic()
+        self._came.put(_DeadProcess(owner, queues, next=now, until=now + _PATIENCE))
+
+    def paused(self) -> concurrent.futures.Future[_Paused]:
+        """The names of the worker's queues that are paused, from a look at Redis within the last second.
+
+        Called by one thread. It is the last look's result while Redis is away.
+        """
+        now = time.monotonic()
+        if self._look.done() and now - self._looked >= _LOOKS_ANEW:
+            self._looked = now
+            self._look = concurrent.futures.Future()
+            # One who waits no longer must not cancel it for the others.
+            self._look.set_running_or_notify_cancel()
+            self._came.put(_LOOK)
+        return self._look
 
     def close(self, timeout: float) -> None:
         """Ends when all was handed back, or at the timeout."""
         self._closes.set()
-        self._dead.put(_END)
+        self._came.put(_END)
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        # A client of an event loop belongs to that loop.
-        loop = asyncio.new_event_loop()
-        again: deque[tuple[float, _DeadProcess]] = deque()
-        closes = False
+        known: _Paused = ()
         try:
-            while again or not closes:
-                wait = max(0.0, again[0][0] - time.monotonic()) if again else None
-                dead = self._dead.next(wait)
-                if dead is None:
-                    self._look(loop, again.popleft()[1])
-                elif not isinstance(dead, _DeadProcess):
-                    closes = True
-                elif self._look(loop, dead):
-                    again.append((time.monotonic() + _SECOND_LOOK, dead))
+            while self._waiting or not self._closes.is_set():
+                first = min(self._waiting, key=lambda each: each.next, default=None)
+                came = self._came.next(None if first is None else max(0.0, first.next - time.monotonic()))
+                if isinstance(came, _DeadProcess):
+                    self._waiting.append(came)
+                elif came == _LOOK:
+                    known = self._paused(known)
+                    self._look.set_result(known)
+                elif came is None and first is not None and self._is_over(first):
+                    self._waiting.remove(first)
         finally:
-            loop.close()
+            if self._loop is not None:
+                self._loop.close()
 
-    def _look(self, loop: asyncio.AbstractEventLoop, dead: _DeadProcess) -> bool:
-        """Hands back what there is of one owner; False when it could not."""
-        found = self._returned(loop, dead)
+    def _is_over(self, dead: _DeadProcess) -> bool:
+        """Hands back what there is of one owner; whether no further look is needed, or any more tried."""
+        try:
+            found = self._result_of(self._worker.return_leases(dead.owner, dead.queues))
+        except Exception as error:
+            # Errors of Redis, and whatever comes of a system without descriptors, threads or memory.
+            traceback = None if isinstance(error, (RedissonDQError, OSError)) else error
+            now = time.monotonic()
+            if self._closes.is_set() or now > dead.until:
+                logger.error(
+                    "supervisor: what a dead process had in hand comes back by its deadline: %s",
+                    error,
+                    exc_info=traceback,
+                )
+                return True
+            if dead.pause == _FIRST_PAUSE:
+                logger.warning(
+                    "supervisor: what a dead process had in hand cannot be handed back now; tries again: %s",
+                    error,
+                    exc_info=traceback,
+                )
+            dead.next = now + dead.pause
+            dead.pause = min(_LONGEST_PAUSE, dead.pause * 2)
+            return False
         if found:
             logger.warning("supervisor: %d values of a process that died are ready again", found)
-        return found is not None
+        dead.looks -= 1
+        dead.next = time.monotonic() + _SECOND_LOOK
+        return not dead.looks
 
-    def _returned(self, loop: asyncio.AbstractEventLoop, dead: _DeadProcess) -> int | None:
-        deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                found: Any = self._worker.return_leases(dead.owner, dead.queues)
-                return int(loop.run_until_complete(found) if inspect.iscoroutine(found) else found)
-            except RedissonDQError as error:
-                if self._closes.is_set() or time.monotonic() > deadline:
-                    logger.error("supervisor: what a dead process had in hand comes back by its deadline: %s", error)
-                    return None
-                time.sleep(_PAUSE)
-            except Exception:
-                logger.exception("supervisor: what a dead process had in hand comes back by its deadline")
-                return None
+    def _paused(self, known: _Paused) -> _Paused:
+        try:
+            return tuple(self._result_of(self._worker.paused_queues()))
+        except Exception as error:
+            logger.debug("supervisor: cannot ask which queues are paused: %s", error)
+            return known
+
+    def _result_of(self, called: Any) -> Any:
+        return self._loop.run_until_complete(called) if self._loop is not None else called

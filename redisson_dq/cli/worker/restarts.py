@@ -1,12 +1,14 @@
-"""When the next process starts after one has died. No I/O: time is an argument."""
+"""When the next process starts after one has died, or could not be started. No I/O: time is an argument."""
 
 from __future__ import annotations
 
-__all__ = ["RestartBackoff"]
+__all__ = ["RestartBackoff", "Shortage"]
 
 _FIRST, _LONGEST = 0.5, 30.0
 # A process that ran for that long was well.
 _WELL = 10.0
+# How long the next try to start a process waits while the system has no descriptor, process or memory to give.
+_FIRST_TRY, _LAST_TRIES = 0.1, 5.0
 
 
 class RestartBackoff:
@@ -25,4 +27,37 @@ class RestartBackoff:
 
     def wait(self, now: float) -> float:
         """How long until a process may start; 0 for now."""
+        return max(0.0, self._not_before - now)
+
+
+class Shortage:
+    """The time in which the system lets no process be started. A try that fails doubles the pause before the next."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._pause = 0.0
+        self._not_before = 0.0
+        #: Why the last try failed. None: there is no shortage.
+        self.reason: str | None = None
+
+    def failed(self, now: float, reason: str) -> bool:
+        """Notes that a try failed; whether it was the first one."""
+        is_first = self.reason is None
+        if is_first:
+            self._began = now
+        self._pause = _FIRST_TRY if is_first else min(_LAST_TRIES, self._pause * 2)
+        self.reason = reason
+        self._not_before = now + self._pause
+        return is_first
+
+    def ended(self, now: float) -> float | None:
+        """Notes that a process was started; how long the shortage had lasted, None where there was none."""
+        if self.reason is None:
+            return None
+        self.reason = None
+        self._not_before = 0.0
+        return now - self._began
+
+    def wait(self, now: float) -> float:
+        """How long until the next try; 0 for now."""
         return max(0.0, self._not_before - now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import weakref
 
 __all__ = ["ServiceManager"]
 
@@ -22,11 +23,15 @@ class ServiceManager:
         microseconds = os.environ.get("WATCHDOG_USEC", "")
         #: How often ``WATCHDOG=1`` is expected, in seconds: twice within the limit. None: never.
         self.every = int(microseconds) / 2_000_000 if ours and microseconds.isdigit() and int(microseconds) else None
+        # Kept open: a moment without descriptors must not keep the watchdog from its signs.
+        self._sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) if self._address else None
+        if self._sender is not None:
+            # One that reads nothing must not hold up the processes.
+            self._sender.settimeout(_PATIENCE)
+            weakref.finalize(self, self._sender.close)
 
     def tell(self, state: str) -> None:
         """Sends a state such as ``READY=1``. A service manager that is gone is not missed."""
-        if self._address:
-            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-                # One that reads nothing must not hold up the processes.
-                sender.settimeout(_PATIENCE)
-                sender.sendto(state.encode(), self._address)
+        if self._sender is not None:
+            with contextlib.suppress(OSError):
+                self._sender.sendto(state.encode(), self._address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import logging
 import os
@@ -19,9 +20,10 @@ from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.children import Child, ChildOptions
 from redisson_dq.cli.worker.health import Health, HealthServer
 from redisson_dq.cli.worker.keeper import Keeper
-from redisson_dq.cli.worker.loading import LoadError, load
-from redisson_dq.cli.worker.restarts import RestartBackoff
+from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
+from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
+from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["Supervisor", "supervise"]
 
@@ -32,6 +34,8 @@ _EVERY = 1.0
 _LOOK_AT_FILES = 0.5
 # How long the end waits for Redis to take back what killed processes had in hand.
 _LAST_HAND_BACK = 5.0
+# How long a probe waits for Redis to tell which queues are paused.
+_LOOK_AT_REDIS = 0.5
 _STOPPED, _KILLED = 0, 3
 
 
@@ -54,6 +58,7 @@ class Supervisor:
         self._silence, self._changes = silence, changes
         self._children: list[Child] = []
         self._restarts = RestartBackoff()
+        self._shortage = Shortage()
         self._asked = self._served = 0
         self._asked_to_replace = self._replaced = 0
         self._stops = False
@@ -68,19 +73,32 @@ class Supervisor:
     def health(self) -> Health:
         """For probes, which ask in other threads."""
         children = list(self._children)
+        found = [child.problems for child in children if not child.is_stopping]
+        consuming = found.count(())
+        # Processes often have the same ones.
+        problems = list(dict.fromkeys(problem for some in found for problem in some))
+        if self._shortage.reason is not None:
+            problems.append(f"no process can be started: {self._shortage.reason}")
+        elif len(found) < self._wanted:
+            problems.append(f"{self._wanted - len(found)} of {self._wanted} processes wait for their start")
         return Health(
             wanted=self._wanted,
             running=sum(child.is_running for child in children),
-            consuming=sum(child.is_consuming and not child.is_stopping for child in children),
+            consuming=consuming,
             stopping=self._stops,
-            problems=tuple(dict.fromkeys(problem for child in children for problem in child.problems)),
+            # The successor of a process may start beside it, which is no problem.
+            problems=() if self._stops or consuming >= self._wanted else tuple(problems),
         )
 
     def run(self) -> int:
         """Until SIGTERM or SIGINT, and the end of every process after it; the exit code."""
-        with _woken_by_signals(self._signalled) as bell, selectors.DefaultSelector() as selector:
-            self._selector = selector
-            selector.register(bell, selectors.EVENT_READ)
+        with contextlib.ExitStack() as held:
+            try:
+                bell = held.enter_context(_woken_by_signals(self._signalled))
+                self._selector = held.enter_context(selectors.DefaultSelector())
+                self._selector.register(bell, selectors.EVENT_READ)
+            except OSError as error:
+                raise RedissonDQError(f"the command cannot begin: {error}") from error
             before = time.monotonic()
             try:
                 while True:
@@ -114,17 +132,37 @@ class Supervisor:
         # One at a time is replaced, and its successor starts before it ends.
         wanted = self._wanted + any(child.leaves and not child.is_stopping for child in self._children)
         while sum(not child.is_stopping for child in self._children) < wanted:
-            if self._restarts.wait(now):
+            if self._restarts.wait(now) or self._shortage.wait(now):
                 return
-            child = Child(self._options)
-            self._children.append(child)
-            self._selector.register(child.socket, selectors.EVENT_READ, child)
+            try:
+                child = self._started()
+            except (OSError, MemoryError) as error:
+                # No descriptor, process or memory is to be had, or for a moment no interpreter.
+                reason = str(error) or "no memory"
+                if self._shortage.failed(now, reason):
+                    logger.error("supervisor: no process can be started; tries again, and others go on: %s", reason)
+                return
+            if (lasted := self._shortage.ended(now)) is not None:
+                logger.warning("supervisor: processes can be started again, after %.1f s", lasted)
             logger.info("supervisor: %s starts", child)
+
+    def _started(self) -> Child:
+        child = Child(self._options)
+        try:
+            self._selector.register(child.socket, selectors.EVENT_READ, child)
+        except OSError:
+            child.kill()
+            child.process.wait()
+            child.socket.close()
+            raise
+        self._children.append(child)
+        return child
 
     def _bury_the_dead(self, now: float) -> None:
         for child in list(self._children):
             code = child.exit_code
             if code is None:
+                child.look_whether_suspended()
                 continue
             # What it told last names its queues.
             child.read()
@@ -159,10 +197,11 @@ class Supervisor:
 
     def _kill_the_stuck(self, now: float, passed: float) -> None:
         for child in self._children:
+            silent = child.waited(passed)
             if child.kill_if_overdue(now):
                 logger.error("supervisor: %s has not stopped in time, and is killed", child)
                 self._was_killed = self._was_killed or self._stops
-            elif self._silence and not child.was_killed and child.waited(passed) > self._silence:
+            elif self._silence and not child.was_killed and silent > self._silence:
                 logger.error("supervisor: %s stands still for %.0f s, and is killed", child, self._silence)
                 child.kill()
 
@@ -208,7 +247,7 @@ class Supervisor:
             pauses.append(_LOOK_AT_FILES)
         if self._service_manager.every is not None:
             pauses.append(max(0.0, self._next_sign - now))
-        if wait := self._restarts.wait(now):
+        if wait := max(self._restarts.wait(now), self._shortage.wait(now)):
             pauses.append(wait)
         return min(pauses)
 
@@ -256,7 +295,7 @@ def supervise(arguments: argparse.Namespace) -> int:
     """What ``redisson-dq worker`` does; the exit code."""
     changes = Changes(os.getcwd()) if arguments.reload else None
     try:
-        worker = load(arguments.target, arguments.url)
+        worker = _loaded(arguments.target, arguments.url)
     except LoadError as error:
         if changes is None:
             raise
@@ -272,23 +311,45 @@ def supervise(arguments: argparse.Namespace) -> int:
         max_memory=arguments.max_memory,
         log_level=arguments.log_level,
     )
-    keeper = Keeper(worker)
-    supervisor = Supervisor(
-        options, arguments.processes, keeper, ServiceManager(), silence=arguments.silence, changes=changes
-    )
-    health = None
-    try:
+    with contextlib.ExitStack() as ends:
+        try:
+            keeper = Keeper(worker)
+            ends.callback(keeper.close, _LAST_HAND_BACK)
+            service_manager = ServiceManager()
+        except (OSError, RuntimeError) as error:
+            raise RedissonDQError(f"the command cannot begin: {error}") from error
+        supervisor = Supervisor(
+            options, arguments.processes, keeper, service_manager, silence=arguments.silence, changes=changes
+        )
         if arguments.health_port is not None:
-            health = HealthServer(arguments.health_host, arguments.health_port, lambda: supervisor.health)
+            health = HealthServer(
+                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _paused(keeper)
+            )
+            ends.callback(health.close)
             logger.info("supervisor: health at port %d", health.port)
         code = supervisor.run()
-    finally:
-        if health is not None:
-            health.close()
-        keeper.close(_LAST_HAND_BACK)
     if supervisor.has_changed:
         _start_anew()
     return code
+
+
+def _loaded(target: str, url: str | None) -> AnyWorker:
+    """The worker, when its processes could start. Raises LoadError."""
+    worker = load(target, url)
+    try:
+        worker.check_dependencies()
+    except ArgumentError as error:
+        raise LoadError(f"{target!r} cannot start: {error}") from error
+    return worker
+
+
+async def _paused(keeper: Keeper) -> list[str]:
+    """A warning for each paused queue. Redis has a moment to answer: a probe does not wait for more."""
+    try:
+        names = await asyncio.wait_for(asyncio.wrap_future(keeper.paused()), _LOOK_AT_REDIS)
+    except asyncio.TimeoutError:
+        return []
+    return [f"queue {name!r} is paused" for name in names]
 
 
 def _start_anew() -> NoReturn:

@@ -20,7 +20,7 @@ from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.child import memory
 from redisson_dq.cli.worker.health import Health, HealthServer
 from redisson_dq.cli.worker.loading import LoadError, load
-from redisson_dq.cli.worker.restarts import RestartBackoff
+from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.worker import Worker
@@ -195,6 +195,24 @@ class TestBackoff:
     def test_one_that_ran_for_long_is_replaced_at_once(self) -> None:
         backoff = RestartBackoff()
         assert [backoff.died(100.0, each) for each in (1.0, 1.0, 10.0, 1.0, 9.9)] == [0, 0.5, 0, 0.5, 1]
+
+
+class TestShortage:
+    def test_each_failed_try_doubles_the_pause(self) -> None:
+        shortage = Shortage()
+        assert shortage.ended(99.0) is None
+        firsts, waits = [], []
+        for _ in range(9):
+            firsts.append(shortage.failed(100.0, "no descriptor"))
+            waits.append(shortage.wait(100.0))
+        assert firsts == [True] + [False] * 8
+        assert waits == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5])
+        assert shortage.reason == "no descriptor"
+        assert shortage.ended(130.0) == 30
+        assert shortage.wait(100.0) == 0
+        assert shortage.ended(130.0) is None
+        assert shortage.failed(140.0, "no process")
+        assert shortage.wait(140.0) == pytest.approx(0.1)
 
 
 class TestChanges:
