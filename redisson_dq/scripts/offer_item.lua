@@ -22,7 +22,7 @@ if context ~= '' then
   redis.call('ZCARD', keys.history_ends)
 end
 need(rights_to_add(envelope), RECORDING, {'LREM'})
-sweep(now_ms)
+sweep(now_ms, FEW_RECORDS)
 
 local due, outcome = due_of(word, now_us), 'offered'
 local old = key ~= '' and redis.call('HGET', keys.records, key)

@@ -6,10 +6,11 @@ local AGED = 86400000
 local FEW_HISTORIES = 20
 
 -- Drops so many records at most whose values somebody has taken. Where nothing is ready these are all that are over,
--- else those that are over for a day.
+-- else those that are over for a day. Gives how many were looked at.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)) do
+  local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)
+  for _, member in ipairs(over) do
     local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
     if find(id, order) then
       -- It is due and was not moved yet.
@@ -20,4 +21,5 @@ local function forget_histories(now_ms, nothing_ready, most)
       redis.call('HDEL', keys.deliveries, id)
     end
   end
+  return #over
 end
