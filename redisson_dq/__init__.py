@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from redisson_dq.durability import Confirmed, Durability
     from redisson_dq.items import (
         ExpiredItem,
+        ItemState,
         OfferOutcome,
         Outcome,
         Overdue,
@@ -59,6 +60,7 @@ else:
             "errors": (),
             "items": (
                 "ExpiredItem",
+                "ItemState",
                 "OfferOutcome",
                 "Outcome",
                 "Overdue",
@@ -90,6 +92,7 @@ __all__ = [
     "Durability",
     "ExpiredItem",
     "InFlight",
+    "ItemState",
     "OfferOutcome",
     "Outcome",
     "Overdue",

@@ -108,8 +108,8 @@ class QueueFullError(RedissonDQError):
 class DuplicateItemError(RedissonDQError):
     """An offer was refused because an item with the same id (or the same payload) exists already. Nothing was added.
 
-    ``id`` is the existing item's id, ``due`` its due time. ``state`` is its state: ``waiting``, ``delivered`` or
-    ``expired``.
+    ``id`` is the existing item's id, ``due`` its due time. ``state`` is its state: ``waiting``, ``parked``,
+    ``retrying``, ``ready``, ``leased``, ``dead``, ``delivered`` or ``expired``.
     """
 
     def __init__(self, message: str, *, id: str, due: datetime, state: str) -> None:

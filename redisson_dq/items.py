@@ -13,6 +13,7 @@ from redisson_dq.errors import RedissonDQError
 
 __all__ = [
     "ExpiredItem",
+    "ItemState",
     "OfferOutcome",
     "Outcome",
     "Overdue",
@@ -29,22 +30,42 @@ __all__ = [
 _MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2}){0,2})")
 
 
+class ItemState(enum.Enum):
+    """Where an item is that is not settled."""
+
+    WAITING = "waiting"
+    """It waits for its due time."""
+    PARKED = "parked"
+    """It was due, and a worker lets it wait for its turn, a slot or a token, or until a handler is free."""
+    RETRYING = "retrying"
+    """It was delivered and failed, and waits for the next attempt."""
+    READY = "ready"
+    """It is in the ready list."""
+    LEASED = "leased"
+    """A receiver or a worker holds it."""
+    DEAD = "dead"
+    """It is in the dead-letter list."""
+
+
 class Outcome(enum.Enum):
     """The outcome of a call on one item. It is true if the call did what it was asked for."""
 
     CANCELLED = "cancelled"
-    """The item waited, and will never be delivered. If several callers cancel it, exactly one gets this outcome."""
+    """The item will never be delivered, or never again if a receiver holds it. If several callers cancel it, exactly
+    one gets this outcome.
+    """
     RESCHEDULED = "rescheduled"
-    """The item waits, with the new due time."""
+    """The item has the new due time. If a receiver holds it, that is the time of the next attempt, should this one
+    fail.
+    """
     DELIVERED = "delivered"
-    """The item does not wait any more. Its time came and it was moved to the ready list, or it was polled before. For
-    an item without an id of yours, this outcome follows from its due time alone. Such an item may also have been
-    removed by ``clear()`` or by Java.
+    """The item is settled: it was delivered and acked, or taken. For an item without an id of yours, this outcome
+    follows from its due time alone. Such an item may also have been removed by ``clear()`` or by Java.
     """
     EXPIRED = "expired"
     """The item was too late to be delivered (``expires=``)."""
     UNKNOWN = "unknown"
-    """The item does not wait, and nothing shows that it was delivered. It was cancelled or removed, or never offered
+    """The item is nowhere, and nothing shows that it was delivered. It was cancelled or removed, or never offered
     here, or its outcome is no longer remembered.
     """
 
@@ -65,6 +86,8 @@ class SettleOutcome(enum.Enum):
     """The lease has a new deadline."""
     DEAD_LETTERED = "dead"
     """The value is in the dead-letter list."""
+    CANCELLED = "cancelled"
+    """The value's item was cancelled while it was held. The value is gone, and comes again no more."""
     LOST = "lost"
     """The lease had ended before. Nothing was changed. Another consumer may have received the value."""
 

@@ -171,7 +171,7 @@ class DelayedRequests(ObjectRequests[T]):
     # -- single items ------------------------------------------------------------------------------------------------
 
     def cancel(self, id: str | WaitingItem[T]) -> Request[Outcome]:
-        return calls.cancel(self._side.keys, self._side.target(id), self._side.options.remember_ms).then(Outcome)
+        return calls.cancel(self._side.lease_keys, self._side.target(id), self._side.options.remember_ms).then(Outcome)
 
     def reschedule(
         self, id: str | WaitingItem[T], delay: Delay | None = None, at: datetime | None = None
@@ -179,7 +179,7 @@ class DelayedRequests(ObjectRequests[T]):
         return self._side.reschedule(id, delay, at).then(lambda reply: reply[0])
 
     def find(self, id: str) -> Request[WaitingItem[T] | None]:
-        return calls.find_item(self._side.keys, self._side.target(id)).then(
+        return calls.find_item(self._side.lease_keys, self._side.target(id)).then(
             lambda page: next(iter(self._side.waiting(page)), None)
         )
 

@@ -28,9 +28,13 @@ _LARGEST_PAGE = 1000
 
 @attrs.frozen(kw_only=True)
 class InFlight(Generic[T]):
-    """One value that a receiver holds, as it was when the call was answered. ``id`` is that of its delivery."""
+    """One value that a receiver holds, as it was when the call was answered. ``id`` is that of its delivery.
+
+    ``offer_id`` is the ``id=`` of its offer, or None.
+    """
 
     id: str
+    offer_id: str | None
     data: bytes
     deadline: datetime
     attempt: int
@@ -54,10 +58,12 @@ class DeadLetter(Generic[T]):
 
     ``id`` is what ``redrive`` and ``purge_dead`` take. It is empty, and the times are None, for a value that something
     else put into the list. ``attempts`` counts deliveries: ``failures`` those that ended with ``nack``, ``crashes``
-    those that ended by their deadline. ``source`` is the raw name of the queue it came from.
+    those that ended by their deadline. ``source`` is the raw name of the queue it came from. ``offer_id`` is the
+    ``id=`` of its offer, or None.
     """
 
     id: str
+    offer_id: str | None
     data: bytes
     reason: str
     source: str
@@ -101,6 +107,7 @@ class LeaseRequests(ObjectRequests[T]):
         record = LeaseRecord.parse(leased.text)
         return InFlight(
             id=leased.id.hex(),
+            offer_id=record.offer_id,
             data=leased.data,
             deadline=from_ms(leased.deadline_ms),
             attempt=record.attempt,
@@ -131,12 +138,14 @@ class LeaseRequests(ObjectRequests[T]):
         return calls.redrive(keys, self._letter_ids(ids), self._most(limit)).then(_redriven)
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Request[int]:
-        return calls.purge_dead(self._side.lease_keys, self._letter_ids(ids), self._most(limit))
+        remember_ms = self._side.options.remember_ms
+        return calls.purge_dead(self._side.lease_keys, self._letter_ids(ids), self._most(limit), remember_ms)
 
     def _letter(self, letter: Letter) -> DeadLetter[T]:
         record = letter.record
         return DeadLetter(
             id=letter.id.hex(),
+            offer_id=record.offer_id,
             data=letter.data,
             reason=record.reason,
             source=letter.source,

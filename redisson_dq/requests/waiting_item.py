@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import attrs
 
 from redisson_dq._times import from_ms
-from redisson_dq.items import OfferOutcome
+from redisson_dq.items import ItemState, OfferOutcome
 from redisson_dq.wire.calls import Target
 
 __all__ = ["WaitingItem"]
@@ -23,7 +23,8 @@ class WaitingItem(Generic[T]):
     """One item that waits, as it was when the call that told of it was answered.
 
     ``id`` is the caller's, or one that was made. ``due`` is on the server's clock, None for an entry that has lost
-    its due time. ``outcome`` says what an offer did; it is None for an item that was looked up.
+    its due time. ``outcome`` says what an offer did; it is None for an item that was looked up. ``state`` says where it
+    is, ``attempts`` how often it was delivered.
     """
 
     id: str
@@ -31,6 +32,8 @@ class WaitingItem(Generic[T]):
     data: bytes
     target: Target
     outcome: OfferOutcome | None = None
+    state: ItemState = ItemState.WAITING
+    attempts: int = 0
     _now_us: int = attrs.field(alias="now_us")
     _read_ns: int = attrs.field(alias="read_ns", factory=time.monotonic_ns)
     _decode: Callable[[bytes], T] = attrs.field(alias="decode")

@@ -1,10 +1,10 @@
 -- Ends leases for good: their values are done.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget
 -- ARGV: "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "acked" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, endings, room, announce, need
+-- INCLUDE: clock, endings, room, announce, need, delivery_record, settle
 local now_us, now_ms = server_time()
 local ids = {unpack(ARGV, 2)}
 -- Fails on a wrong type before anything is written.
@@ -15,24 +15,32 @@ local lined = redis.call('EXISTS', keys.turns) == 1
 if ARGV[1] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
+-- Nor have most values names.
+local named = redis.call('EXISTS', keys.records) == 1
+if named then
+  redis.call('ZCARD', keys.forget)
+  need(FOLLOWING)
+end
 local outcomes, members, done = outcomes_of(ids, now_ms)
+local records = {}
+for i, id in ipairs((lined or named) and done or {}) do
+  records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
+end
 
 if not lined then
   finish(members, done)
+  settle_all(records, done, now_ms)
   if ARGV[1] == 'bounded' then
     make_room(#done)
   end
   return reply_with({now_us, outcomes})
 end
 
--- INCLUDE: delivery_record, lines
+-- INCLUDE: lines
 check_lines()
 need(LINING)
-local records = {}
-for i, id in ipairs(done) do
-  records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
-end
 finish(members, done)
+settle_all(records, done, now_ms)
 for i, id in ipairs(done) do
   note_handled(id, now_us, now_ms)
   leave_slot(id, now_ms)

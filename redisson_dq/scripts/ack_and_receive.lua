@@ -1,11 +1,11 @@
--- Ends leases for good and leases the next values, for a receiver that is busy. In the ordinary case only, in which no
--- value of the queue was delivered before, and nothing stands in line. Otherwise it does nothing.
+-- Ends leases for good and leases the next values, for a receiver that is busy. In the ordinary case only: no value of the
+-- queue was delivered before, nothing stands in line, and no value that ends has a name. Otherwise it does nothing.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) and pollMany(args) are alike
--- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, alarm, turns
+-- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, alarm, turns, records
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, the ids of the leases that end
 -- RETURN: nil for nothing done; else the server's time in epoch us; "acked" or "lost" of each; of each new lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n leases that end or begin, m waiting
--- INCLUDE: clock, endings, popping, grant, announce, need, whole
+-- INCLUDE: clock, endings, popping, grant, announce, need, whole, named
 local envelope, nonce, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now_us, now_ms = server_time()
 local deadline = due_of(ARGV[4], now_us)
@@ -21,6 +21,13 @@ if
   or redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 then
   return reply_with(false)
+end
+if redis.call('EXISTS', keys.records) == 1 then
+  for _, text in ipairs(redis.call('HMGET', keys.deliveries, unpack(ids))) do
+    if text and string.find(text, MARK, 1, true) then
+      return reply_with(false)
+    end
+  end
 end
 need(RECEIVING, GRANTING, ENDING)
 local outcomes, members, done = outcomes_of(ids, now_ms)

@@ -1,11 +1,11 @@
 -- Leases values from the head of the ready list whose turn it is, and for which there is a slot and a token. Parks the
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -19,10 +19,10 @@ check_lines()
 for _, key in ipairs({keys.arrivals, keys.dead}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.timeout, keys.leases, keys.dead_index}) do
+for _, key in ipairs({keys.timeout, keys.leases, keys.dead_index, keys.forget}) do
   redis.call('ZCARD', key)
 end
-for _, key in ipairs({keys.deliveries, keys.dead_info}) do
+for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
   redis.call('HLEN', key)
 end
 -- The call was sent again, as its reply was lost: it gives the same leases.
@@ -30,7 +30,7 @@ if granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted, {}, 0})
 end
 local written = envelope == 'legacy' and 'legacy' or 'lean'
-need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, rights_to_add(written))
+need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, FOLLOWING, rights_to_add(written))
 if bounded then
   need({'GET', 'INCRBY'})
 end
@@ -56,7 +56,7 @@ if known then
 end
 local deadline = due_of(visible_us, now_us)
 local add, latest = adder(written, now_us), deadline
-local popped, buried, parked, dropped = 0, 0, 0, {}
+local popped, buried, parked, cancelled, dropped = 0, 0, 0, 0, {}
 
 -- The value waits. Gives the id of its entry.
 local function park(value, d, turn, due)
@@ -64,6 +64,7 @@ local function park(value, d, turn, due)
   local entry = add(value, due)
   leave(entry, d, due, now_ms)
   follow(d, entry)
+  known_by(d, 'l', entry, due, now_ms)
   parked, latest = parked + 1, math.max(latest, due)
   return entry
 end
@@ -84,7 +85,10 @@ local function turn_in(key, d, came)
     local state, other, id = state_of(first, now_ms)
     if state == 'ready' and other.order < came then
       -- Another client has taken it, as the ready list is in order.
-      unlearn(id)
+      local item = item_at(id, unlearn(id))
+      if item ~= id then
+        forget_place(item)
+      end
       state = nil
     end
     if state then
@@ -119,6 +123,12 @@ local function admit(value, digest, asked)
   local d = known and history_of(value, digest) or unknown(digest)
   -- A value that was parked or received before does not go behind the waiting ones.
   local came, returns, limit = d.order, d.turn ~= nil or d.attempt > 0, asked.limit
+  if was_cancelled(d) then
+    leave_line(d, now_ms)
+    settle(d, '', now_ms)
+    cancelled = cancelled + 1
+    return
+  end
   if asked.key == '' and turn_of(d) then
     leave_line(d, now_ms)
     d.turn = nil
@@ -134,6 +144,7 @@ local function admit(value, digest, asked)
     if until_ms and until_ms > now_ms then
       leave_line(d, now_ms)
       dropped[#dropped + 1] = value
+      settle(d, d.id, now_ms)
       return
     end
   end
@@ -222,6 +233,6 @@ for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
   end
 end
 if bounded then
-  make_room(buried + #dropped)
+  make_room(buried + cancelled + #dropped)
 end
 return reply_with({now_us, buried, granted, dropped, parked})

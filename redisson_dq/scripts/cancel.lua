@@ -1,23 +1,31 @@
--- Takes one waiting item out for good.
+-- Takes one item away for good, wherever it is. What a receiver has is dropped when it comes back.
 -- Answers to: nothing in Redisson, where remove(value) scans
--- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends
+-- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
--- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list
--- INCLUDE: clock, remember, sweep, locate, fate, bury, out, unlearn, need, full_memory
+-- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters
+-- INCLUDE: clock, remember, sweep, locate, fate, withdraw, unlearn, need, full_memory, announce
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING, {'LREM'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-sweep(now_ms, FEW_RECORDS)
-local id, due, record, member = locate(ARGV[1], ARGV[2], ARGV[3])
+sweep(now_ms)
+local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
-  return 'unknown'
-elseif not member then
-  return fate(id, record, due, remember_ms, now_ms)
+  return reply_with('unknown')
+elseif not at then
+  return reply_with(fate(id, record, due, remember_ms, now_ms))
 end
-take_out(id, member)
-live_until(bury(id, record, due, remember_ms, now_ms), now_ms)
-return 'cancelled'
+withdraw(id, record, at, remember_ms, now_ms)
+if at.state == 'leased' or not (at.d and at.d.turn) then
+  return reply_with('cancelled')
+end
+
+-- INCLUDE: lines
+check_lines()
+need(LINING)
+-- Values of its key waited behind it.
+leave_line(at.d, now_ms)
+return reply_with('cancelled')

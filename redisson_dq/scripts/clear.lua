@@ -1,10 +1,10 @@
--- Takes out everything that waits. What receivers hold stays.
+-- Takes out everything that waits. What receivers hold stays, and so do the names of what is ready or dead.
 -- Answers to: RDelayedQueue.clear(), since 3.10
 -- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends
 -- ARGV: none
 -- RETURN: nothing
 -- COST: O(m + l log m), m waiting, l leases and values that were delivered before
--- INCLUDE: clock, find, unlearn, parts, need
+-- INCLUDE: clock, find, unlearn, parts, need, named
 local _, now_ms = server_time()
 local held = {}
 local leases = redis.call('ZRANGEBYSCORE', keys.leases, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES')
@@ -31,10 +31,36 @@ for i = 1, #ended, 2 do
 end
 -- Fails on a wrong type before anything is written.
 check_known()
-need(UNLEARNING, {'UNLINK', 'ZADD'})
+local fields = redis.call('HKEYS', keys.records)
+need(UNLEARNING, {'HEXISTS', 'HSET', 'UNLINK', 'ZADD'})
 for _, id in ipairs(gone) do
   unlearn(id)
 end
+
+-- An item whose value does not wait is dead, or has a record of its delivery.
+local kept = {}
+local function keep(field)
+  local text = redis.call('HGET', keys.records, field)
+  if text then
+    kept[#kept + 1], kept[#kept + 2] = field, text
+  end
+  return text or ''
+end
+for _, field in ipairs(fields) do
+  local kind, item = string.sub(field, 1, 1), string.sub(field, 2)
+  if kind == 'c' then
+    keep(field)
+  elseif kind == 'v' then
+    local id, where = place_of(item)
+    if where == 'd' or redis.call('HEXISTS', keys.deliveries, id) == 1 then
+      local key = string.match(keep('e' .. item), '^%l %d+ %d+ %d+ (.+)$')
+      for _, other in ipairs({key or '', 'p' .. item, 'n' .. item, field}) do
+        keep(other)
+      end
+    end
+  end
+end
 redis.call('UNLINK', keys.envelopes, keys.timeout, keys.records)
 in_parts('ZADD', keys.timeout, held)
+in_parts('HSET', keys.records, kept)
 return 0

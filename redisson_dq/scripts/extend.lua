@@ -1,18 +1,19 @@
 -- Gives leases another deadline, counted from now.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, channel, leases, deliveries, alarm
+-- KEYS: timeout, channel, leases, deliveries, alarm, records
 -- ARGV: for how many us from now, the ids
--- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended" or "lost" of each
+-- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended", "cancelled" (extended too) or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory
+-- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory, delivery_record, named
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.deliveries)
-need({'EXISTS', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
+need({'EXISTS', 'HEXISTS', 'HGET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false
 local ids = {unpack(ARGV, 2)}
+local named = redis.call('EXISTS', keys.records) == 1
 local deadlines = deadlines_of(ids, now_ms)
 for i, id in ipairs(ids) do
   local member = deadlines[i] and held(id, deadlines[i], #ids)
@@ -22,6 +23,9 @@ for i, id in ipairs(ids) do
     sooner = sooner or deadline < tonumber(deadlines[i])
   end
   outcomes[i] = member and 'extended' or 'lost'
+  if member and named and was_cancelled(parsed(redis.call('HGET', keys.deliveries, id))) then
+    outcomes[i] = 'cancelled'
+  end
 end
 if redis.call('EXISTS', keys.leases) == 1 then
   keep_alive(deadline, now_ms, {keys.leases, keys.deliveries})

@@ -1,10 +1,10 @@
 -- Ends leases whose values were not done: they are ready again at once, or wait for another time.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
--- RETURN: the server's time in epoch us; "returned", "delayed", "dead" or "lost" of each
+-- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, delivery_record, forms, digest, leave, held, envelope, turn, lines, dead, room, parts, announce, look_again, need, full_memory
+-- INCLUDE: clock, add, delivery_record, forms, digest, leave, held, envelope, turn, lines, dead, settle, named, room, parts, announce, look_again, need, full_memory
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
@@ -19,7 +19,9 @@ for _, key in ipairs({keys.timeout, keys.histories, keys.history_ends, keys.dead
 end
 redis.call('HLEN', keys.deliveries)
 redis.call('HLEN', keys.dead_info)
-need(rights_to_add(envelope), SETTLING, BURYING, {'LPUSH', 'PEXPIRE', 'PTTL'})
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
+need(rights_to_add(envelope), SETTLING, BURYING, FOLLOWING, {'LPUSH', 'PEXPIRE', 'PTTL'})
 if ARGV[6] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
@@ -70,17 +72,22 @@ for i, id in ipairs(ids) do
     -- A value that was handed back untouched is as if it had never been received.
     local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
       or d.turn
-    if counted and limit > 0 and d.attempt >= limit then
+    local due = again_at(d, id, now_ms) or delay_us > 0 and due_of(delay_us, now_us) or 0
+    if was_cancelled(d) then
+      leave_line(d, now_ms)
+      settle(d, id, now_ms)
+      buried, outcome = buried + 1, 'cancelled'
+    elseif counted and limit > 0 and d.attempt >= limit then
       leave_line(d, now_ms)
       to_dead(id, value, d, '', now_ms)
       buried, outcome = buried + 1, 'dead'
-    elseif delay_us > 0 then
-      local due = due_of(delay_us, now_us)
+    elseif due > 0 then
       local entry = add(value, due)
       next_due = due
       if remembered then
         leave(entry, d, due, now_ms)
         follow(d, entry)
+        known_by(d, 'l', entry, due, now_ms)
       end
       outcome = 'delayed'
     else

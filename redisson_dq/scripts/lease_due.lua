@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, unlearn, announce
+-- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, cost, taken, unlearn, settle, named, announce
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
@@ -26,7 +26,7 @@ end
 if redis.call('HGET', keys.settings, 'paused') then
   return reply_with({0, {}, 0, 0, now_us, {}})
 end
-need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING)
+need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline = due_of(ARGV[3], now_us)
 local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_us, now_ms)
@@ -47,7 +47,9 @@ local aside, late = take_due(readable, now_us, now_ms, tonumber(ARGV[9]), functi
     -- Another writer's score may be no whole number, or infinite.
     d.due = was_lease and 0 or math.max(0, math.min(math.ceil(due), 2 ^ 53))
   end
-  if limit > 0 and d.attempt >= limit then
+  if was_cancelled(d) then
+    settle(d, '', now_ms)
+  elseif limit > 0 and d.attempt >= limit then
     to_dead(letter_id(nonce), value, d, '', now_ms)
     buried = buried + 1
   else

@@ -1,10 +1,10 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
--- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals
+-- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals, dead, dead_info, dead_index, capacity, capacity_channel
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
--- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it waits
--- COST: O(log m), m waiting; O(m) to replace an entry that is not lean
--- INCLUDE: clock, add, envelope, find, records, remember, sweep, fate, bury, out, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer
+-- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it is not settled
+-- COST: O(log m), m waiting; O(m) to replace an entry that is not lean; O(r + d) of an item that is ready or dead, r ready, d dead letters
+-- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -14,7 +14,7 @@ check_known()
 redis.call('LLEN', keys.envelopes)
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.records)
-if context ~= '' then
+if context ~= '' or key ~= '' then
   redis.call('LLEN', keys.ready)
   redis.call('LLEN', keys.arrivals)
   redis.call('HLEN', keys.deliveries)
@@ -22,7 +22,7 @@ if context ~= '' then
   redis.call('ZCARD', keys.history_ends)
 end
 need(rights_to_add(envelope), RECORDING, {'LREM'})
-sweep(now_ms, FEW_RECORDS)
+sweep(now_ms)
 
 local due, outcome = due_of(word, now_us), 'offered'
 local old = key ~= '' and redis.call('HGET', keys.records, key)
@@ -31,33 +31,31 @@ if old then
   record, form = record_of(old)
   refuse_newer('records', form)
 end
-local member = record and find(old, record.due)
+local at = record and whereabouts(old, record.due, now_ms)
 local state
 if record then
-  state = member and 'waiting' or fate(old, record, record.due, remember_ms, now_ms)
+  state = at and at.state or fate(old, record, record.due, remember_ms, now_ms)
   -- A payload is a duplicate for its interval, an id as long as its item waits or is remembered.
   local is_duplicate = state ~= 'unknown'
   if duplicate_us > 0 then
     is_duplicate = is_duplicate and record.duplicate > now_ms
   end
   if is_duplicate and on_duplicate ~= 'replace' then
-    local value = member and unwrap(member)
-    return reply_with({on_duplicate == 'keep' and 'kept' or 'duplicate', old, record.due, now_us, state, value})
+    return reply_with({on_duplicate == 'keep' and 'kept' or 'duplicate', old, record.due, now_us, state, at and at.value})
   end
   if not is_duplicate then
-    member = nil
+    at = nil
   end
 end
 
 -- Asked for a replacement too: it fails on a wrong type.
 local is_room = has_room(1)
-if not member and not is_room then
+if not (at and at.member and at.state ~= 'leased') and not is_room then
   return reply_with({'full', '', 0, now_us})
 end
-if member then
-  take_out(old, member)
+if at then
+  withdraw(old, record, at, remember_ms, now_ms)
   outcome = 'replaced'
-  live_until(bury(old, record, record.due, remember_ms, now_ms), now_ms)
 elseif record then
   -- The key goes to the new item. The rest of the old item's record stays: the old item may even wait.
   record.key = ''
@@ -71,6 +69,15 @@ if key ~= '' or lateness ~= '' then
     latest = lateness ~= '' and due + lateness or 0,
     duplicate = duplicate_us > 0 and due_of(duplicate_us, now_us) or 0,
   }, remember_ms, now_ms)
+end
+if key ~= '' then
+  -- The item keeps its name until it is settled.
+  local hex = string.gsub(id, '.', function(byte)
+    return string.format('%02x', string.byte(byte))
+  end)
+  context = '{"redisson_dq.item":' .. cjson.encode(string.format('%s %.0f ', hex, remember_ms) .. key)
+    .. (context == '' and '}' or ', ' .. string.sub(context, 2))
+  redis.call('HSET', keys.records, 'v' .. id, value)
 end
 if context ~= '' then
   local d = unknown(digest_of(value))

@@ -1,17 +1,25 @@
 -- Removes dead letters for good.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: dead, dead_info, dead_index
--- ARGV: "ids" or "all", how many at most, the ids
+-- KEYS: dead, dead_info, dead_index, records, forget
+-- ARGV: "ids" or "all", how many at most, for how many ms outcomes are remembered, the ids
 -- RETURN: how many were removed
 -- COST: O(n log d), n removed, d dead letters; O(n d) by ids
--- INCLUDE: letters, need
+-- INCLUDE: clock, letters, named, bury, records, remember, need
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.dead_info)
 redis.call('ZCARD', keys.dead_index)
-need(LETTERING)
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
+need(LETTERING, RECORDING)
+local _, now_ms = server_time()
+local remember_ms = tonumber(ARGV[3])
 local count = 0
-take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function()
+take_letters(ARGV[1], {unpack(ARGV, 4)}, ARGV[2], function(_, d, id)
   count = count + 1
+  local item = item_of(d)
+  if item and place_of(item) == id then
+    live_until(bury(item, record_of(item), now_ms, remember_ms, now_ms), now_ms)
+  end
 end)
 drop_orphans()
 return count

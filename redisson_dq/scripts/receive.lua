@@ -1,6 +1,6 @@
 -- Takes values from the ready list and leases them, each until the same deadline.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.pollMany(args) is alike
--- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns
+-- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns, records, forget
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
@@ -26,12 +26,12 @@ if not again and not known then
   return reply_with({now_us, 0, granted, arrived + ready - popped})
 end
 
--- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room
+-- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room, named, settle
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if again and granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted, arrived + ready})
 end
-local bounded, buried = ARGV[6] == 'bounded', 0
+local bounded, buried, dropped = ARGV[6] == 'bounded', 0, 0
 if known then
   for _, key in ipairs({keys.histories, keys.history_ends, keys.dead_index}) do
     redis.call('ZCARD', key)
@@ -39,7 +39,9 @@ if known then
   redis.call('LLEN', keys.dead)
   redis.call('HLEN', keys.dead_info)
   redis.call('HLEN', keys.turns)
-  need(LAPSING, RECALLING, BURYING)
+  redis.call('HLEN', keys.records)
+  redis.call('ZCARD', keys.forget)
+  need(LAPSING, RECALLING, BURYING, FOLLOWING)
   if bounded then
     need({'GET', 'INCRBY'})
   end
@@ -47,7 +49,10 @@ if known then
 end
 receive(count, function(value, digest)
   local d = known and history_of(value, digest)
-  if d and limit > 0 and d.attempt >= limit then
+  if was_cancelled(d) then
+    settle(d, '', now_ms)
+    dropped = dropped + 1
+  elseif d and limit > 0 and d.attempt >= limit then
     to_dead(letter_id(nonce), value, d, '', now_ms)
     buried = buried + 1
   else
@@ -58,6 +63,6 @@ if known then
   forget_histories(now_ms, popped == 0, FEW_HISTORIES)
 end
 if bounded then
-  make_room(buried)
+  make_room(buried + dropped)
 end
 return reply_with({now_us, buried, granted, arrived + ready - popped})

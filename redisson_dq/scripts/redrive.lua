@@ -1,10 +1,10 @@
 -- Moves dead letters to the ready list of a queue, where they begin anew.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.move(args) is alike
--- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity
+-- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity, records, forget
 -- ARGV: "ids" or "all", how many at most, the ids
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
--- INCLUDE: clock, leave, letters, parts, need, full_memory
+-- INCLUDE: clock, leave, letters, settle, parts, need, full_memory
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.ready)
@@ -13,15 +13,18 @@ redis.call('ZCARD', keys.dead_index)
 redis.call('HLEN', keys.deliveries)
 redis.call('ZCARD', keys.histories)
 redis.call('ZCARD', keys.history_ends)
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
 local is_bounded = redis.call('GET', keys.capacity)
-need(LETTERING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'DECRBY'} or {})
+need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'DECRBY'} or {})
 despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
   values[#values + 1] = value
   if d and (d.offered > 0 or d.due > 0 or d.context ~= '') then
-    d.attempt, d.failures, d.crashes, d.first, d.reason = 0, 0, 0, 0, ''
+    begin_anew(d)
     leave(id, d, now_ms, now_ms)
+    known_by(d, 'l', id, now_ms, now_ms, value)
   end
 end)
 in_parts('RPUSH', keys.ready, values)

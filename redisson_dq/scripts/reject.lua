@@ -1,10 +1,10 @@
 -- Ends leases whose values will never be done: they go to the dead-letter list.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) with a rejection is alike
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
 -- ARGV: reason, "bounded" or "", the ids
--- RETURN: the server's time in epoch us; "dead" or "lost" of each
+-- RETURN: the server's time in epoch us; "dead", "cancelled" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, delivery_record, forms, digest, held, envelope, lines, dead, room, announce, need, full_memory
+-- INCLUDE: clock, delivery_record, forms, digest, held, envelope, lines, dead, settle, named, room, announce, need, full_memory
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
@@ -12,7 +12,9 @@ redis.call('HLEN', keys.deliveries)
 redis.call('LLEN', keys.dead)
 redis.call('HLEN', keys.dead_info)
 redis.call('ZCARD', keys.dead_index)
-need(SETTLING, BURYING)
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
+need(SETTLING, BURYING, FOLLOWING)
 if ARGV[2] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
@@ -46,10 +48,15 @@ for i, id in ipairs(ids) do
       leave_slot(id, now_ms)
       leave_line(d, now_ms)
     end
-    to_dead(id, value, d, ARGV[1], now_ms)
+    outcomes[i] = was_cancelled(d) and 'cancelled' or 'dead'
+    if outcomes[i] == 'cancelled' then
+      settle(d, id, now_ms)
+    else
+      to_dead(id, value, d, ARGV[1], now_ms)
+    end
     buried = buried + 1
   end
-  outcomes[i] = member and 'dead' or 'lost'
+  outcomes[i] = outcomes[i] or 'lost'
 end
 if ARGV[2] == 'bounded' then
   make_room(buried)

@@ -4,7 +4,7 @@
 -- ARGV: the cursor (include/walk.lua), "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: the cursor for the next call, or ''; how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out; some 12 ms at most and a look along the list, but for 'whole'
--- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn
+-- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, named
 local _, now_ms = server_time()
 local from, which, remember_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local named = {}
@@ -39,9 +39,9 @@ need(RECORDING, {'DEL', 'LREM', 'LSET', 'LTRIM', 'RPUSH'})
 local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)
-  unlearn(ids[i])
+  local item = item_at(ids[i], unlearn(ids[i]))
   redis.call('ZREM', keys.timeout, member)
-  local at = bury(ids[i], recorded and record_of(ids[i]), tonumber(due or 0), remember_ms, now_ms)
+  local at = bury(item, recorded and record_of(item), tonumber(due or 0), remember_ms, now_ms)
   last = math.max(last, at)
 end
 live_until(last, now_ms)

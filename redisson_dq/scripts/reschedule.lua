@@ -1,34 +1,73 @@
--- Gives one waiting item another due time, and announces it when it is the new head.
+-- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter begins anew.
+-- What a receiver has comes again at that time if the receiver fails.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends
--- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered
+-- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns
+-- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy")
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
--- COST: O(log m), m waiting
+-- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
 -- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn, forms, refuse_newer
 local now_us, now_ms = server_time()
-local remember_ms = tonumber(ARGV[5])
+local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-sweep(now_ms, FEW_RECORDS)
-local id, due, record, member = locate(ARGV[1], ARGV[2], ARGV[3])
+sweep(now_ms)
+local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
   return reply_with({'unknown', 0, now_us})
-elseif not member then
+elseif not at then
   return reply_with({fate(id, record, due, remember_ms, now_ms), due, now_us})
 end
 refuse_newer('deliveries', newer_form('deliveries', redis.call('HGET', keys.deliveries, id)))
 local new_due = due_of(ARGV[4], now_us)
-redis.call('ZADD', keys.timeout, new_due, member)
-relearn(id, new_due, now_ms)
-record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
-if record.latest > 0 then
-  record.latest = record.latest - due + new_due
+
+if at.member and at.state ~= 'leased' then
+  redis.call('ZADD', keys.timeout, new_due, at.member)
+  relearn(at.id, new_due, now_ms)
+  if at.id == id then
+    record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
+    if record.latest > 0 then
+      record.latest = record.latest - due + new_due
+    end
+    record.due = new_due
+  end
+  if record then
+    remember(id, record, remember_ms, now_ms)
+    live_until(forget_at(id, math.max(new_due, redis.call('ZSCORE', keys.forget, id))), now_ms)
+  end
+  if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == at.member then
+    announce_head(new_due)
+  end
+  return reply_with({'rescheduled', new_due, now_us})
 end
-record.due = new_due
-remember(id, record, remember_ms, now_ms)
-if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
-  announce_head(new_due)
+
+-- INCLUDE: settle, letters, leave, turn
+if at.state == 'leased' then
+  redis.call('HSET', keys.records, 'n' .. id, string.format('%.0f ', new_due) .. at.id)
+elseif at.state == 'dead' or new_due > now_ms then
+  need(rights_to_add(envelope), LETTERING, FOLLOWING, {'GET', 'DECRBY', 'RPUSH'})
+  local d
+  if at.state == 'dead' then
+    redis.call('LREM', keys.dead, 1, at.value)
+    d = forget_letter(at.id)
+    drop_orphans()
+    begin_anew(d)
+    if tonumber(redis.pcall('GET', keys.capacity) or nil) then
+      redis.call('DECRBY', keys.capacity, 1)
+    end
+  else
+    redis.call('LREM', at.list, at.newer == 0 and -1 or 1, at.value)
+    d = unlearn(at.id)
+  end
+  local entry = at.id
+  if new_due > now_ms then
+    entry = adder(envelope, now_us)(at.value, new_due)
+  else
+    redis.call('RPUSH', keys.ready, at.value)
+  end
+  leave(entry, d, math.max(new_due, now_ms), now_ms)
+  follow(d, entry)
+  known_by(d, 'l', entry, new_due, now_ms, at.value)
 end
 return reply_with({'rescheduled', new_due, now_us})

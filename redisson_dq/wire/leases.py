@@ -9,7 +9,10 @@ import attrs
 from redisson_dq.wire.forms import newer_form
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Leased", "Letter", "LeaseRecord"]
+__all__ = ["NAMED", "Leased", "Letter", "LeaseRecord"]
+
+#: The first word of a context where the item has a name.
+NAMED = "redisson_dq.item"
 
 # The numbers and the digest of a record, before the reason and the context.
 _FIELDS = 10
@@ -31,6 +34,8 @@ class LeaseRecord:
     due_ms: int | None = None
     reason: str = ""
     context: dict[str, str] = attrs.field(factory=dict)
+    #: The ``id=`` of the offer, if it had one.
+    offer_id: str | None = None
 
     @classmethod
     def parse(cls, text: bytes) -> LeaseRecord:
@@ -44,6 +49,7 @@ class LeaseRecord:
         except (ValueError, IndexError):
             return cls()
         attempt, failures, crashes, first, received, offered, due, _ = numbers
+        offer_id, context = _named(rest[size:])
         return cls(
             attempt=attempt,
             failures=failures,
@@ -53,18 +59,25 @@ class LeaseRecord:
             offered_ms=offered or None,
             due_ms=due or None,
             reason=rest[:size].decode(errors="replace"),
-            context=_context(rest[size:]),
+            context=context,
+            offer_id=offer_id,
         )
 
 
-def _context(text: bytes) -> dict[str, str]:
+def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
+    """The id of the offer, and its context. ``scripts/include/named.lua`` writes what it knows of the item there."""
     if not text:
-        return {}
+        return None, {}
     try:
         found = json.loads(text)
     except ValueError:
-        return {}
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+        return None, {}
+    if not isinstance(found, dict):
+        return None, {}
+    item, _, rest = str(found.pop(NAMED, "")).partition(" ")
+    key = rest.partition(" ")[2]
+    offer_id = key[1:] if item and key.startswith("i") else None
+    return offer_id, {str(key): str(value) for key, value in found.items()}
 
 
 @attrs.frozen(kw_only=True)

@@ -16,6 +16,7 @@ __all__ = [
     "GivenUp",
     "HandedBack",
     "Happening",
+    "ItemCancelled",
     "Lost",
     "OfValue",
     "Received",
@@ -134,6 +135,11 @@ class DeadLettered(OfValue):
 @attrs.frozen(kw_only=True)
 class HandedBack(OfValue):
     """The value was given back uncounted, as the worker stops."""
+
+
+@attrs.frozen(kw_only=True)
+class ItemCancelled(OfValue):
+    """The item was cancelled while its handler ran, which did not handle the value. It comes again no more."""
 
 
 @attrs.frozen(kw_only=True)

@@ -674,6 +674,8 @@ _DELAYED = [
 
 _ITEM = [
     _row("id", lambda item: item.id, "7", local=True),
+    _row("state", lambda item: item.state, redisson_dq.ItemState.WAITING, local=True),
+    _row("attempts", lambda item: item.attempts, 0, local=True),
     _row("due", lambda item: item.due, datetime, local=True),
     _row("remaining", lambda item: item.remaining, timedelta, local=True),
     _row("value", lambda item: item.value, "x", local=True),
@@ -693,6 +695,8 @@ _DELIVERY = [
     _row("id", lambda delivery: len(delivery.id), 20, local=True),
     _row("value", lambda delivery: delivery.value, "x", local=True),
     _row("data", lambda delivery: delivery.data, b"x", local=True),
+    _row("offer_id", lambda delivery: delivery.offer_id, None, local=True),
+    _row("cancelled", lambda delivery: delivery.cancelled, False, local=True),
     _row("attempt", lambda delivery: delivery.attempt, 1, local=True),
     _row("failures", lambda delivery: delivery.failures, 0, local=True),
     _row("crashes", lambda delivery: delivery.crashes, 0, local=True),

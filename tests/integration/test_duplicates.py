@@ -167,7 +167,7 @@ def test_an_id_is_free_in_time_however_far_the_sweeps_are_behind(admin: Any, pro
     for id in reversed(ids):
         assert producer.offer(id, delay=60, id=id).outcome is OfferOutcome.OFFERED
     assert admin.zcard(KEYS.timeout) == admin.zcard(KEYS.forget) == 200
-    assert admin.hlen(KEYS.records) == 400
+    assert admin.hlen(KEYS.records) == 600
 
 
 def test_the_id_of_an_overdue_item_is_not_free(admin: Any, forgetful: Any) -> None:
@@ -325,4 +325,6 @@ def test_arguments_that_cannot_be_used(admin: Any, producer: Any, options: dict[
 def test_the_records_are_of_the_queue(client: Any, admin: Any) -> None:
     client.delayed_queue("shop{1}", transfer=False).offer("a", delay=60, id="42")
     keys = QueueKeys.of("shop{1}")
-    assert set(admin.keys()) == {key.encode() for key in (keys.timeout, keys.envelopes, keys.records, keys.forget)}
+    items = (keys.timeout, keys.envelopes, keys.records, keys.forget)
+    known = (keys.deliveries, keys.histories, keys.history_ends)
+    assert set(admin.keys()) == {key.encode() for key in (*items, *known)}

@@ -389,6 +389,7 @@ def test_what_is_cancelled_leaves_no_context_for_an_equal_value(admin: Any, queu
     delayed.poll_last_and_offer_first_to("other")
     delayed.offer("a", delay=HOUR, context={"n": "5"}, id="5")
     delayed.offer("b", delay=HOUR, id="5", on_duplicate="replace")
+    delayed.cancel("5")
     assert admin.exists(KEYS.deliveries, KEYS.histories, KEYS.history_ends) == 0
     queue.add("a")
     assert queue.receive(timeout=0).context == {}

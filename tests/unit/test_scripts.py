@@ -48,7 +48,7 @@ REQUESTS: dict[str, Request[Any]] = {
         [calls.Seen(digest="0" * 32)],
     ),
     "advance": calls.advance(KEYS, Envelope.CURRENT, "daily", "{}", 5, 6),
-    "cancel": calls.cancel(KEYS, TARGET, 1000),
+    "cancel": calls.cancel(LEASES, TARGET, 1000),
     "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
     "clear": calls.clear(KEYS),
     "contains": calls.contains(KEYS, [b"value"], b""),
@@ -58,7 +58,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "dump": calls.dump(ONE),
     "expire": calls.expire(ONE, "in", 5, "always"),
     "extend": calls.extend(LEASES, [b"id"], 1000),
-    "find_item": calls.find_item(KEYS, TARGET),
+    "find_item": calls.find_item(LEASES, TARGET),
     "hold": calls.hold(LEASES, b"id", KEYS.fence, True),
     "give_back": calls.give_back(LEASES, Envelope.CURRENT, [b"id"], counted=True),
     "hand_over": calls.hand_over(KEYS, "client"),
@@ -76,7 +76,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "offer_in_context": calls.offer_in_context(KEYS, Envelope.CURRENT, [5.0], [b"value"], b"{}"),
     "offer_bounded": calls.offer_bounded(KEYS, [b"value"]),
     "offer_item": calls.offer_item(
-        KEYS,
+        LEASES,
         Envelope.CURRENT,
         "5",
         b"value",
@@ -91,7 +91,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
-    "purge_dead": calls.purge_dead(LEASES, None, 5),
+    "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
     "push": when_full(commands.keep_undecodable("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
@@ -105,7 +105,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "remove": calls.remove(KEYS, "first", [b"value"], 1000, b""),
     "remove_ready": calls.remove_ready(KEYS, "all", [b"value"]),
     "rename": calls.rename(TWO, "always", ""),
-    "reschedule": calls.reschedule(KEYS, TARGET, "5", 1000),
+    "reschedule": calls.reschedule(LEASES, TARGET, "5", 1000, Envelope.CURRENT),
     "restore": calls.restore(TWO, "replace", 0, "", [b"dump"]),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),
@@ -116,7 +116,6 @@ REQUESTS: dict[str, Request[Any]] = {
     "take_due": calls.take_due(KEYS, DUE, 1000),
     "time_to_live": calls.time_to_live(ONE),
     "waiting_part": calls.waiting_part(KEYS, b""),
-    "tidy": calls.tidy(KEYS),
     "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
 }
 
@@ -187,32 +186,35 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # In bytes. Whoever changes a script sets its limit anew, a little above its size.
 LARGEST = {
-    "extend": 10_500,
+    "extend": 15_000,
     "offer": 10_500,
     "offer_all": 11_500,
-    "admit": 43_000,
-    "lease_due": 41_500,
-    "transfer": 53_000,
-    "give_back": 28_000,
-    "take_due": 29_500,
-    "offer_item": 25_500,
-    "receive": 26_000,
-    "reject": 21_500,
-    "reschedule": 21_000,
-    "ack": 20_500,
-    "ack_and_receive": 15_500,
-    "remove": 23_000,
-    "cancel": 15_500,
-    "tidy": 17_000,
-    "poll_last_to": 19_000,
-    "offer_in_context": 17_000,
+    "admit": 52_000,
+    "lease_due": 47_500,
+    "transfer": 56_000,
+    "give_back": 37_000,
+    "take_due": 32_500,
+    "offer_item": 38_500,
+    "receive": 34_500,
+    "reject": 30_500,
+    "reschedule": 37_000,
+    "ack": 29_000,
+    "ack_and_receive": 18_000,
+    "remove": 25_500,
+    "cancel": 37_500,
+    "poll_last_to": 21_500,
+    "offer_in_context": 19_500,
     "recur": 13_500,
-    "poll": 15_000,
+    "poll": 18_000,
     "contains": 12_500,
     "waiting_part": 12_500,
-    "redrive": 11_000,
-    "items": 13_000,
+    "redrive": 19_500,
+    "items": 17_500,
     "read_waiting": 12_000,
+    "clear": 12_000,
+    "find_item": 19_000,
+    "peek": 11_000,
+    "purge_dead": 14_000,
 }
 LARGE = 9_000
 
@@ -238,7 +240,7 @@ def test_a_script_includes_whatever_it_calls(name: str) -> None:
     defined = set(re.findall(r"local (?:function )?(\w+)", code)) | set(re.findall(r"function\((\w+)\)", code))
     arguments = {word for named in re.findall(r"function \w*\(([^)]*)\)", code) for word in named.split(", ")}
     words = {"if", "and", "or", "not", "while", "until", "return", "elseif"}
-    library = {"ipairs", "pairs", "unpack", "tonumber", "type", "error", "select"}
+    library = {"ipairs", "pairs", "unpack", "tonumber", "type", "error", "select", "pcall"}
     assert called - defined - arguments - words - library == set()
 
 

@@ -264,4 +264,4 @@ class Renewal:
         try:
             await async_call(lease.on_lost, delivery)
         except Exception:
-            logger.exception("queue %r: what is called for a lost lease failed", lease.name)
+            logger.exception("queue %r: what is called for the lost lease of %s failed", lease.name, lease.told_as)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._times import Delay
-from redisson_dq.items import OfferOutcome, Outcome
+from redisson_dq.items import ItemState, OfferOutcome, Outcome
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire.keys import QueueKeys
 
@@ -44,6 +44,16 @@ class DelayedItem(Generic[T]):
     def id(self) -> str:
         """The caller's id, or one that was made; what ``cancel(id)`` and the like take, in any process."""
         return self._state.id
+
+    @property
+    def state(self) -> ItemState:
+        """Where it was when the call that gave it was answered. An item that has just been offered waits."""
+        return self._state.state
+
+    @property
+    def attempts(self) -> int:
+        """How often it had been delivered by then."""
+        return self._state.attempts
 
     @property
     def due(self) -> datetime | None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._async.client import Client
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.worker.event import Event
 from redisson_dq._async.worker.fetching import Fetcher
@@ -266,7 +266,7 @@ class Crew:
         if handler is None:
             kind = type(delivery.value)
             reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-            logger.error("queue %r: %s goes to the dead letters: %s", intake.name, delivery.id, reason)
+            logger.error("queue %r: %s goes to the dead letters: %s", intake.name, lease_of(delivery).told_as, reason)
             self._bury(intake, delivery, reason)
             return
         if handler.admission is not None and error is None:
@@ -310,7 +310,9 @@ class Crew:
         known = self._known(intake, delivery, None, Event(delivery, intake.name))
 
         def then(outcome: SettleOutcome) -> None:
-            if outcome:
+            if outcome is SettleOutcome.CANCELLED:
+                self._tell(happenings.ItemCancelled(**known))
+            elif outcome:
                 self._tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
             else:
                 self._tell(happenings.Lost(**known))

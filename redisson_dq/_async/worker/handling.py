@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._async.worker.event import Event, cancel, current
+from redisson_dq._async.worker.event import Event, cancel, current, is_void
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._async.worker.starting import Starts
@@ -107,7 +107,7 @@ class Handling:
         self._cancel()
         for event in self.events:
             logger.error(
-                "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, event.id, timeout
+                "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, _told(event), timeout
             )
             self._tell(happenings.TimedOut, event, timeout=timeout)
         error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
@@ -123,7 +123,7 @@ class Handling:
             for event in self.events:
                 if event.delivery is delivery and not self._decided:
                     cancel(event)
-            if not all(event.cancelled for event in self.events):
+            if not all(is_void(event) for event in self.events):
                 return
         if self._decide():
             self._cancel()
@@ -233,9 +233,10 @@ class Handling:
                 # The handler has ended the lease itself, and what it did stands.
                 if error is not None:
                     logger.error(
-                        "queue %r: %s failed after the end of the lease",
+                        "queue %r: %s failed after the end of the lease of %s",
                         self.intake.name,
                         self.handler.name,
+                        _told(event),
                         exc_info=error,
                     )
                 elif outcome is SettleOutcome.ACKED:
@@ -257,13 +258,15 @@ class Handling:
                 "queue %r: %s failed, and %s comes again in %.1f s: %s",
                 self.intake.name,
                 self.handler.name,
-                event.id,
+                _told(event),
                 chosen.delay,
                 reason,
             )
             self._settle(event, how, happenings.Retried, told)
             return
-        logger.error("queue %r: %s is given up: %s: %s", self.intake.name, event.id, chosen.why, reason, exc_info=error)
+        logger.error(
+            "queue %r: %s is given up: %s: %s", self.intake.name, _told(event), chosen.why, reason, exc_info=error
+        )
         if not await self._persisted(event, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
@@ -283,7 +286,9 @@ class Handling:
         try:
             return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
         except BaseException:
-            logger.exception("queue %r: the backoff of %s failed", self.intake.name, self.handler.name)
+            logger.exception(
+                "queue %r: the backoff of %s for %s failed", self.intake.name, self.handler.name, _told(event)
+            )
             return Again(60.0)
 
     async def _persisted(self, event: Event, error: BaseException) -> bool:
@@ -303,7 +308,7 @@ class Handling:
                 "queue %r: on_failed of %s failed; %s stays leased and comes again",
                 self.intake.name,
                 self.handler.name,
-                event.id,
+                _told(event),
             )
             # Renewed no more.
             lease_of(event.delivery).begin_ending()
@@ -330,6 +335,9 @@ class Handling:
             if outcome is SettleOutcome.LOST:
                 self._tell(happenings.Lost, event)
                 return
+            if outcome is SettleOutcome.CANCELLED:
+                self._tell(happenings.ItemCancelled, event)
+                return
             if before is not None:
                 before()
             self._tell(kind, event, **told)
@@ -349,6 +357,10 @@ class Handling:
                 **more,
             )
         )
+
+
+def _told(event: Event) -> str:
+    return lease_of(event.delivery).told_as
 
 
 def _outcomes(result: Any, count: int) -> Outcomes:

@@ -90,7 +90,8 @@ class Delivery(Generic[T]):
 
     def __repr__(self) -> str:
         state = f"until {self.deadline}" if self.outcome is None else self.outcome.value
-        return f"<Delivery {self.id!r} of {self._lease.name!r}, attempt {self.attempt}, {state}>"
+        named = "" if self.offer_id is None else f"{self.offer_id!r}, "
+        return f"<Delivery {self.id!r} of {self._lease.name!r}, {named}attempt {self.attempt}, {state}>"
 
     def __reduce__(self) -> NoReturn:
         # A copy would not learn how the lease ends.
@@ -105,6 +106,19 @@ class Delivery(Generic[T]):
     def id(self) -> str:
         """What names this delivery, in hexadecimal. Another delivery of the same value has another id."""
         return self._lease.id.hex()
+
+    @property
+    def offer_id(self) -> str | None:
+        """The ``id=`` of the offer, or None. It is the same for all deliveries of the item."""
+        return self._lease.offer_id
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the item was cancelled, as the last renewal or :meth:`extend` has told. It comes again no more.
+
+        An ack still counts. No round trip.
+        """
+        return self._lease.is_cancelled
 
     @property
     def value(self) -> T:
@@ -251,7 +265,9 @@ class Delivery(Generic[T]):
             return
         if kind is None:
             if not self.ack():
-                logger.warning("queue %r: the lease of %s had ended before its ack", self._lease.name, self.id)
+                logger.warning(
+                    "queue %r: the lease of %s had ended before its ack", self._lease.name, self._lease.told_as
+                )
             return
         counts = error is not None and issubclass(kind, Exception)
         reason = described(error) if error is not None and counts else None
@@ -259,7 +275,9 @@ class Delivery(Generic[T]):
             finish(self.nack(count=counts, reason=reason))
         except RedissonDQError as failure:
             # The block's own error is raised. A lease that still runs ends by its deadline.
-            logger.warning("queue %r: nack of %s, whose block failed: %s", self._lease.name, self.id, failure)
+            logger.warning(
+                "queue %r: nack of %s, whose block failed: %s", self._lease.name, self._lease.told_as, failure
+            )
 
 
 def lease_of(delivery: Delivery[Any]) -> Lease:

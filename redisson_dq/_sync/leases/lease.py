@@ -31,6 +31,8 @@ class Lease:
         self.is_ending = False
         #: Its renewal failed for too long.
         self.is_given_up = False
+        #: A renewal has told that the item was cancelled.
+        self.is_cancelled = False
         #: Is called with the delivery when it cannot be kept.
         self.on_lost: Callback[Any] | None = None
         #: Is called when a call has brought the deadline forward.
@@ -66,6 +68,16 @@ class Lease:
         return self.record.crashes if self.leased.text else 0
 
     @property
+    def offer_id(self) -> str | None:
+        """The ``id=`` of the offer, or None."""
+        return self.record.offer_id if self.leased.text else None
+
+    @property
+    def told_as(self) -> str:
+        """The delivery's id, and that of the offer, for log lines."""
+        return self.id.hex() if self.offer_id is None else f"{self.id.hex()} (offered as {self.offer_id!r})"
+
+    @property
     def left(self) -> float:
         """How many seconds from now until the deadline; below zero when that has passed."""
         return self._left_us / 1_000_000
@@ -96,6 +108,8 @@ class Lease:
 
     def extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
         """Notes another deadline."""
+        if outcome is SettleOutcome.CANCELLED:
+            self.is_cancelled, outcome = True, SettleOutcome.EXTENDED
         if outcome:
             is_sooner = deadline_ms < self.deadline_ms
             self.deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()

@@ -16,7 +16,7 @@ from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._sync.client import Client
-from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.fetching import Fetcher
@@ -269,7 +269,7 @@ class Crew:
         if handler is None:
             kind = type(delivery.value)
             reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-            logger.error("queue %r: %s goes to the dead letters: %s", intake.name, delivery.id, reason)
+            logger.error("queue %r: %s goes to the dead letters: %s", intake.name, lease_of(delivery).told_as, reason)
             self._bury(intake, delivery, reason)
             return
         if handler.admission is not None and error is None:
@@ -313,7 +313,9 @@ class Crew:
         known = self._known(intake, delivery, None, Event(delivery, intake.name))
 
         def then(outcome: SettleOutcome) -> None:
-            if outcome:
+            if outcome is SettleOutcome.CANCELLED:
+                self._tell(happenings.ItemCancelled(**known))
+            elif outcome:
                 self._tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
             else:
                 self._tell(happenings.Lost(**known))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     LoggerAdapter = logging.LoggerAdapter
 
-__all__ = ["Event", "EventLogger", "cancel", "current_event", "current"]
+__all__ = ["Event", "EventLogger", "cancel", "current_event", "current", "is_void"]
 
 current: contextvars.ContextVar[Event | None] = contextvars.ContextVar("redisson_dq_event", default=None)
 
@@ -56,6 +56,11 @@ class Event:
     def id(self) -> str:
         """What names this delivery. The next attempt has another id."""
         return self._delivery.id
+
+    @property
+    def offer_id(self) -> str | None:
+        """The ``id=`` of the offer, or None. It is the same for all attempts."""
+        return self._delivery.offer_id
 
     @property
     def attempt(self) -> int:
@@ -100,11 +105,12 @@ class Event:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the outcome counts no more: the time is over, the lease is lost, or the worker stops.
+        """Whether the handler need not go on: the time is over, the lease is lost, or the worker stops. Or the item was
+        cancelled (``delayed.cancel(id)``), which a renewal of the lease tells.
 
         A handler that runs long looks at it, and returns.
         """
-        return self._cancelled
+        return self._cancelled or self._delivery.cancelled
 
     def extend(self, visibility_timeout: Delay) -> Settled:
         """Moves the deadline to so many seconds (or a timedelta) from now.
@@ -120,13 +126,19 @@ def cancel(event: Event) -> None:
     event._cancelled = True
 
 
+def is_void(event: Event) -> bool:
+    """Whether the outcome counts no more."""
+    return event._cancelled
+
+
 def current_event() -> Event | None:
     """The event of the handler that calls, also from functions that it calls; None outside of a handler."""
     return current.get()
 
 
 class EventLogger(LoggerAdapter):
-    """A logger whose records tell of the value that is handled: ``queue``, ``delivery`` and ``attempt``.
+    """A logger whose records tell of the value that is handled: ``queue``, ``delivery``, ``attempt`` and
+    ``offer_id``, the ``id=`` of its offer or None.
 
     >>> import logging
     >>> log = EventLogger(logging.getLogger("shop"))
@@ -137,10 +149,11 @@ class EventLogger(LoggerAdapter):
         super().__init__(logger, {})
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """Adds the three to ``extra``, and to the message."""
+        """Adds them to ``extra``, and to the message."""
         event = current.get()
         if event is None:
             return msg, kwargs
-        known = {"queue": event.queue, "delivery": event.id, "attempt": event.attempt}
+        known = {"queue": event.queue, "delivery": event.id, "attempt": event.attempt, "offer_id": event.offer_id}
         kwargs["extra"] = {**known, **(kwargs.get("extra") or {})}
-        return f"[{event.queue} {event.id} attempt {event.attempt}] {msg}", kwargs
+        named = "" if event.offer_id is None else f"{event.offer_id} "
+        return f"[{event.queue} {named}{event.id} attempt {event.attempt}] {msg}", kwargs

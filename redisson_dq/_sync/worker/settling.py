@@ -174,7 +174,11 @@ class Settler:
         try:
             settlement.then(outcome)
         except Exception:
-            logger.exception("queue %r: what follows the end of a lease failed", settlement.lease.name)
+            logger.exception(
+                "queue %r: what follows the end of the lease of %s failed",
+                settlement.lease.name,
+                settlement.lease.told_as,
+            )
 
     def close(self, timeout: float, timeout_away: float) -> None:
         """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
@@ -273,7 +277,7 @@ class Settler:
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",
             settlement.lease.name,
-            settlement.lease.id.hex(),
+            settlement.lease.told_as,
             trouble,
         )
         self.tell(settlement, SettleOutcome.LOST)

@@ -18,13 +18,12 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import (
     ArgumentError,
     DuplicateItemError,
-    EnvelopeError,
     QueueFullError,
     RedisConnectionError,
     RedisReplyError,
     RedissonDQError,
 )
-from redisson_dq.items import OfferOutcome, Outcome, entry_id, item_id
+from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
@@ -35,6 +34,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
 from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import NAMED
 from redisson_dq.wire.request import Request, Word
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class DelayedSide(LeasedSide[T]):
                 f"queue {self.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {on_duplicate!r}"
             )
         request = calls.offer_item(
-            self.keys,
+            self.lease_keys,
             self.options.envelope,
             due,
             data,
@@ -174,6 +174,8 @@ class DelayedSide(LeasedSide[T]):
             isinstance(word, str) for pair in context.items() for word in pair
         ):
             raise ArgumentError(f"queue {self.name!r}: context= is a mapping from str to str, not {context!r}")
+        if NAMED in context:
+            raise ArgumentError(f"queue {self.name!r}: {NAMED!r} is a word of this library; choose another in context=")
         try:
             text = json.dumps(dict(context), ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
@@ -256,18 +258,16 @@ class DelayedSide(LeasedSide[T]):
         return [self._waiting_item(found, page.now_us, read_ns) for found in page.found]
 
     def _waiting_item(self, found: Found, now_us: int, read_ns: int) -> WaitingItem[T]:
-        try:
-            entry, data = unwrap(found.member)
-        except EnvelopeError:
-            # The member blocks nothing yet: the transfer that meets it sets it aside.
-            entry, data = b"", found.member
+        offered_ms = found.due_ms if found.offered_ms is None else found.offered_ms
         return WaitingItem(
-            id=found.given_id or item_id(found.due_ms or 0, entry),
+            id=found.given_id or item_id(offered_ms or 0, found.entry),
             due_ms=found.due_ms,
-            data=data,
-            target=Target(entry=entry, due_ms=found.due_ms),
+            data=found.data,
+            target=Target(entry=found.entry, due_ms=offered_ms),
             now_us=now_us,
             read_ns=read_ns,
+            state=ItemState(found.state),
+            attempts=found.attempts,
             decode=self._waits,
         )
 
@@ -307,7 +307,9 @@ class DelayedSide(LeasedSide[T]):
         self, id: str | WaitingItem[T], delay: Delay | None = None, at: datetime | None = None
     ) -> Request[tuple[Outcome, int, int]]:
         """The outcome, the due time in ms, the server's time in us."""
-        request = calls.reschedule(self.keys, self.target(id), due_word(self.name, delay, at), self.options.remember_ms)
+        due = due_word(self.name, delay, at)
+        envelope = self.options.envelope
+        request = calls.reschedule(self.lease_keys, self.target(id), due, self.options.remember_ms, envelope)
         return request.then(lambda reply: (Outcome(reply[0]), reply[1], reply[2]))
 
     def offer_recurring(self, value: T, id: str, recurrence: Recurrence, first_ms: int | None) -> Request[OfferOutcome]:

@@ -1,6 +1,6 @@
 -- Delivers what is due: chooses how much one call moves, and moves it to the ready list.
 -- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases
--- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside
+-- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named
 
 -- So many of what is due, in due order, or fewer where they are large.
 local function first_due(count)
@@ -85,6 +85,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
       late[#late + 1] = late_element(record, value)
       record.state = 'x'
       unlearn(id)
+      forget_place(id)
     else
       values[#values + 1] = value
     end

@@ -1,6 +1,6 @@
 -- Takes waiting values out by their due times, in that order.
 -- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, leases
--- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn, aside
+-- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn, aside, named
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
 
@@ -54,6 +54,7 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
       record.state = 'x'
       remember(id, record, remember_ms, now_ms)
       unlearn(id)
+      forget_place(id)
       redis.call('ZREM', keys.timeout, member)
     else
       if value then

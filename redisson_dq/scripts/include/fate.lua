@@ -6,7 +6,7 @@ local function fate(id, record, due, remember_ms, now_ms)
   local forget = tonumber(redis.call('ZSCORE', keys.forget, id) or nil)
   if record then
     -- Its time may be over though no sweep has come to it yet.
-    if not forget or forget <= now_ms then
+    if not forget or forget <= now_ms or record.state == 'r' then
       return 'unknown'
     elseif record.state == 'x' then
       return 'expired'

@@ -1,16 +1,15 @@
 -- Forgets what is known of values that nobody will receive any more.
--- KEYS: deliveries, histories, history_ends
--- INCLUDE: find
+-- KEYS: deliveries, histories, history_ends, records
+-- INCLUDE: find, named, delivery_record
 local AGED = 86400000
 -- So many are dropped by a call that leaves one at most.
 local FEW_HISTORIES = 20
 
 -- Drops so many records at most whose values somebody has taken. Where nothing is ready these are all that are over,
--- else those that are over for a day. Gives how many were looked at.
+-- else those that are over for a day.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
-  local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)
-  for _, member in ipairs(over) do
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)) do
     local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
     if find(id, order) then
       -- It is due and was not moved yet.
@@ -18,8 +17,11 @@ local function forget_histories(now_ms, nothing_ready, most)
     else
       redis.call('ZREM', keys.histories, member)
       redis.call('ZREM', keys.history_ends, member)
+      local item = item_of(parsed(redis.call('HGET', keys.deliveries, id)))
+      if item and place_of(item) == id then
+        forget_place(item)
+      end
       redis.call('HDEL', keys.deliveries, id)
     end
   end
-  return #over
 end

@@ -31,6 +31,7 @@ local function history_of(value, digest)
         redis.call('ZREM', keys.history_ends, member)
         redis.call('HDEL', keys.deliveries, id)
         if d then
+          d.id = id
           return d
         end
       end

@@ -36,8 +36,13 @@ local function forget_letter(id)
   return d
 end
 
--- Takes dead letters out of the list, at most so many: those with these ids, or some of the first. Gives visit the value and the
--- record of each.
+-- The value of a dead letter is as if nobody had received it.
+local function begin_anew(d)
+  d.attempt, d.failures, d.crashes, d.first, d.reason = 0, 0, 0, 0, ''
+end
+
+-- Takes dead letters out of the list, at most so many: those with these ids, or some of the first. Gives visit
+-- the value and the record of each.
 local function take_letters(which, ids, most, visit)
   if which == 'ids' then
     local left = tonumber(most)

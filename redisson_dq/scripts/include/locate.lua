@@ -1,10 +1,10 @@
 -- Finds the item a call names.
--- KEYS: records
--- INCLUDE: find, records, refuse_newer
+-- KEYS: records, deliveries
+-- INCLUDE: records, named, delivery_record, whereabouts, refuse_newer
 
--- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives id, due, record, member: no id when
--- nothing is known of it, no member when it does not wait.
-local function locate(key, id, due)
+-- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives the id of the item's entry, its due time, its
+-- record, and where it is. There is no id when nothing is known of it, and no place when it is settled.
+local function locate(key, id, due, now_ms)
   if id == '' then
     id = redis.call('HGET', keys.records, key)
     if not id then
@@ -13,9 +13,16 @@ local function locate(key, id, due)
   end
   local record, form = record_of(id)
   refuse_newer('records', form)
+  if not record then
+    -- The entry may be that of a retry.
+    local item = item_at(id, parsed(redis.call('HGET', keys.deliveries, id)))
+    if item ~= id then
+      id, record = item, record_of(item)
+    end
+  end
   due = record and record.due or tonumber(due)
   if not due then
     return nil
   end
-  return id, due, record, find(id, due)
+  return id, due, record, whereabouts(id, due, now_ms)
 end

@@ -7,8 +7,9 @@
 --            'h' .. hash of a payload    entry id
 --   forget   entry id -> when its record is dropped; without a record: the item was cancelled
 --
--- States: w was put in (whether it waits is for the zset to say), d was polled, x was too late. Most items have no
--- record. The record of an item that Redisson moves stays until a script of ours drops it, or until both keys expire.
+-- States: w was put in (whether it waits is for the zset to say), d was polled or acked, x was too late. State r is
+-- remembered no more, and may be ready. Most items have no record. The record of an item that Redisson moves stays until a script of
+-- ours drops it, or until both keys expire.
 
 -- The record of an item, or nil. Of one in a newer form also gives that form.
 local function record_of(id)

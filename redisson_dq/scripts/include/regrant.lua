@@ -1,6 +1,6 @@
 -- Leases values of which something is known, and finds again what a call has leased.
--- KEYS: timeout, leases, deliveries, turns
--- INCLUDE: envelope, find, delivery_record, turn, grant
+-- KEYS: timeout, leases, deliveries, turns, records
+-- INCLUDE: envelope, find, delivery_record, turn, grant, settle
 
 local letters = 0
 
@@ -51,5 +51,6 @@ local function grant(envelope, id, value, digest, d, deadline, now_ms)
   end
   local text = record_text(d)
   follow(d, id)
+  known_by(d, 'l', id, deadline, now_ms)
   lease(envelope, id, value, text, d.told or text, deadline)
 end

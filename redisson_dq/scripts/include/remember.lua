@@ -39,7 +39,7 @@ local function remember(id, record, remember_ms, now_ms)
 end
 
 local function drop(id, record)
-  redis.call('HDEL', keys.records, 'e' .. id)
+  redis.call('HDEL', keys.records, 'e' .. id, 'p' .. id, 'v' .. id, 'n' .. id)
   if record.key ~= '' and redis.call('HGET', keys.records, record.key) == id then
     redis.call('HDEL', keys.records, record.key)
   end

@@ -1,6 +1,6 @@
 -- Finishes taking a member that is not in the envelope list.
 -- KEYS: timeout, quarantine, newer, records
--- INCLUDE: envelope, unlearn, aside
+-- INCLUDE: envelope, unlearn, aside, named
 
 local TAKING = {'HDEL', 'HGET', 'HSET', 'RPUSH', 'ZADD', 'ZREM', 'ZSCORE'}
 
@@ -12,10 +12,12 @@ local function taken(member, recorded)
   if not value then
     quarantined = set_aside(member)
   else
-    unlearn(id)
-    local record = recorded and redis.call('HGET', keys.records, 'e' .. id)
+    local d = unlearn(id)
+    local item = recorded and item_at(id, d)
+    local record = item and place_of(item) == id and redis.call('HGET', keys.records, 'e' .. item)
     if record and not newer_form('records', record) then
-      redis.call('HSET', keys.records, 'e' .. id, 'd' .. string.sub(record, 2))
+      redis.call('HSET', keys.records, 'e' .. item, 'd' .. string.sub(record, 2))
+      forget_place(item)
     end
   end
   redis.call('ZREM', keys.timeout, member)

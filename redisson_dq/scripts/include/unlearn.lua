@@ -13,10 +13,11 @@ local function check_known()
   end
 end
 
+-- Gives what was known, or nil.
 local function unlearn(id)
   local text = redis.call('HGET', keys.deliveries, id)
   if not text or newer_form('deliveries', text) then
-    return
+    return nil
   end
   local d = parsed(text)
   if d then
@@ -26,4 +27,5 @@ local function unlearn(id)
   end
   redis.call('HDEL', keys.deliveries, id)
   redis.call('ZREM', keys.leases, id)
+  return d
 end

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq.wire.calls.base import call, call_to
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
@@ -39,7 +40,7 @@ T = TypeVar("T")
 class Added:
     """The result of an offer. ``outcome`` is the script's word, ``count`` how many values are in.
 
-    Of a duplicate, ``fate`` is what became of the item that stands, ``value`` its value if it waits.
+    Of a duplicate, ``fate`` is what became of the item that stands, ``value`` its value if it is not settled.
     """
 
     outcome: str
@@ -86,7 +87,7 @@ def _offered(reply: list[Any]) -> Added:
 
 
 def offer_item(
-    keys: QueueKeys,
+    keys: LeaseKeys,
     envelope: Envelope,
     due: Word,
     value: bytes,
@@ -102,7 +103,7 @@ def offer_item(
     """``key`` is "i" and an id of the caller's, "h" and a hash of the payload, or empty."""
     lateness = "" if lateness_ms is None else lateness_ms
     args = (written(envelope, lean), due, value, key, on_duplicate, lateness, duplicate_us, remember_ms, context)
-    return call("offer_item", keys, args, _offered_item)
+    return call_with_dead("offer_item", keys, args, _offered_item)
 
 
 def _offered_item(reply: list[Any]) -> Added:

@@ -1,4 +1,4 @@
-"""Single waiting items: found, listed, cancelled, given another due time."""
+"""Single items: found, listed, cancelled, given another due time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
@@ -16,16 +19,26 @@ __all__ = ["Found", "Page", "Target", "cancel", "find_item", "items", "outcome_a
 
 @attrs.frozen(kw_only=True)
 class Found:
-    """One waiting entry: its member, due time and id of the caller's, if it has one."""
+    """One item: id and value of its entry, due time, id of the caller's if it has one.
 
-    member: bytes
+    ``state`` says where it is, ``attempts`` how often it was delivered.
+
+    Of an entry in no known format ``entry`` is empty, and ``data`` is all of it.
+    """
+
+    entry: bytes
+    data: bytes
     due_ms: int | None
     given_id: str | None
+    state: str = "waiting"
+    attempts: int = 0
+    #: The due time with which its entry was offered, where ``due_ms`` is that of another one.
+    offered_ms: int | None = None
 
 
 @attrs.frozen(kw_only=True)
 class Page:
-    """Waiting entries, and the server's time when they were read.
+    """Items, and the server's time when they were read.
 
     ``is_cut``: more stand behind them in the wanted page, which is too large for one reply.
     """
@@ -52,14 +65,17 @@ class Target:
         return key, self.entry, "" if self.due_ms is None else self.due_ms
 
 
-def cancel(keys: QueueKeys, target: Target, remember_ms: int) -> Request[str]:
+def cancel(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[str]:
     """The script's word for what came of it."""
-    return call("cancel", keys, (*target.words(), remember_ms), bytes.decode)
+    return call_with_dead("cancel", keys, (*target.words(), remember_ms), bytes.decode)
 
 
-def reschedule(keys: QueueKeys, target: Target, due: Word, remember_ms: int) -> Request[tuple[str, int, int]]:
+def reschedule(
+    keys: LeaseKeys, target: Target, due: Word, remember_ms: int, envelope: Envelope
+) -> Request[tuple[str, int, int]]:
     """The script's word for what came of it, the due time, the server's time in us."""
-    return call("reschedule", keys, (*target.words(), due, remember_ms), outcome_and_due)
+    written = "legacy" if envelope is Envelope.LEGACY else "lean"
+    return call_with_dead("reschedule", keys, (*target.words(), due, remember_ms, written), outcome_and_due)
 
 
 def outcome_and_due(reply: list[Any]) -> tuple[str, int, int]:
@@ -67,18 +83,26 @@ def outcome_and_due(reply: list[Any]) -> tuple[str, int, int]:
     return outcome.decode(), int(due_ms), now_us
 
 
-def find_item(keys: QueueKeys, target: Target) -> Request[Page]:
-    """A page of one entry, or of none."""
-    return call("find_item", keys, target.words(), _found_item)
+def find_item(keys: LeaseKeys, target: Target) -> Request[Page]:
+    """A page of one item, or of none."""
+    return call_with_dead("find_item", keys, target.words(), _found_item)
 
 
 def _found_item(reply: list[Any]) -> Page:
     now_us, *rest = reply
     if not rest:
         return Page(now_us=now_us, found=())
-    member, due_ms, key = rest
-    given_id = key[1:].decode() if key.startswith(b"i") else None
-    return Page(now_us=now_us, found=(Found(member=member, due_ms=due_ms, given_id=given_id),))
+    entry, offered_ms, data, key, state, due_ms, attempts = rest
+    found = Found(
+        entry=entry,
+        data=data,
+        due_ms=due_ms,
+        given_id=key[1:].decode() if key.startswith(b"i") else None,
+        state=state.decode(),
+        attempts=attempts,
+        offered_ms=offered_ms,
+    )
+    return Page(now_us=now_us, found=(found,))
 
 
 def items(keys: QueueKeys, by: str, start: int, stop: int, *, part: bool = False) -> Request[Page]:
@@ -90,9 +114,24 @@ def items(keys: QueueKeys, by: str, start: int, stop: int, *, part: bool = False
 
 
 def _page(reply: list[Any]) -> Page:
-    now_us, members, dues, given, is_cut = reply
-    found = (
-        Found(member=member, due_ms=whole_ms(due) if due else None, given_id=key.decode() if key else None)
-        for member, due, key in zip(members, dues, given, strict=True)
-    )
+    now_us, members, dues, given, told, is_cut = reply
+    known = {number: more for number, *more in zip(*[iter(told)] * 4, strict=True)}
+    found = []
+    for number, (member, due, key) in enumerate(zip(members, dues, given, strict=True)):
+        try:
+            entry, data = unwrap(member)
+        except EnvelopeError:
+            # The member blocks nothing yet: the transfer that meets it sets it aside.
+            entry, data = b"", member
+        item, state, attempts = known.get(number, (entry, b"waiting", 0))
+        found.append(
+            Found(
+                entry=item,
+                data=data,
+                due_ms=whole_ms(due) if due else None,
+                given_id=key.decode() if key else None,
+                state=state.decode(),
+                attempts=attempts,
+            )
+        )
     return Page(now_us=now_us, found=tuple(found), is_cut=bool(is_cut))

@@ -149,7 +149,7 @@ def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
 
 
 def extend(keys: LeaseKeys, ids: Sequence[bytes], visible_us: int) -> Request[tuple[int, int, _Outcomes]]:
-    """The server's time in us, the deadline in ms, "extended" or "lost" of each."""
+    """The server's time in us, the deadline in ms, "extended", "cancelled" or "lost" of each."""
     return call_with_dead("extend", keys, (visible_us, *ids), lambda reply: (reply[0], reply[1], reply[2]))
 
 
@@ -164,7 +164,7 @@ def give_back(
     reason: str = "",
     limit: int = 0,
 ) -> Request[_Outcomes]:
-    """ "returned", "delayed", "dead" or "lost" of each."""
+    """ "returned", "delayed", "dead", "cancelled" or "lost" of each."""
     written = "legacy" if envelope is Envelope.LEGACY else "lean"
     how = "crashed" if crashed else "counted" if counted else ""
     args: tuple[Word, ...] = (written, delay_us, how, reason, limit, keys.word, *ids)
@@ -172,7 +172,7 @@ def give_back(
 
 
 def reject(keys: LeaseKeys, ids: Sequence[bytes], reason: str) -> Request[_Outcomes]:
-    """ "dead" or "lost" of each."""
+    """ "dead", "cancelled" or "lost" of each."""
     return call_with_dead("reject", keys, (reason, keys.word, *ids), lambda reply: reply[1])
 
 
@@ -224,13 +224,11 @@ def _letters(keys: LeaseKeys, reply: list[Any]) -> list[Letter]:
 
 def redrive(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int) -> Request[tuple[int, int, int]]:
     """How many were moved to the queue of ``keys``, how many are left, how many clients have it open (or -1)."""
-    return call_with_dead("redrive", keys, _chosen(ids, most), lambda reply: (reply[0], reply[1], reply[2]))
+    args: tuple[Word, ...] = ("all", most) if ids is None else ("ids", most, *ids)
+    return call_with_dead("redrive", keys, args, lambda reply: (reply[0], reply[1], reply[2]))
 
 
-def purge_dead(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int) -> Request[int]:
+def purge_dead(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int, remember_ms: int) -> Request[int]:
     """How many were removed."""
-    return call_with_dead("purge_dead", keys, _chosen(ids, most), int)
-
-
-def _chosen(ids: Sequence[bytes] | None, most: int) -> tuple[Word, ...]:
-    return ("all", most) if ids is None else ("ids", most, *ids)
+    which = "all" if ids is None else "ids"
+    return call_with_dead("purge_dead", keys, (which, most, remember_ms, *(ids or ())), int)

@@ -1,0 +1,68 @@
+-- Tells where an item is: waiting, leased, ready or dead.
+-- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info
+-- INCLUDE: envelope, find, delivery_record, named, history, letters, forms, refuse_newer
+
+-- At most so many newer equal values are looked at.
+local NEWER = 100
+
+-- How many equal values were ready later, as far as they are known.
+local function newer_than(id, d, order, value, now_ms)
+  local low = '(' .. place(id, {digest = d.digest, order = order})
+  local high = '(' .. place('', {digest = d.digest, order = now_ms + 1})
+  local count = 0
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.histories, low, high, 'LIMIT', 0, NEWER)) do
+    if not stands(string.sub(member, 41), value) then
+      count = count + 1
+    end
+  end
+  return count
+end
+
+-- Where an item is, or nil when it is nowhere. The argument due is that of its entry.
+local function whereabouts(item, due, now_ms)
+  local id, kind = place_of(item)
+  if kind == 'd' then
+    local info = redis.call('HGET', keys.dead_info, id)
+    refuse_newer('dead_info', newer_form('dead_info', info))
+    local at, _, text, value = letter(info)
+    if at and redis.call('LPOS', keys.dead, value) then
+      return {state = 'dead', id = id, d = parsed(text), value = value, due = tonumber(at)}
+    end
+    return nil
+  end
+  local text = redis.call('HGET', keys.deliveries, id)
+  local d = parsed(text)
+  if not d then
+    local member = find(item, due)
+    refuse_newer('deliveries', not member and newer_form('deliveries', text))
+    return member and {state = 'waiting', id = item, member = member, value = unwrap(member), due = due}
+  end
+  local deadline = tonumber(redis.call('ZSCORE', keys.leases, id) or nil)
+  local order = deadline or d.order
+  local member = find(id, order)
+  local found = {id = id, d = d, member = member, due = order, value = member and unwrap(member)}
+  if member then
+    local is_held = deadline and deadline > now_ms
+    found.state = is_held and 'leased' or d.attempt > 0 and 'retrying' or (d.turn or id ~= item) and 'parked'
+      or 'waiting'
+    return found
+  elseif order > now_ms then
+    return nil
+  end
+  -- Equal values stand for each other. Whoever takes one takes the oldest. So it is ready when more of them are ready
+  -- than have come later.
+  local value = redis.call('HGET', keys.records, 'v' .. item)
+  if not value then
+    return nil
+  end
+  local newer = newer_than(id, d, order, value, now_ms)
+  for _, list in ipairs({keys.ready, keys.arrivals}) do
+    local places = redis.call('LPOS', list, value, 'COUNT', newer + 1)
+    if #places > newer then
+      found.state, found.value, found.list, found.newer = 'ready', value, list, newer
+      return found
+    end
+    newer = newer - #places
+  end
+  return nil
+end
