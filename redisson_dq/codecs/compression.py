@@ -257,6 +257,9 @@ class SnappyCodec(SnappyCodecV2[T]):
                 raise Malformed(f"a chunk of {length} bytes announced, {len(data) - start} left", offset)
             offset = start + length
             part = self._block(data[start:offset], size, start)
+            # Each chunk is a call of the library, so many small ones would take long. Redisson writes full ones.
+            if len(part) < self._CHUNK and offset < len(data):
+                raise Malformed(f"a chunk of {len(part)} bytes before the last, {self._CHUNK} are in each", start)
             parts.append(part)
             size += len(part)
         return b"".join(parts)

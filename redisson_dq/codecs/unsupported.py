@@ -69,7 +69,8 @@ def _fingerprint(name: str, *patterns: bytes) -> _Fingerprint:
     return _Fingerprint(name, re.compile(b"|".join(patterns), re.DOTALL))
 
 
-_NAME = rb"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*"  # of a class in a package
+# Of a class in a package. A pattern remembers each round of a repetition, so there is a limit to them.
+_NAME = rb"(?:[A-Za-z_$][\w$]*\.){1,60}[A-Za-z_$][\w$]*"
 
 _FINGERPRINTS = (
     _fingerprint("SerializationCodec", rb"\xac\xed\x00\x05"),
@@ -107,6 +108,8 @@ _FINGERPRINTS = (
 )
 
 
+#: So many characters tell whether bytes are a text.
+_LOOKED_AT = 10_000
 #: Parts of the names of the codecs that write what looks so, where that is not the first part of the name itself.
 _KIN = {
     _TEXT: ("String", "Long", "Integer", "Double", "Json", "Ion", "Protobuf"),
@@ -151,7 +154,7 @@ def _is_text(data: bytes) -> bool:
         text = data.decode()
     except UnicodeDecodeError:
         return False
-    if len(data) < 3 or text[0].isspace() or not "".join(text.split()).isprintable():
+    if len(data) < 3 or text[0].isspace() or not "".join(text[:_LOOKED_AT].split()).isprintable():
         return False
     # In CBOR, Snappy and Avro, the length before a text may look like a printable character.
     left = len(data) - 1

@@ -19,7 +19,7 @@ from typing import Any
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.binary import deeper, utf8
-from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits
+from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits, substituted
 from redisson_dq.codecs.jackson.node import Object, Typed
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
@@ -64,7 +64,7 @@ def _quoted(text: str, quote: str) -> str:
     escaped = _TO_ESCAPE[quote]
     if escaped.search(text) is None:
         return quote + text + quote
-    return quote + escaped.sub(_escape, utf8(text).decode()) + quote
+    return quote + substituted(escaped, _escape, utf8(text).decode()) + quote
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -168,8 +168,9 @@ _TOKEN = re.compile(
     r"""
       (?P<number> -?(?:0|[1-9][0-9]*) (\.[0-9]*)? (?:([dDeE])([+-]?[0-9]{1,10}))? )
     | (?P<infinity> [+-]inf )
-    | "(?P<text> [^"\\\x00-\x1f]* (?:\\.[^"\\\x00-\x1f]*)* )"
-    | '(?P<symbol> [^'\\\x00-\x1f]* (?:\\.[^'\\\x00-\x1f]*)* )'
+    | "(?P<text> [^"\\\x00-\x1f]* )"
+    | '(?P<symbol> [^'\\\x00-\x1f]* )'
+    | (?P<escaped> ["'] )
     | (?P<identifier> [A-Za-z_$][A-Za-z0-9_$]* )
     | \{\{(?P<blob> [A-Za-z0-9+/=]* )\}\}
     | (?P<list> \[ )
@@ -182,6 +183,12 @@ _ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8
 _UNESCAPED = {letter: char for char, letter in _SHORT.items()}
 
 
+#: So many parts of a text are kept until they are joined. A part takes far more memory than its characters.
+_MOST_PARTS = 10_000
+#: What ends a quoted text, or may not stand in one.
+_QUOTE = {'"': re.compile(r'["\x00-\x1f]'), "'": re.compile(r"['\x00-\x1f]")}
+
+
 def _read(text: str, pos: int, depth: int) -> tuple[Any, int]:
     token = _token(text, pos)
     kind = token.lastgroup
@@ -189,20 +196,20 @@ def _read(text: str, pos: int, depth: int) -> tuple[Any, int]:
     if kind == "number":
         return _read_number(token), end
     if kind == "text":
-        return _unescaped(token), end
+        return token["text"], end
+    if kind == "escaped":
+        content, end = _read_escaped(text, pos)
+        if token[0] == '"':
+            return content, end
+        return _read_symbol(text, pos, content, end, depth)
     if kind == "blob":
         return _read_blob(token), end
     if kind == "infinity":
         return float(token[0]), end
     if kind == "symbol" or kind == "identifier":
-        if not text.startswith("::", end):
-            if token[0] not in _VALUES:
-                raise Malformed("a symbol, which Jackson does not write", pos)
+        if token[0] in _VALUES and not text.startswith("::", end):
             return _VALUES[token[0]], end
-        node, end = _read(text, end + 2, deeper(depth, pos))
-        if type(node) is Typed:
-            raise Malformed("two annotations of one value", pos)
-        return Typed(_unescaped(token), node), end
+        return _read_symbol(text, pos, token[kind], end, depth)
     depth = deeper(depth, pos)
     if kind == "list":
         items: list[Any] = []
@@ -212,12 +219,29 @@ def _read(text: str, pos: int, depth: int) -> tuple[Any, int]:
         return items, end + 1
     pairs: list[tuple[str, Any]] = []
     while text[end : end + 1] != "}":
-        token = _token(text, _after_comma(text, end, pairs))
-        if token.lastgroup not in ("symbol", "identifier") or not text.startswith(":", token.end()):
-            raise Malformed("no name of a property", token.start())
-        item, end = _read(text, token.end() + 1, depth)
-        pairs.append((_unescaped(token), item))
+        start = _after_comma(text, end, pairs)
+        token = _token(text, start)
+        kind = token.lastgroup
+        name, end = token[kind or 0], token.end()
+        if name == "'":
+            name, end = _read_escaped(text, start)
+        elif kind != "symbol" and kind != "identifier":
+            end = len(text)
+        if not text.startswith(":", end):
+            raise Malformed("no name of a property", start)
+        item, end = _read(text, end + 1, depth)
+        pairs.append((name, item))
     return Object(pairs), end + 1
+
+
+def _read_symbol(text: str, pos: int, name: str, end: int, depth: int) -> tuple[Any, int]:
+    """A name that annotates the value behind it."""
+    if not text.startswith("::", end):
+        raise Malformed("a symbol, which Jackson does not write", pos)
+    node, end = _read(text, end + 2, deeper(depth, pos))
+    if type(node) is Typed:
+        raise Malformed("two annotations of one value", pos)
+    return Typed(name, node), end
 
 
 def _token(text: str, pos: int) -> re.Match[str]:
@@ -258,9 +282,29 @@ def _read_blob(token: re.Match[str]) -> bytes:
         raise Malformed(f"no base64: {error}", token.start()) from error
 
 
-def _unescaped(token: re.Match[str]) -> str:
-    text = token[token.lastgroup or 0]
-    return text if "\\" not in text else _ESCAPED.sub(lambda match: _char(match, token.start()), text)
+def _read_escaped(text: str, pos: int) -> tuple[str, int]:
+    """A quoted text with escapes. One regular expression for all of it would remember each escape. O(size)."""
+    end = pos
+    while True:
+        found = _QUOTE[text[pos]].search(text, end + 1)
+        if found is None or found[0] != text[pos]:
+            raise Malformed("here begins nothing that Jackson writes", pos)
+        end = found.start()
+        before = end
+        while text[before - 1] == "\\":
+            before -= 1
+        if (end - before) % 2 == 0:
+            break
+    joined: list[str] = []
+    parts: list[str] = []
+    start = pos + 1
+    for escape in _ESCAPED.finditer(text, start, end):
+        parts += (text[start : escape.start()], _char(escape, pos))
+        start = escape.end()
+        if len(parts) > _MOST_PARTS:
+            joined.append("".join(parts))
+            parts.clear()
+    return "".join((*joined, *parts, text[start:end])), end + 1
 
 
 def _char(match: re.Match[str], pos: int) -> str:

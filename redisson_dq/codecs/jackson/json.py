@@ -19,7 +19,7 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["MAX_NUMBER_DIGITS", "digits", "doubt", "dumps", "dumps_3", "loads", "quoted", "quoted_3"]
+__all__ = ["MAX_NUMBER_DIGITS", "digits", "doubt", "dumps", "dumps_3", "loads", "quoted", "quoted_3", "substituted"]
 
 #: Jackson since 2.15 reads no longer number.
 MAX_NUMBER_DIGITS = 1000
@@ -28,6 +28,8 @@ _TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson ma
 _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
+#: So many characters are escaped at once.
+_SLICE = 10_000
 #: An escape with more than one spelling, a character beyond U+FFFF.
 _ESCAPES = re.compile(rb"\\[u/]")
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9eE])")
@@ -114,7 +116,7 @@ def quoted(text: str) -> str:
     """
     if _ESCAPED.search(text) is None:
         return f'"{text}"'
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{substituted(_ESCAPED, _escape, text)}"'
 
 
 def quoted_3(text: str) -> str:
@@ -122,7 +124,16 @@ def quoted_3(text: str) -> str:
     if _ESCAPED_3.search(text) is None:
         return f'"{text}"'
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return f'"{_ESCAPED_3.sub(_escape, whole)}"'
+    return f'"{substituted(_ESCAPED_3, _escape, whole)}"'
+
+
+def substituted(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str) -> str:
+    """``pattern.sub`` for a pattern of single characters. O(length).
+
+    Each part that is replaced takes far more memory than its characters, so a long text is done in slices.
+    """
+    slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
+    return "".join([pattern.sub(make, one) for one in slices])
 
 
 def digits(value: int) -> str:

@@ -96,7 +96,7 @@ _SHAPES = frozenset((list, Object, Typed))
 _NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
 _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
 #: How the name of a class in a package begins; of two texts in an array the first is one, or it is a text.
-_CLASS_NAME = re.compile(r"\[|[^\W\d][\w$]*(\.[^\W\d][\w$]*)+")
+_CLASS_NAME = re.compile(r"\[|[^\W\d][\w$]*\.[^\W\d]")
 _VIEW = re.compile(
     r"java\.util\.Collections\$(?:Unmodifiable|Synchronized)"
     r"(?:(Collection|List|RandomAccessList)|((?:Sorted|Navigable)?Set)|((?:Sorted|Navigable)?Map))"

@@ -45,6 +45,8 @@ STREAMS: dict[str, str] = {
 THROWABLE = "java.lang.Throwable"
 #: The binary name of a class, an array's among them.
 _NAME = re.compile(r"\[*[^\W\d][\w$]*(\.[^\W\d][\w$]*)*;?")
+#: A class file has no longer one.
+_LONGEST_NAME = 0xFFFF
 #: The possible first bytes of a stream's later objects.
 _LATER = frozenset((OBJECT, REFERENCE))
 
@@ -93,7 +95,7 @@ def _has_exceptions(reader: Reader) -> bool:
 
 def unreadable(name: str, offset: int) -> Malformed:
     """The fault for a class that is not declared. If the text is no valid name, the bytes before it were misread."""
-    if _NAME.fullmatch(name) is None:
+    if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
         return Malformed(f"{shorten(repr(name), 120)} where the name of a Java class should be", offset)
     if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
         return Malformed(f"Java class {shorten(name, 120)} cannot be read", offset, stale=False)

@@ -22,6 +22,7 @@ import re
 from typing import TYPE_CHECKING
 
 from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.serialization.utf import join_surrogates
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
@@ -53,7 +54,6 @@ WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 #: A high and a low surrogate, three bytes each.
-_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -219,13 +219,6 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     except UnicodeDecodeError:
         pass  # surrogates, in pairs or not
     try:
-        return _PAIR.sub(_astral, raw).decode("utf-8", "surrogatepass"), end
+        return join_surrogates(raw.decode("utf-8", "surrogatepass")), end
     except UnicodeDecodeError as error:
         raise Malformed(f"a string's bytes are no UTF-8: {error.reason}", start) from error
-
-
-def _astral(match: re.Match[bytes]) -> bytes:
-    pair = match[0]
-    high = (pair[1] & 0x0F) << 6 | pair[2] & 0x3F
-    low = (pair[4] & 0x0F) << 6 | pair[5] & 0x3F
-    return chr(0x10000 + (high << 10 | low)).encode()
