@@ -7,6 +7,7 @@ from typing import Any, Literal, Union
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -36,7 +37,7 @@ def _checked(is_right: Callable[[Any], bool], wanted: str) -> Callable[[Any, att
 
     def check(_: object, option: attrs.Attribute[Any], value: object) -> None:
         if not is_right(value):
-            raise ArgumentError(f"{option.name}= is {wanted}, not {value!r}")
+            raise ArgumentError(f"{option.name}= is {wanted}, not {shown(value)}")
 
     return check
 
@@ -58,7 +59,7 @@ def _envelope(value: Envelope | str) -> Envelope:
     try:
         return Envelope(value)
     except ValueError:
-        raise ArgumentError(f"envelope= is 'current' or 'legacy', not {value!r}") from None
+        raise ArgumentError(f"envelope= is 'current' or 'legacy', not {shown(value)}") from None
 
 
 @attrs.frozen(kw_only=True)
@@ -114,4 +115,6 @@ class Options:
 def check_durable(durable: Durability | None) -> None:
     """Raises ArgumentError unless the value is a Durability or None."""
     if durable is not None and not isinstance(durable, Durability):
-        raise ArgumentError(f"durable= is a redisson_dq.Durability, such as Durability(replicas=1), not {durable!r}")
+        raise ArgumentError(
+            f"durable= is a redisson_dq.Durability, such as Durability(replicas=1), not {shown(durable)}"
+        )

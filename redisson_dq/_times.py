@@ -10,6 +10,7 @@ from typing import Union
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
@@ -43,7 +44,7 @@ def _seconds(value: object, what: str) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentError(f"{what} is a number of seconds or a timedelta, not {value!r}")
+        raise ArgumentError(f"{what} is a number of seconds or a timedelta, not {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -81,6 +82,12 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None, since_ns: int
     # The common case comes first: every offer pays for it.
     if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
         return _left(up_to_us(delay), since_ns)  # type: ignore[arg-type]
+    if at is not None and not isinstance(at, datetime):
+        # Java's offer takes a number and its unit.
+        raise ArgumentError(
+            f"queue {queue!r}: at= is a datetime with a time zone, not {shown(at)}; a delay is in seconds or a "
+            "timedelta, without a unit: delay=2.5 is 2,500 ms"
+        )
     if (delay is None) == (at is None):
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
@@ -104,7 +111,7 @@ def _delay_seconds(queue: str, delay: object) -> float:
     seconds = _seconds(delay, f"queue {queue!r}: a delay")
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
         raise ArgumentError(
-            f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {delay!r}; "
+            f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {shown(delay)}; "
             "give delay=0 for an item that is due at once"
         )
     return seconds
@@ -133,7 +140,7 @@ def down_to_ms(moment: object, queue: str, what: str) -> int:
 def _aware(moment: object, queue: str, what: str) -> datetime:
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise ArgumentError(
-            f"queue {queue!r}: {what} is a datetime with a time zone, not {moment!r}; "
+            f"queue {queue!r}: {what} is a datetime with a time zone, not {shown(moment)}; "
             "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
         )
     return moment
@@ -161,5 +168,5 @@ def seconds_of(span: object, what: str) -> float:
     """A span of time in seconds. Raises ArgumentError for a negative or non-finite one. ``what`` begins the message."""
     seconds = _seconds(span, what)
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
-        raise ArgumentError(f"{what} is finite, not negative and below 142,000 years, not {span!r}")
+        raise ArgumentError(f"{what} is finite, not negative and below 142,000 years, not {shown(span)}")
     return seconds

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Confirmed", "Durability", "strongest"]
@@ -27,6 +29,7 @@ class Confirmed:
     fsynced: bool | None
 
 
+@names_options
 @attrs.frozen
 class Durability:
     """What a call waits for after its change: a number of replicas, and the server's append-only file (``fsync=True``).
@@ -43,17 +46,19 @@ class Durability:
 
     def __attrs_post_init__(self) -> None:
         if type(self.replicas) is not int or self.replicas < 0:
-            raise ArgumentError(f"durable=: replicas= is a number of replicas, not {self.replicas!r}")
+            raise ArgumentError(f"durable=: replicas= is a number of replicas, not {shown(self.replicas)}")
         if type(self.fsync) is not bool:
-            raise ArgumentError(f"durable=: fsync= is True or False, not {self.fsync!r}")
+            raise ArgumentError(f"durable=: fsync= is True or False, not {shown(self.fsync)}")
         if not self.replicas and not self.fsync:
             raise ArgumentError("durable=: replicas=1 or fsync=True says what to wait for")
         if isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)):
-            raise ArgumentError(f"durable=: timeout= is a number of seconds, not {self.timeout!r}")
+            raise ArgumentError(f"durable=: timeout= is a number of seconds, not {shown(self.timeout)}")
         if not 0.001 <= self.timeout <= _LONGEST:
-            raise ArgumentError(f"durable=: timeout= is a number of seconds up to {_LONGEST:g}, not {self.timeout!r}")
+            raise ArgumentError(
+                f"durable=: timeout= is a number of seconds up to {_LONGEST:g}, not {shown(self.timeout)}"
+            )
         if self.on_confirmed is not None and not callable(self.on_confirmed):
-            raise ArgumentError(f"durable=: on_confirmed= is a function, not {self.on_confirmed!r}")
+            raise ArgumentError(f"durable=: on_confirmed= is a function, not {shown(self.on_confirmed)}")
 
     @property
     def words(self) -> tuple[Any, ...]:

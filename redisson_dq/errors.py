@@ -30,6 +30,7 @@ __all__ = [
     "ServerFullError",
     "ServerNotFoundError",
     "ServerSettingError",
+    "UnknownOptionError",
     "WrongTypeError",
 ]
 
@@ -40,6 +41,18 @@ class RedissonDQError(Exception):
 
 class ArgumentError(RedissonDQError, ValueError):
     """An argument cannot be used: a negative delay, an empty name, a bad URL. Nothing was sent to Redis."""
+
+
+class UnknownOptionError(ArgumentError, TypeError):
+    """A call has no option of that name. The message names the call and the nearest option that it has.
+
+    ``option`` is the name that was given, ``nearest`` the nearest one, or None when none resembles it.
+    """
+
+    def __init__(self, message: str, *, option: str, nearest: str | None) -> None:
+        super().__init__(message)
+        self.option = option
+        self.nearest = nearest
 
 
 class ClosedError(RedissonDQError, RuntimeError):

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 from redisson_dq.items import Redriven
 from redisson_dq.wire.request import Request
@@ -66,7 +67,7 @@ class Pipeline:
     def add(self, request: Request[T]) -> Reply[T]:
         """Adds one request. Nothing is sent. Raises ArgumentError for what is no request."""
         if not isinstance(request, Request):
-            raise ArgumentError(f"a pipeline takes requests, such as queue.requests.size(), not {request!r}")
+            raise ArgumentError(f"a pipeline takes requests, such as queue.requests.size(), not {shown(request)}")
         reply = Reply(request)
         self._replies.append(reply)
         return reply

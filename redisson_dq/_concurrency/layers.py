@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Shape, is_async
 
@@ -207,7 +208,7 @@ def _run(result: Any) -> Any:
         if inspect.iscoroutine(result):
             result.close()
         raise ArgumentError(
-            f"the call returned {result!r}, which nobody runs; make it an async def of a worker of "
+            f"the call returned {shown(result)}, which nobody runs; make it an async def of a worker of "
             "redisson_dq.aio.worker, or let it run that to its end"
         )
     return result
@@ -217,13 +218,16 @@ def _run(result: Any) -> Any:
 
 
 def check_callable(function: Callable[..., Any], what: str) -> None:
-    """Raises ArgumentError for a function that only an event loop can run."""
+    """Raises ArgumentError for a function that only an event loop can run, and for what is no function."""
+    async_check_callable(function, what)
     if is_async(function) or inspect.isasyncgenfunction(function):
         raise ArgumentError(f"{what} is a coroutine function: a worker of redisson_dq.aio.worker runs it")
 
 
 def async_check_callable(function: Callable[..., Any], what: str) -> None:
-    """Accepts every function: an event loop can run both kinds."""
+    """Accepts every function, as an event loop can run both kinds. Raises ArgumentError for anything else."""
+    if not callable(function):
+        raise ArgumentError(f"{what} is no function: {shown(function)}")
 
 
 def check_no_yield(function: Callable[..., Any], what: str) -> None:

@@ -26,7 +26,7 @@ from redisson_dq._redis.sending import (
     send,
     send_aside,
 )
-from redisson_dq._redis.settings import WHICH_CLIENT, connection_factory, without_password
+from redisson_dq._redis.settings import WHICH_CLIENT, connection_factory, unexpected_option, without_password
 
 __all__ = [
     "WHICH_CLIENT",
@@ -54,5 +54,6 @@ __all__ = [
     "send",
     "send_aside",
     "translate",
+    "unexpected_option",
     "without_password",
 ]

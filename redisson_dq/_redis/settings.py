@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import re
 import socket
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["WHICH_CLIENT", "connection_factory", "own_settings", "without_password"]
+__all__ = ["WHICH_CLIENT", "connection_factory", "own_settings", "unexpected_option", "without_password"]
 
 #: Says which client goes with which package, where the two kinds are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
@@ -80,6 +81,12 @@ def connection_factory(pool: Any) -> Any:
     """A connection outside the pool whose reads wait for ever. TCP keepalive notices when it is dead."""
     settings = {**pool.connection_kwargs, "socket_timeout": None, "health_check_interval": 0}
     return pool.connection_class(**settings)
+
+
+def unexpected_option(error: Exception, options: Iterable[str]) -> str | None:
+    """The one of the options that redis-py does not know, when the error says so."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    return found[1] if found and found[1] in options else None
 
 
 def without_password(url: object) -> object:

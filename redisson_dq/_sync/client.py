@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import attrs
 from redis import Redis
 
 from redisson_dq._options import Options, Undecodable, Wakeups, Written
-from redisson_dq._redis import connection_factory, without_password
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._redis import connection_factory, unexpected_option, without_password
+from redisson_dq._shared_options import names_options, options_of, unknown_option, with_options_of
 from redisson_dq._sync.connecting.servers import AnyRedis, servers_of
 from redisson_dq._sync.pipeline import Pipeline
 from redisson_dq._sync.queues.blocking import BlockingQueue
@@ -24,6 +23,7 @@ from redisson_dq._sync.queues.deque import BlockingDeque
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.leasing import terms_of
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq._texts import mixed_up, shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -52,6 +52,8 @@ else:
     V = TypeVar("V")
 AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 
+_A_URL = "redis://localhost:6379/0"
+
 
 class Client:
     """Opens queues that Java services share through Redisson.
@@ -76,6 +78,7 @@ class Client:
     Answers to ``Redisson.create(config)``.
     """
 
+    @names_options
     def __init__(
         self,
         redis: AnyRedis,
@@ -130,6 +133,7 @@ class Client:
         **terms: Unpack[LeaseTerms],
     ) -> PartitionedBlockingQueue[V]: ...
 
+    @names_options
     @with_options_of(LeasedSide)
     def blocking_queue(
         self,
@@ -163,6 +167,7 @@ class Client:
         side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
+    @names_options
     @with_options_of(LeasedSide)
     def blocking_deque(
         self,
@@ -179,6 +184,7 @@ class Client:
         side = ReadySide[V](name, codec, self.runtime.options, **terms)
         return self._opened(BlockingDeque(self.runtime, side, DequeRequests(side), transfer))
 
+    @names_options
     @with_options_of(LeasedSide)
     def bounded_blocking_queue(
         self,
@@ -227,6 +233,7 @@ class Client:
         partitions: int,
     ) -> PartitionedDelayedQueue[V]: ...
 
+    @names_options
     def delayed_queue(
         self,
         queue: str | BlockingQueue[V] | PartitionedBlockingQueue[V],
@@ -253,7 +260,7 @@ class Client:
         Answers to ``RedissonClient.getDelayedQueue(queue)``.
         """
         if partitions is not None and not isinstance(queue, str):
-            raise ArgumentError(f"partitions= goes with a queue's name; {queue!r} brings its own number")
+            raise ArgumentError(f"partitions= goes with a queue's name; {shown(queue)} brings its own number")
         if isinstance(queue, str):
             name = queue
         elif isinstance(queue, BlockingQueue):
@@ -262,7 +269,9 @@ class Client:
             from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
 
             if not isinstance(queue, PartitionedBlockingQueue):
-                raise ArgumentError(f"a delayed queue is opened for a queue or its name, not {queue!r}")
+                raise ArgumentError(
+                    f"a delayed queue is opened for a queue or its name: {mixed_up(queue, BlockingQueue)}"
+                )
             codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
         if partitions is not None:
             from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
@@ -276,6 +285,7 @@ class Client:
         side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
         return self._opened(DelayedQueue(self.runtime, side, transfer))
 
+    @names_options
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.
 
@@ -339,6 +349,8 @@ class Client:
         return self._opened(BlockingQueue(self.runtime, side, QueueRequests(side), transfer))
 
     def _opened(self, handle: AnyHandle) -> AnyHandle:
+        if not isinstance(handle.transfer, bool):
+            raise ArgumentError(f"queue {handle.name!r}: transfer= is True or False, not {shown(handle.transfer)}")
         self.runtime.attach(handle.keys, handle.name, handle.transfer)
         return handle
 
@@ -391,20 +403,28 @@ def connect(
     return client
 
 
-def unopened(url: str, options: Mapping[str, Any]) -> Client:
-    """A client by the arguments of :func:`connect`. Nothing is sent."""
+def unopened(url: str, options: Mapping[str, Any], call: str = "connect", more: Iterable[str] = ()) -> Client:
+    """A client by the arguments of :func:`connect`. Nothing is sent.
+
+    ``call`` is the user's call, for errors, and ``more`` the options that it takes itself.
+    """
     if not isinstance(url, str):
         kind = type(url).__name__
         raise ArgumentError(
-            f"connect() takes a URL such as redis://localhost:6379/0, not a {kind}; "
-            "around a client of redis-py write Client(...)"
+            f"connect() takes a URL such as {_A_URL}, not a {kind}; around a client of redis-py write Client(...)"
         )
-    own = inspect.signature(Client).parameters
+    own = options_of(Client)
+    of_redis = {name: value for name, value in options.items() if name not in own}
     try:
-        redis = Redis.from_url(url, **{name: value for name, value in options.items() if name not in own})
+        redis = Redis.from_url(url, **of_redis)
         # redis-py looks at an option when it makes its first connection, and not before.
         connection_factory(redis.connection_pool)
     except (ValueError, TypeError, AttributeError) as error:
-        message = f"{without_password(url)!r} cannot be used: {error}; a URL looks like redis://localhost:6379/0"
+        unknown = unexpected_option(error, of_redis)
+        if unknown is not None:
+            known = {*options_of(connect), *options_of(Redis), *more} - {"url"}
+            raise unknown_option(call, [unknown], known) from error
+        and_options = f" with {', '.join(f'{name}=' for name in of_redis)}" if of_redis else ""
+        message = f"{shown(without_password(url))}{and_options} cannot be used: {error}; a URL looks like {_A_URL}"
         raise ArgumentError(message) from error
     return Client(redis, **{name: value for name, value in options.items() if name in own})

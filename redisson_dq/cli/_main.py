@@ -4,6 +4,7 @@
 0      success
 1      an error of ours: one line on standard error (a server that was not found: the ways to get one, too)
 2      a usage error
+70     of ``worker``: the user's module raised an exception
 130    Ctrl-C, after cleaning up
 143    SIGTERM, after cleaning up
 ====== ===========================================================
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import signal
 import sys
 import threading
@@ -20,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
+from redisson_dq._texts import nearest
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["COMMANDS", "Command", "main"]
@@ -53,7 +56,10 @@ class _Terminated(KeyboardInterrupt):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``redisson-dq`` with these arguments (default: the process's own); the exit code."""
-    arguments = _parser().parse_args(argv)
+    parser, parsers = _parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        _refuse(parsers[arguments.command], unknown)
     command = cast(Command, import_module(COMMANDS[arguments.command]))
     try:
         with _sigterm_raises():
@@ -67,19 +73,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except RedissonDQError as error:
         print(f"redisson-dq: error: {error}", file=sys.stderr)
-        return 1
+        return getattr(error, "exit_code", 1)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the program, and those of its commands."""
     parser = argparse.ArgumentParser(
         prog="redisson-dq", description="Delayed queues that Python and Java services share, on Redis."
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers = {}
     for name, module in COMMANDS.items():
         command = cast(Command, import_module(module))
-        command.add_arguments(commands.add_parser(name, help=command.HELP, description=command.HELP))
-    return parser
+        parsers[name] = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        command.add_arguments(parsers[name])
+    return parser, parsers
+
+
+def _refuse(command: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
+    """Ends with a usage error that names the nearest option of the command."""
+    options = re.findall(r"--([a-z][a-z-]+)", command.format_help())
+    first = next((each for each in unknown if each.startswith("--")), "")
+    meant = nearest(first.removeprefix("--").partition("=")[0].replace("-", "_"), options)
+    question = f"; did you mean --{meant}?" if meant else ""
+    command.error(f"unrecognized arguments: {' '.join(unknown)}{question}")
 
 
 class _Version(argparse.Action):

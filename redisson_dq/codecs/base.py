@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic
 
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,6 +31,15 @@ class Codec(ABC, Generic[T]):
     :class:`~redisson_dq.errors.DecodeError`, nothing else.
     """
 
+    @names_options
+    def __init__(self) -> None:
+        """Without options, unless a codec has its own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            names_options(cls)
+
     @property
     def name(self) -> str:
         """The name in error messages: Redisson's class name."""
@@ -49,4 +60,4 @@ class Codec(ABC, Generic[T]):
 def check_codec(codec: object, what: str) -> None:
     """Raises ArgumentError for anything but a Codec, such as a class of one. ``what`` begins its message."""
     if not isinstance(codec, Codec):
-        raise ArgumentError(f"{what} is a redisson_dq.codecs.Codec, such as StringCodec(), not {codec!r}")
+        raise ArgumentError(f"{what} is a redisson_dq.codecs.Codec, such as StringCodec(), not {shown(codec)}")

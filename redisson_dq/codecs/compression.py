@@ -11,6 +11,7 @@ from abc import abstractmethod
 from types import ModuleType
 from typing import ClassVar
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
@@ -50,9 +51,9 @@ class _CompressingCodec(Codec[T]):
         if inner is not None:
             check_codec(inner, "inner")
         if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
-            raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {max_size!r}")
+            raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {shown(max_size)}")
         if max_ratio is not None and (type(max_ratio) is not int or max_ratio < 1):
-            raise ArgumentError(f"max_ratio is a whole number of 1 or more, or None, not {max_ratio!r}")
+            raise ArgumentError(f"max_ratio is a whole number of 1 or more, or None, not {shown(max_ratio)}")
         try:
             _cramjam()
         except ImportError as error:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, overload
 
 from redisson_dq import java
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable, decode_error, encode_error, type_name
 from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec
@@ -57,7 +58,7 @@ class ProtobufCodec(Codec[T]):
         if blacklist_codec is not None and (
             not isinstance(blacklist_codec, Codec) or isinstance(blacklist_codec, ProtobufCodec)
         ):
-            raise ArgumentError(f"blacklist_codec is a codec other than ProtobufCodec, not {blacklist_codec!r}")
+            raise ArgumentError(f"blacklist_codec is a codec other than ProtobufCodec, not {shown(blacklist_codec)}")
         self._type = type
         self._coding = _message(type) if hasattr(type, "DESCRIPTOR") else _of_type(type, blacklist_codec)
 

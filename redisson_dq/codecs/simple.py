@@ -6,8 +6,9 @@ import codecs
 import re
 from typing import Any, ClassVar
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec
-from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
+from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
@@ -51,7 +52,7 @@ class StringCodec(Codec[str]):
 
     def __init__(self, charset: str = "utf-8") -> None:
         if not isinstance(charset, str):
-            raise ArgumentError(f"charset is the name of one, as 'utf-8', not {charset!r}")
+            raise ArgumentError(f"charset is the name of one, as 'utf-8', not {shown(charset)}")
         try:
             name = codecs.lookup(charset).name
             if name in _PYTHON_ONLY:
@@ -60,8 +61,7 @@ class StringCodec(Codec[str]):
         except (LookupError, ValueError) as error:  # ValueError: a NUL in the name
             if isinstance(error, ArgumentError):
                 raise
-            shown = shorten(repr(charset), 80)
-            raise ArgumentError(f"charset {shown} is unknown: {shorten(str(error), 200)}") from error
+            raise ArgumentError(f"charset {shown(charset)} is unknown") from error
         self._charset = charset
         self._marks = _BOMS.get(name)
         self._encoding = f"{name}-be" if name in _BIG_ENDIAN else name

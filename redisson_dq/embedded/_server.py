@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from redisson_dq._shared_options import names_options
 from redisson_dq.embedded._find import ServerProgram, find_server
 from redisson_dq.embedded._probe import LOOPBACK, Address, ServerInfo, free_port, probe
 from redisson_dq.embedded._process import Supervised
@@ -50,6 +51,7 @@ class EmbeddedServer:
     with the end of the server's log when it does not come up.
     """
 
+    @names_options
     def __init__(
         self,
         program: str | os.PathLike[str] | ServerProgram | None = None,

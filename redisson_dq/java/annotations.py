@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers
 from redisson_dq.java.arrays import Array, component_code
@@ -99,7 +100,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
         return Signature(erased, variable=annotation.__name__)
     kind = origin or annotation
     if not isinstance(kind, Hashable):  # [] and {} among them, for list and dict
-        raise ArgumentError(f"{where}: {annotation!r} is no annotation; say list[str], dict[str, int] ...")
+        raise ArgumentError(f"{where}: {shown(annotation)} is no annotation; say list[str], dict[str, int] ...")
     if kind in _NATURAL:
         natural = _NATURAL[kind]
         arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]
@@ -154,6 +155,6 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
         if issubclass(kind, BaseException):
             return Signature("java.lang.Throwable")
     raise ArgumentError(
-        f"{where}: {annotation!r} stands for no Java type; declare the class with java_class, or say the type in "
+        f"{where}: {shown(annotation)} stands for no Java type; declare the class with java_class, or say the type in "
         "Annotated[..., JavaType(...)]"
     )

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import attrs
 
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declaration import Declaration, Rename
 from redisson_dq.java.extending import extended_by
@@ -29,6 +31,7 @@ C = TypeVar("C", bound=type)
 _SCHEMA = "__get_pydantic_core_schema__"
 
 
+@names_options
 def java_class(
     name: str,
     *,
@@ -83,9 +86,9 @@ def java_class(
     class, for a name that is none, and for a Java class that another Python class stands for already.
     """
     if not isinstance(name, str) or not is_class_name(name):
-        raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {name!r}")
-    if isinstance(implements, str):
-        raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not the text {implements!r}")
+        raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {shown(name)}")
+    if isinstance(implements, str) or not isinstance(implements, (Iterable, types.NoneType)):
+        raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not {shown(implements)}")
     said = [*(implements if implements is not None else (...,))]
     interfaces = tuple(JavaType(one) for one in said if not isinstance(one, types.EllipsisType))
 

@@ -17,6 +17,7 @@ import operator
 import struct
 from typing import Any, ClassVar, TypeVar
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = [
@@ -50,7 +51,7 @@ class _JavaInt(int):
 
     def __new__(cls: type[_I], value: int) -> _I:
         if isinstance(value, bool):
-            raise ArgumentError(f"{cls.__name__} takes an int, not {value!r}")
+            raise ArgumentError(f"{cls.__name__} takes an int, not {shown(value)}")
         try:
             number = operator.index(value)
         except TypeError as error:

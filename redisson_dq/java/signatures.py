@@ -9,6 +9,7 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_code
 
@@ -81,18 +82,20 @@ _TOKEN = re.compile(r"\s*([\w$.]+|[<>,?&]|\[\])")
 
 
 def _parse(source: str) -> Signature:
+    if not isinstance(source, str):
+        raise ArgumentError(f"a Java type is a text such as 'java.util.List<com.acme.Order>', not {shown(source)}")
     tokens = _TOKEN.findall(source)
     if "".join(tokens) != "".join(source.split()) or not tokens:
-        raise ArgumentError(f"{source!r} is no Java type")
+        raise ArgumentError(f"{shown(source)} is no Java type")
     signature, rest = _parse_type(tokens, source)
     if rest:
-        raise ArgumentError(f"{source!r} is no Java type: {rest[0]!r} is too much")
+        raise ArgumentError(f"{shown(source)} is no Java type: {rest[0]!r} is too much")
     return signature
 
 
 def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
     if not tokens:
-        raise ArgumentError(f"{source!r} is no Java type: it ends too early")
+        raise ArgumentError(f"{shown(source)} is no Java type: it ends too early")
     name, tokens = tokens[0], tokens[1:]
     if name == "?":
         if tokens and tokens[0] in ("extends", "super"):
@@ -100,14 +103,14 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
             return attrs.evolve(bound, wildcard=tokens[0]), rest
         return OBJECT, tokens
     if not is_class_name(name):
-        raise ArgumentError(f"{source!r} is no Java type: {name!r} is no name")
+        raise ArgumentError(f"{shown(source)} is no Java type: {name!r} is no name")
     arguments: list[Signature] = []
     if tokens and tokens[0] == "<":
         while tokens and tokens[0] in "<,":
             argument, tokens = _parse_type(tokens[1:], source)
             arguments.append(argument)
         if not tokens or tokens[0] != ">":
-            raise ArgumentError(f"{source!r} is no Java type: a > is missing")
+            raise ArgumentError(f"{shown(source)} is no Java type: a > is missing")
         tokens = tokens[1:]
     signature = Signature(name, tuple(arguments))
     while tokens and tokens[0] == "[]":

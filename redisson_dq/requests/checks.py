@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.commands import End
 
@@ -15,7 +16,7 @@ U = TypeVar("U")
 def check_count(value: object, name: str, what: str = "a limit") -> int:
     """Raises ArgumentError for anything but a positive int."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ArgumentError(f"queue {name!r}: {what} is a positive int, not {value!r}")
+        raise ArgumentError(f"queue {name!r}: {what} is a positive int, not {shown(value)}")
     return value
 
 
@@ -28,11 +29,15 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
         return limit
     first, *others = number
     if others or limit is not None:
-        raise ArgumentError(f"queue {name!r}: one limit is wanted, not {(*number, limit)!r}")
+        given = shown(number if limit is None else (*number, limit))
+        raise ArgumentError(
+            f"queue {name!r}: one limit is wanted, not {given}; write limit= for at most so many values, and timeout= "
+            "to wait: seconds or a timedelta, without a unit"
+        )
     if timeout is None:
         raise ArgumentError(
-            f"queue {name!r}: {first!r} alone may be a limit or a time to wait; write limit={first!r} for at most so "
-            f"many values, or timeout={first!r} to wait so many seconds for one"
+            f"queue {name!r}: {shown(first)} alone may be a limit or a time to wait; write limit= for at most so "
+            f"many values, or timeout= to wait so many seconds for one"
         )
     return first
 
@@ -40,14 +45,14 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
 def check_function(value: U, name: str) -> U:
     """Raises ArgumentError for what cannot be called."""
     if not callable(value):
-        raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {value!r}")
+        raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {shown(value)}")
     return value
 
 
 def check_index(value: object, name: str) -> int:
     """Raises ArgumentError for anything but an int."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ArgumentError(f"queue {name!r}: an index is an int, not {value!r}")
+        raise ArgumentError(f"queue {name!r}: an index is an int, not {shown(value)}")
     return value
 
 
@@ -61,7 +66,7 @@ def check_end(end: object, name: str) -> End:
         return "first"
     if end == "last":
         return "last"
-    raise ArgumentError(f"queue {name!r}: an end is 'first' or 'last', not {end!r}")
+    raise ArgumentError(f"queue {name!r}: an end is 'first' or 'last', not {shown(end)}")
 
 
 def check_page(
@@ -71,6 +76,7 @@ def check_page(
     start, stop = check_index(start, name), check_index(stop, name)
     if start < 0 or stop < max(0, start - 1) or stop - start >= largest:
         raise ArgumentError(
-            f"queue {name!r}: {what} has indexes from 0 on and at most {largest} {of}, not {start} to {stop}"
+            f"queue {name!r}: {what} has indexes from 0 on and at most {largest} {of}, "
+            f"not {shown(start)} to {shown(stop)}"
         )
     return start, stop

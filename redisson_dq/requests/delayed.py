@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict, TypeVar, overload
 
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, due_word, from_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -56,6 +58,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @names_options
     def offer(
         self,
         value: T,
@@ -80,6 +83,7 @@ class DelayedRequests(ObjectRequests[T]):
             durable=durable,
         )
 
+    @names_options
     def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -145,6 +149,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
         """Waiting values in the order of offers, from index ``start`` to ``stop`` (-1: to the end)."""
+        start, stop = check_index(start, self._side.name), check_index(stop, self._side.name)
         return self._side.values(start, stop, part=False)
 
     def contains(self, value: T) -> Request[bool]:
@@ -186,7 +191,7 @@ class DelayedRequests(ObjectRequests[T]):
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:
         check_page(start, stop, _LARGEST_PAGE, self._side.name, "a page of items", "items")
         if by not in ("due", "offer"):
-            raise ArgumentError(f"queue {self._side.name!r}: by= is 'due' or 'offer', not {by!r}")
+            raise ArgumentError(f"queue {self._side.name!r}: by= is 'due' or 'offer', not {shown(by)}")
         return self._side.items(start, stop, by, part=False).then(lambda reply: reply[0])
 
     # -- the whole of it ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq._times import from_ms, from_optional_ms
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
@@ -171,7 +172,7 @@ class LeaseRequests(ObjectRequests[T]):
             return [bytes.fromhex(each) for each in named]
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"queue {self._side.name!r}: an id of a dead letter is hexadecimal, not {named!r}"
+                f"queue {self._side.name!r}: an id of a dead letter is hexadecimal, not {shown(named)}"
             ) from None
 
     def _most(self, limit: int | None) -> int:

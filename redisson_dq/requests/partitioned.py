@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
@@ -59,6 +59,7 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
         super().__init__(partitions, routing)
         self._name = name
 
+    @names_options
     @with_options_of(DelayedRequests.offer)
     def offer(
         self,

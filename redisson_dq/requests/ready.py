@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar, overload
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
 from redisson_dq.requests.checks import check_count, check_end, check_index, nothing
 from redisson_dq.requests.inner.long_calls import told_if_long
@@ -227,7 +228,9 @@ class BoundedRequests(QueueRequests[T]):
 
     def remove(self, value: T, count: int = 0) -> Request[bool]:
         if count != 0:
-            raise ArgumentError(f"queue {self._side.name!r}: a bounded queue removes all equal values, not {count!r}")
+            raise ArgumentError(
+                f"queue {self._side.name!r}: a bounded queue removes all equal values, not {shown(count)}"
+            )
         return self.remove_all([value])
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:

@@ -30,6 +30,7 @@ from zoneinfo import ZoneInfo
 import attrs
 from attrs.validators import ge, instance_of, le, optional
 
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, span_ms, to_ms
 from redisson_dq.errors import ArgumentError
 
@@ -154,12 +155,12 @@ class Recurrence:
         """
         every_ms = None if every is None else span_ms(every, queue_name, "every=")
         if every_ms is not None and not 1 <= every_ms <= _HORIZON // _MS:
-            raise ArgumentError(f"queue {queue_name!r}: every= is between 1 ms and 36,500 days, not {every!r}")
+            raise ArgumentError(f"queue {queue_name!r}: every= is between 1 ms and 36,500 days, not {shown(every)}")
         if not isinstance(timezone, str):
-            raise ArgumentError(f"queue {queue_name!r}: timezone= is an IANA name as a string, not {timezone!r}")
+            raise ArgumentError(f"queue {queue_name!r}: timezone= is an IANA name as a string, not {shown(timezone)}")
         if cron is not None:
             if not isinstance(cron, str):
-                raise ArgumentError(f"queue {queue_name!r}: cron= is a string of five fields, not {cron!r}")
+                raise ArgumentError(f"queue {queue_name!r}: cron= is a string of five fields, not {shown(cron)}")
             cron = " ".join(cron.lower().split())
             cron = _ALIASES.get(cron, cron)
         start_ms = None if start is None else to_ms(start, queue_name, "start=")

@@ -7,6 +7,7 @@ from typing import Union
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot"]
@@ -21,11 +22,11 @@ def map_name(name: str, mapper: NameMapper | None) -> str:
     if isinstance(name, str) and mapper is not None:
         raw = mapper + name if isinstance(mapper, str) else mapper(name)
     if not isinstance(raw, str) or not raw:
-        raise ArgumentError(f"a queue's name is a non-empty str, not {raw!r}")
+        raise ArgumentError(f"a queue's name is a non-empty str, not {shown(raw)}")
     try:
         raw.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"a queue's name is text that UTF-8 can hold, not {raw!r}: {error}") from error
+        raise ArgumentError(f"a queue's name is text that UTF-8 can hold, not {shown(raw)}: {error}") from error
     return raw
 
 

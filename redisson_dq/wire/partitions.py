@@ -12,6 +12,7 @@ import zlib
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.keys import NameMapper, map_name
 
@@ -35,7 +36,9 @@ def partition_names(name: str, partitions: int, name_mapper: NameMapper | None =
     ['orders:0-332', 'orders:1-109', 'orders:2-22', 'orders:3-135']
     """
     if type(partitions) is not int or not 1 <= partitions <= MOST_PARTITIONS:
-        raise ArgumentError(f"queue {name!r}: partitions= is an int from 1 to {MOST_PARTITIONS}, not {partitions!r}")
+        raise ArgumentError(
+            f"queue {name!r}: partitions= is an int from 1 to {MOST_PARTITIONS}, not {shown(partitions)}"
+        )
     map_name(name, None)
     if "{" in name or "}" in name:
         raise ArgumentError(
@@ -53,7 +56,7 @@ def partition_of(key: str, partitions: int) -> int:
     try:
         return zlib.crc32(key.encode()) % partitions
     except (AttributeError, UnicodeEncodeError):
-        raise ArgumentError(f"a key is a str that UTF-8 can hold, not {key!r}") from None
+        raise ArgumentError(f"a key is a str that UTF-8 can hold, not {shown(key)}") from None
 
 
 def _name(name: str, i: int, mapper: NameMapper | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.kinds import Kind
@@ -17,7 +18,7 @@ from redisson_dq.working.naming import full_name
 from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "check_limits", "check_queue_name", "declared", "is_async", "positive"]
+__all__ = ["Handler", "Shape", "check_limits", "check_queue_name", "declared", "is_async", "name_of", "positive"]
 
 
 @attrs.frozen
@@ -56,7 +57,10 @@ class Shape:
     @classmethod
     def by_name(cls, function: Callable[..., Any], what: str) -> Shape:
         """The shape of a dependency: all its arguments are given by name. The one called ``event`` is the event."""
-        parameters = list(inspect.signature(function).parameters.values())
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{what}: Python does not tell its arguments") from error
         named = [each.name for each in parameters if each.default is each.empty]
         if any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
             raise ArgumentError(f"{what}: the arguments of a dependency are names of others, and event")
@@ -96,7 +100,7 @@ class Handler:
     @property
     def name(self) -> str:
         """The function's name, for logs and hooks."""
-        return getattr(self.function, "__qualname__", None) or self.function.__class__.__qualname__
+        return name_of(self.function)
 
 
 _DEFAULT_RETRY = Retry()
@@ -124,20 +128,20 @@ def declared(
     unique_by: Callable[[Any], object] | None = None,
 ) -> Handler:
     """A handler of these options, which stand here alone with their defaults. Raises ArgumentError."""
-    what = f"handler {getattr(function, '__qualname__', function)!r} of queue {queue!r}"
     check_queue_name(queue)
+    what = f"handler {name_of(function)!r} of queue {queue!r}"
     if not callable(function):
-        raise ArgumentError(f"{what}: a handler is a function, not {function!r}")
+        raise ArgumentError(f"{what}: a handler is a function, not {shown(function)}")
     kind = Kind.of(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
-        raise ArgumentError(f"{what}: where= maps names of fields to values, not {where!r}")
+        raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
     for name, given in {"when=": when, "on_failed=": on_failed}.items():
         if given is not None and not callable(given):
-            raise ArgumentError(f"{what}: {name} is a function, not {given!r}")
+            raise ArgumentError(f"{what}: {name} is a function, not {shown(given)}")
     if crash_limit is not None:
         positive(crash_limit, f"{what}: crash_limit=")
     if batch is not None and positive(batch, f"{what}: the size of a batch") > _LARGEST_BATCH:
-        raise ArgumentError(f"{what}: a batch has at most {_LARGEST_BATCH} values, not {batch}")
+        raise ArgumentError(f"{what}: a batch has at most {_LARGEST_BATCH} values, not {shown(batch)}")
     seconds = None if timeout is None else seconds_of(timeout, f"{what}: timeout=")
     if seconds == 0:
         raise ArgumentError(f"{what}: timeout= is above zero; None is for no timeout")
@@ -193,7 +197,7 @@ def check_queue_name(queue: object) -> None:
     """Raises ArgumentError for anything but a str, such as a function that was decorated without the queue."""
     if not isinstance(queue, str):
         raise ArgumentError(
-            f'a handler is for the name of a queue, as in @worker.handler("orders"), not for {queue!r}; '
+            f'a handler is for the name of a queue, as in @worker.handler("orders"), not for {shown(queue)}; '
             "worker.queue(name) says how it is opened"
         )
     if not queue:
@@ -203,8 +207,13 @@ def check_queue_name(queue: object) -> None:
 def positive(number: object, what: str) -> int:
     """A number from 1 on. Raises ArgumentError; ``what`` begins its message."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ArgumentError(f"{what} is a number from 1 on, not {number!r}")
+        raise ArgumentError(f"{what} is a number from 1 on, not {shown(number)}")
     return number
+
+
+def name_of(function: Any) -> str:
+    """The name of a function, or of a callable object's class."""
+    return str(getattr(function, "__qualname__", None) or type(function).__qualname__)
 
 
 def is_async(function: Callable[..., Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kind"]
@@ -108,7 +109,7 @@ def _checked(given: object, what: str) -> type:
     if not isinstance(given, type):
         raise ArgumentError(
             f"{what}: the second argument is the class of its values, such as Order, list[Order] or Order | str, "
-            f"not {given!r}"
+            f"not {shown(given)}"
         )
     try:
         isinstance(None, given)

@@ -12,7 +12,8 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._texts import described
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import described, shown
 from redisson_dq._times import Delay, seconds_of, up_to_us
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.calls import LimitWords, Seen
@@ -25,6 +26,7 @@ _LARGEST = 2**52
 _MOST_SLOTS = 10_000
 
 
+@names_options
 @attrs.frozen
 class Rate:
     """At most ``limit`` values in ``per`` seconds (or a timedelta), over all processes: a token bucket.
@@ -40,11 +42,13 @@ class Rate:
     def __attrs_post_init__(self) -> None:
         for name, number in (("limit", self.limit), ("burst", self.size)):
             if type(number) is not int or number < 1:
-                raise ArgumentError(f"rate=: {name}= is a number from 1 on, not {number!r}")
+                raise ArgumentError(f"rate=: {name}= is a number from 1 on, not {shown(number)}")
         if self.per_us < 1:
-            raise ArgumentError(f"rate=: per= is a span above zero, not {self.per!r}")
+            raise ArgumentError(f"rate=: per= is a span above zero, not {shown(self.per)}")
         if self.size * self.per_us > _LARGEST or self.limit * self.per_us > _LARGEST:
-            raise ArgumentError(f"rate=: {self.limit} in {self.per!r} s, with {self.size} at once, cannot be counted")
+            raise ArgumentError(
+                f"rate=: {shown(self.limit)} in {self.per!r} s, with {shown(self.size)} at once, cannot be counted"
+            )
 
     @property
     def size(self) -> int:
@@ -57,6 +61,7 @@ class Rate:
         return round(seconds_of(self.per, "rate=: per=") * 1_000_000)
 
 
+@names_options
 @attrs.frozen
 class Limit:
     """At most so many values are handled at a time, over all processes.
@@ -68,7 +73,7 @@ class Limit:
 
     def __attrs_post_init__(self) -> None:
         if type(self.slots) is not int or not 1 <= self.slots <= _MOST_SLOTS:
-            raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {self.slots!r}")
+            raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {shown(self.slots)}")
 
 
 class BadKey(Exception):
@@ -103,12 +108,12 @@ class Admission:
         Raises ArgumentError; ``what`` begins its message.
         """
         if rate is not None and not isinstance(rate, Rate):
-            raise ArgumentError(f"{what}: rate= is a Rate, such as Rate(100, per=1), not {rate!r}")
+            raise ArgumentError(f"{what}: rate= is a Rate, such as Rate(100, per=1), not {shown(rate)}")
         if limit is not None and not isinstance(limit, Limit):
-            raise ArgumentError(f"{what}: limit= is a Limit, such as Limit(4), not {limit!r}")
+            raise ArgumentError(f"{what}: limit= is a Limit, such as Limit(4), not {shown(limit)}")
         for option, function in {"key=": key, "unique_by=": unique_by}.items():
             if function is not None and not callable(function):
-                raise ArgumentError(f"{what}: {option} is a function of the value, not {function!r}")
+                raise ArgumentError(f"{what}: {option} is a function of the value, not {shown(function)}")
         if unique_by is not None and unique_for is None:
             raise ArgumentError(f"{what}: unique_by= goes with unique_for=")
         seconds = None if unique_for is None else seconds_of(unique_for, f"{what}: unique_for=")

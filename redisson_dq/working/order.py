@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Union
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import positive
 
@@ -69,4 +70,4 @@ def order_of(given: AnyOrder | None) -> Order:
         return Weighted(given)
     if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
         return Strict(given)
-    raise ArgumentError(f"order= is a list of queue names, or a dict of their weights, not {given!r}")
+    raise ArgumentError(f"order= is a list of queue names, or a dict of their weights, not {shown(given)}")

@@ -10,7 +10,8 @@ from typing import Union
 
 import attrs
 
-from redisson_dq._texts import described
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import described, shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 
@@ -108,7 +109,7 @@ def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
     """
     made = _Exponential(seconds_of(first, "a delay"), seconds_of(cap, "a cap"), bool(jitter))
     if made.cap < made.first:
-        raise ArgumentError(f"exponential(): the cap {cap!r} is below the first delay {first!r}")
+        raise ArgumentError(f"exponential(): the cap {shown(cap)} is below the first delay {shown(first)}")
     return made
 
 
@@ -137,6 +138,7 @@ class Retry(Exception):
     redisson_dq.working.retries.Retry: the printer is off
     """
 
+    @names_options
     def __init__(
         self,
         reason: str = "",
@@ -150,11 +152,11 @@ class Retry(Exception):
     ) -> None:
         super().__init__(reason)
         if not isinstance(reason, str):
-            raise ArgumentError(f"Retry(): a reason is a str, not {reason!r}; a policy's settings go by name")
+            raise ArgumentError(f"Retry(): a reason is a str, not {shown(reason)}; a policy's settings go by name")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise ArgumentError(f"Retry(): limit= is a number from 1 on, or None for no limit, not {limit!r}")
+            raise ArgumentError(f"Retry(): limit= is a number from 1 on, or None for no limit, not {shown(limit)}")
         if not isinstance(count, bool):
-            raise ArgumentError(f"Retry(): count= is True or False, not {count!r}")
+            raise ArgumentError(f"Retry(): count= is True or False, not {shown(count)}")
         self.reason = reason
         self.limit = limit
         self.backoff = _backoff(backoff)
@@ -227,7 +229,9 @@ def policies(retry: Retry | Sequence[Retry] | None) -> tuple[Retry, ...]:
         return ()
     found = (retry,) if isinstance(retry, Retry) else tuple(retry) if isinstance(retry, (list, tuple)) else None
     if found is None or not all(isinstance(each, Retry) for each in found):
-        raise ArgumentError(f"retry= is a Retry, several of them, or None for none, not {retry!r}")
+        raise ArgumentError(
+            f"retry= is a Retry such as Retry(limit=5), several of them, or None for none, not {shown(retry)}"
+        )
     for each in found:
         if each.after is not None or not each.count:
             raise ArgumentError("retry=: after= and count= are for a Retry that is raised; give backoff=fixed(...)")
@@ -263,6 +267,8 @@ def verdict(
 
 
 def _delays(spans: Iterable[Delay], what: str) -> Backoff:
+    if not isinstance(spans, Iterable) or isinstance(spans, (str, bytes)):
+        raise ArgumentError(f"{what} is one of a list, not {shown(spans)}")
     made = tuple(seconds_of(span, what) for span in spans)
     if not made:
         raise ArgumentError(f"{what} is used in turn, and the list is empty")
@@ -280,7 +286,8 @@ def _backoff(given: _AnyBackoff | None) -> Backoff:
         return _delays([given], "Retry(): backoff=")
     if not callable(given):
         raise ArgumentError(
-            f"Retry(): backoff= is seconds or a timedelta, a list of them, exponential() or a function, not {given!r}"
+            "Retry(): backoff= is seconds or a timedelta, a list of them, exponential() or a function, "
+            f"not {shown(given)}"
         )
     return _Function(given)
 
@@ -289,7 +296,7 @@ def _classes(on: object) -> tuple[type[BaseException], ...]:
     given: tuple[object, ...] = on if isinstance(on, tuple) else (on,)
     found = tuple(each for each in given if isinstance(each, type) and issubclass(each, BaseException))
     if not found or len(found) < len(given):
-        raise ArgumentError(f"Retry(): on= is a class of exceptions, or a tuple of them, not {on!r}")
+        raise ArgumentError(f"Retry(): on= is a class of exceptions, or a tuple of them, not {shown(on)}")
     return found
 
 

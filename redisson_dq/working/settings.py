@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.errors import ArgumentError
@@ -34,7 +35,7 @@ class QueueSettings:
             check_codec(self.codec, f"{what}: codec=")
         for name, flag in {"transfer=": self.transfer, "bounded=": self.bounded}.items():
             if flag is not None and not isinstance(flag, bool):
-                raise ArgumentError(f"{what}: {name} is True or False, not {flag!r}")
+                raise ArgumentError(f"{what}: {name} is True or False, not {shown(flag)}")
         if self.bounded and self.partitions is not None:
             raise ArgumentError(f"{what}: a bounded queue has no partitions")
         return self

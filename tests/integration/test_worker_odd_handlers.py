@@ -63,7 +63,7 @@ def raises(error: BaseException) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("handle", "reason"),
     [
-        (lambda value: generator(value), "ArgumentError: the call returned <generator"),
+        (lambda value: generator(value), "ArgumentError: the call returned a generator"),
         (raises(Unprintable()), "Unprintable, whose text cannot be had (RuntimeError)"),
         (raises(LeavesForText()), "LeavesForText, whose text cannot be had (SystemExit)"),
         (raises(SystemExit(3)), "SystemExit: 3"),
@@ -127,7 +127,7 @@ def test_a_plain_function_that_gives_a_coroutine(
         eventually(lambda: steps.count("begin") == steps.count("end"))
     reasons = [letter.reason for letter in queue.dead_letters()]
     if flavour.name == "sync":
-        assert all("ArgumentError: the call returned <coroutine" in reason for reason in reasons)
+        assert all("ArgumentError: the call returned a coroutine" in reason for reason in reasons)
         assert [len(reasons), len(log.of(DeadLettered))] == [3, 3]
         return
     assert [len(reasons), len(log.of(Succeeded))] == [2, 1]

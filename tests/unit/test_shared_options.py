@@ -57,7 +57,7 @@ def test_an_option_that_does_not_exist_is_a_type_error_that_names_it() -> None:
         lambda: client.delayed_queue("orders", transfer=False).requests.offer("42", 5, delivery_limits=10),
     ]
     for call in calls:
-        with pytest.raises(TypeError, match="unexpected keyword argument 'delivery_limits'"):
+        with pytest.raises(TypeError, match="has no option 'delivery_limits'"):
             call()
     client.close()
 
@@ -65,7 +65,7 @@ def test_an_option_that_does_not_exist_is_a_type_error_that_names_it() -> None:
 def test_an_option_that_does_not_exist_is_the_same_error_with_asyncio() -> None:
     async def scene() -> None:
         client: Any = aio.Client(redis.asyncio.Redis())
-        with pytest.raises(TypeError, match="unexpected keyword argument 'delivery_limits'"):
+        with pytest.raises(TypeError, match="has no option 'delivery_limits'"):
             await client.delayed_queue("orders", transfer=False).offer("42", 5, delivery_limits=10)
         await client.close()
 

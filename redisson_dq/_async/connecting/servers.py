@@ -8,6 +8,7 @@ from typing import Any, Union
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
 
 from redisson_dq._redis import WHICH_CLIENT, async_cluster_ready, async_node_pool, async_pool_from
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
@@ -95,5 +96,6 @@ def servers_of(client: AsyncAnyRedis) -> Servers:
     if isinstance(client, Redis):
         return SingleServer(client.connection_pool)
     raise ArgumentError(
-        f"a client is made from a Redis or RedisCluster of redis-py, not {type(client)!r}; {WHICH_CLIENT}"
+        f"a client is made from a Redis or RedisCluster of redis-py, not {shown(client)}; {WHICH_CLIENT}, "
+        "and a URL with connect(url)"
     )

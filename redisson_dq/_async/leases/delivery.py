@@ -10,6 +10,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.lease import Lease
 from redisson_dq._concurrency import async_finish
+from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described
 from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.durability import Durability
@@ -204,6 +205,7 @@ class Delivery(Generic[T]):
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
+    @names_options
     async def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
@@ -215,6 +217,7 @@ class Delivery(Generic[T]):
         """
         return await self._connections.run(self.requests.ack(durable=durable))
 
+    @names_options
     async def nack(
         self,
         delay: Delay | None = None,
@@ -234,6 +237,7 @@ class Delivery(Generic[T]):
         """
         return await self._connections.run(self.requests.nack(delay, count, reason, durable=durable))
 
+    @names_options
     async def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
         """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
 
@@ -242,6 +246,7 @@ class Delivery(Generic[T]):
         """
         return await self._connections.run(self.requests.reject(reason, durable=durable))
 
+    @names_options
     async def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
         """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
 

@@ -15,7 +15,7 @@ from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish_or_undo
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay, due_word
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
@@ -67,6 +67,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @names_options
     @with_options_of(DelayedRequests.offer)
     async def offer(
         self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
@@ -97,6 +98,7 @@ class DelayedQueue(WaitingQueue[T]):
         due = due_word(self.name, delay, at, time.monotonic_ns())
         return DelayedItem(self, await self._run(self._side.offer(due, value, **options)))
 
+    @names_options
     async def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -227,6 +229,7 @@ class DelayedQueue(WaitingQueue[T]):
         """
         return await self._run(self.requests.cancel(id))
 
+    @names_options
     async def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
         """Gives one waiting item another due time, and keeps its id and its place among equal due times.
 
@@ -365,6 +368,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     # -- recurring offers --------------------------------------------------------------------------------------------
 
+    @names_options
     async def offer_recurring(
         self,
         value: T,

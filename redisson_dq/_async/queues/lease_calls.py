@@ -11,7 +11,8 @@ from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.queues.leaser import Leaser, Receiving
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import check_options, with_options_of
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
@@ -82,6 +83,8 @@ class LeaseCalls(Generic[T]):
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
         # Python looks for signals behind a call with ``**``. Values that are received must not be in hand there.
+        if options:
+            check_options(LeaseCalls.receive, self, options)
         how = Receiving(**options)
         return await self._leaser.receive(limit, timeout, how)
 
@@ -161,9 +164,11 @@ class LeaseCalls(Generic[T]):
         chosen = side.collected(deliveries, "deliveries")
         for each in chosen:
             if not isinstance(each, Delivery):
-                raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {each!r}")
+                raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {shown(each)}")
             if not is_of(each, self._runtime.connections):
-                raise ArgumentError(f"queue {side.name!r}: {each!r} belongs to another client: end it by its own calls")
+                raise ArgumentError(
+                    f"queue {side.name!r}: {shown(each)} belongs to another client: end it by its own calls"
+                )
         return [lease_of(each) for each in chosen]
 
     async def _run_all(

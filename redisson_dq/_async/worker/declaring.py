@@ -14,12 +14,13 @@ from redisson_dq._concurrency.layers import (
     async_check_callable,
     check_no_yield,
 )
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import names_options, with_options_of
+from redisson_dq._texts import nearest, shown
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, check_limits, check_queue_name, declared, is_async
+from redisson_dq.working.handlers import Handler, Shape, check_limits, check_queue_name, declared, is_async, name_of
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -69,6 +70,7 @@ class Declarations:
         # The threads in which hooks run just now.
         self._telling: set[int] = set()
 
+    @names_options
     def queue(
         self,
         name: str,
@@ -110,6 +112,7 @@ class Declarations:
     @overload
     def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
+    @names_options
     @with_options_of(declared)
     def handler(self, queue: str, type: Any = None, **options: Any) -> Callable[[Any], Any]:
         """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
@@ -154,6 +157,7 @@ class Declarations:
         **options: Unpack[HandlerOptions[Any]],
     ) -> Callable[[F], F]: ...
 
+    @names_options
     @with_options_of(declared)
     def batch_handler(
         self, queue: str, size: int, type: Any = None, *, within: Delay = 0, **options: Any
@@ -167,6 +171,7 @@ class Declarations:
         """
         return self._declare(queue, type, size, within, options)
 
+    @names_options
     @with_options_of(declared)
     def add_handler(
         self,
@@ -206,8 +211,8 @@ class Declarations:
         ...     yield
         ...     print("after")
         """
-        async_check_callable(function, f"middleware {function!r}")
-        self._layers.append(Layer(function, "", Shape.of(function, f"middleware {function!r}", 1)))
+        async_check_callable(function, f"middleware {name_of(function)!r}")
+        self._layers.append(Layer(function, "", Shape.of(function, f"middleware {name_of(function)!r}", 1)))
         return function
 
     def per_item(self, function: F) -> F:
@@ -232,11 +237,13 @@ class Declarations:
         """
         for kind in kinds:
             if not (isinstance(kind, type) and issubclass(kind, happenings.Happening)):
-                raise ArgumentError(f"on() takes classes of happenings, and @worker.on() is for all; not {kind!r}")
+                raise ArgumentError(f"on() takes classes of happenings, and @worker.on() is for all; not {shown(kind)}")
 
         def declare(function: F) -> F:
             if not callable(function) or is_async(function):
-                raise ArgumentError(f"a hook is a plain function, which may start a task or a thread, not {function!r}")
+                raise ArgumentError(
+                    f"a hook is a plain function, which may start a task or a thread, not {shown(function)}"
+                )
             self._hooks.append((kinds or (happenings.Happening,), function))
             return function
 
@@ -256,14 +263,15 @@ class Declarations:
         """Raises ArgumentError for a dependency that nobody declared, as the start does."""
         known: set[str] = set()
         for layer in (*self._resources_declared, *self._layers):
-            _check_known(layer.shape.needs, known, layer.function)
+            kind = "dependency" if layer.name else "middleware"
+            _check_known(layer.shape.needs, known, f"{kind} {name_of(layer.function)!r}")
             known.add(layer.name)
         for handler in self._handlers:
-            _check_known(handler.shape.needs, known, handler.function)
+            _check_known(handler.shape.needs, known, f"handler {handler.name!r} of queue {handler.queue!r}")
             if handler.shape.takes_event and handler.shape.event_name in known:
                 raise ArgumentError(
-                    f"{handler.function!r} has the dependency {handler.shape.event_name!r} where it gets the event: "
-                    "dependencies come behind the value and the event"
+                    f"handler {handler.name!r} has the dependency {handler.shape.event_name!r} where it gets the "
+                    "event: dependencies come behind the value and the event"
                 )
 
     def _declare(
@@ -293,7 +301,7 @@ class Declarations:
         """Called after each change of the handlers."""
 
     def _dependency(self, function: F, place: list[Layer]) -> F:
-        what = f"dependency {function!r}"
+        what = f"dependency {name_of(function)!r}"
         async_check_callable(function, what)
         name = getattr(function, "__name__", "")
         if not name.isidentifier():
@@ -336,9 +344,12 @@ class Declarations:
                     self._telling.discard(here)
 
 
-def _check_known(needs: Sequence[str], known: set[str], function: Callable[..., Any]) -> None:
-    missing = [name for name in needs if name not in known]
-    if missing:
-        raise ArgumentError(
-            f"{function!r} takes {missing}, and no dependency has that name: declare it with per_item or per_worker"
-        )
+def _check_known(needs: Sequence[str], known: set[str], what: str) -> None:
+    for name in needs:
+        if name not in known:
+            meant = nearest(name, known)
+            question = f"; did you mean {meant!r}?" if meant else ""
+            raise ArgumentError(
+                f"{what} takes {name!r}, and no dependency has that name{question}; declare it with per_item or "
+                "per_worker, above what takes it"
+            )

@@ -17,7 +17,7 @@ from redisson_dq._async.worker.starting import Starts
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
 from redisson_dq._concurrency.layers import Layer, async_perform
-from redisson_dq._texts import described
+from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
@@ -368,11 +368,11 @@ def _outcomes(result: Any, count: int) -> Outcomes:
     if result is None:
         return [None] * count
     if not isinstance(result, (list, tuple)) or len(result) != count:
-        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {result!r}")
+        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {shown(result)}")
         return [error] * count
     return [
         each
         if each is None or isinstance(each, BaseException)
-        else TypeError(f"an outcome of a batch is None or an exception, not {each!r}")
+        else TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
         for each in result
     ]

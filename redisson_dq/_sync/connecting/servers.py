@@ -11,6 +11,7 @@ from typing import Any, Union
 from redis import ConnectionPool, Redis, RedisCluster
 
 from redisson_dq._redis import WHICH_CLIENT, cluster_ready, node_pool, pool_from
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
@@ -98,5 +99,6 @@ def servers_of(client: AnyRedis) -> Servers:
     if isinstance(client, Redis):
         return SingleServer(client.connection_pool)
     raise ArgumentError(
-        f"a client is made from a Redis or RedisCluster of redis-py, not {type(client)!r}; {WHICH_CLIENT}"
+        f"a client is made from a Redis or RedisCluster of redis-py, not {shown(client)}; {WHICH_CLIENT}, "
+        "and a URL with connect(url)"
     )

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._texts import described
@@ -207,6 +208,7 @@ class Delivery(Generic[T]):
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
+    @names_options
     def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
@@ -218,6 +220,7 @@ class Delivery(Generic[T]):
         """
         return self._connections.run(self.requests.ack(durable=durable))
 
+    @names_options
     def nack(
         self,
         delay: Delay | None = None,
@@ -237,6 +240,7 @@ class Delivery(Generic[T]):
         """
         return self._connections.run(self.requests.nack(delay, count, reason, durable=durable))
 
+    @names_options
     def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
         """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
 
@@ -245,6 +249,7 @@ class Delivery(Generic[T]):
         """
         return self._connections.run(self.requests.reject(reason, durable=durable))
 
+    @names_options
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
         """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from redisson_dq._concurrency import finish_or_undo
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.delayed_item import DelayedItem
@@ -70,6 +70,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @names_options
     @with_options_of(DelayedRequests.offer)
     def offer(
         self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
@@ -100,6 +101,7 @@ class DelayedQueue(WaitingQueue[T]):
         due = due_word(self.name, delay, at, time.monotonic_ns())
         return DelayedItem(self, self._run(self._side.offer(due, value, **options)))
 
+    @names_options
     def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -230,6 +232,7 @@ class DelayedQueue(WaitingQueue[T]):
         """
         return self._run(self.requests.cancel(id))
 
+    @names_options
     def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
         """Gives one waiting item another due time, and keeps its id and its place among equal due times.
 
@@ -368,6 +371,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     # -- recurring offers --------------------------------------------------------------------------------------------
 
+    @names_options
     def offer_recurring(
         self,
         value: T,

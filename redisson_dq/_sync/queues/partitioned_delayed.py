@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
-from redisson_dq._shared_options import with_options_of
+from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.partitioned import Partitioned
@@ -60,6 +60,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @names_options
     @with_options_of(DelayedRequests.offer)
     def offer(
         self,
@@ -82,6 +83,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         place = self._routing.of_offer(value, key, options.get("id"), by_payload=by_payload)
         return self.partitions[place].offer(value, delay, at, **options)
 
+    @names_options
     def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -189,6 +191,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             return partition.cancel(id)
         return _most_telling(self._ask(lambda each: each.requests.cancel(id)))
 
+    @names_options
     def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
     ) -> Outcome:
@@ -249,6 +252,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
     # -- recurring offers --------------------------------------------------------------------------------------------
 
+    @names_options
     def offer_recurring(
         self,
         value: T,

@@ -20,7 +20,7 @@ from redisson_dq._sync.worker.event import Event, cancel, current, is_void
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._sync.worker.starting import Starts
-from redisson_dq._texts import described
+from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
@@ -371,11 +371,11 @@ def _outcomes(result: Any, count: int) -> Outcomes:
     if result is None:
         return [None] * count
     if not isinstance(result, (list, tuple)) or len(result) != count:
-        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {result!r}")
+        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {shown(result)}")
         return [error] * count
     return [
         each
         if each is None or isinstance(each, BaseException)
-        else TypeError(f"an outcome of a batch is None or an exception, not {each!r}")
+        else TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
         for each in result
     ]

@@ -15,11 +15,13 @@ from redisson_dq._concurrency import Switch, finish, here
 from redisson_dq._concurrency.handler_pools import Side
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
+from redisson_dq._shared_options import names_options, options_of
 from redisson_dq._sync.client import Client, unopened
 from redisson_dq._sync.worker.beside import QueueReport, is_paused, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
 from redisson_dq._sync.worker.event import current_event
+from redisson_dq._texts import mixed_up
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Problem
@@ -51,6 +53,7 @@ class Worker(Declarations):
     ...     print(order, "attempt", event.attempt)
     """
 
+    @names_options
     def __init__(
         self,
         client: Client,
@@ -63,7 +66,9 @@ class Worker(Declarations):
         chance: random.Random | None = None,
     ) -> None:
         if not isinstance(client, Client):
-            raise ArgumentError(f"a worker takes a Client, not {client!r}; Worker.connect(url) makes one")
+            raise ArgumentError(
+                f"Worker(): {mixed_up(client, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
+            )
         self._setup(lambda: client, False, concurrency, order, visibility_timeout, transfer, grace, chance)
 
     @classmethod
@@ -86,7 +91,7 @@ class Worker(Declarations):
         """
         made = cls.__new__(cls)
         # Raises at once what is wrong with them.
-        unopened(url, client_options)
+        unopened(url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
         made._setup(made._connected, True, concurrency, order, visibility_timeout, transfer, grace, chance)
         made._url = url, client_options
         return made
@@ -235,6 +240,11 @@ class Worker(Declarations):
         Signals are for the main thread; in another one only :meth:`request_stop` ends it.
         """
         self._asked_to_stop = 0
+        if not self._handlers:
+            logger.warning(
+                "worker: it has no handlers, so it receives nothing: declare them with @worker.handler(queue), "
+                "or import the modules that do"
+            )
         with signals(self.request_stop):
             self.start()
             try:

@@ -30,6 +30,7 @@ exit codes:
   64  --check: the URL cannot be used
   65  --check: a key of a queue holds another type
   69  --check: Redis cannot be reached
+  70  the worker's module raised an exception when it was imported
   77  --check: Redis refused the login, or the user lacks a right
 """
 

@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.faults import shorten
 from redisson_dq.codecs.jackson import binary
 from redisson_dq.codecs.jackson.avro_types import (
@@ -142,5 +143,5 @@ def _logical(schema: Mapping[str, Any], below: Type, size: int | None) -> Type:
 
 def _part(schema: Any, name: str, kind: type) -> Any:
     if not isinstance(schema, Mapping) or name not in schema or not isinstance(schema[name], kind):
-        raise ArgumentError(f"no Avro schema (its {name!r} is missing or wrong): {shorten(repr(schema), 200)}")
+        raise ArgumentError(f"no Avro schema (its {name!r} is missing or wrong): {shown(schema)}")
     return schema[name]

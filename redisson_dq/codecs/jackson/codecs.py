@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
@@ -82,7 +83,7 @@ class JacksonCodec(Codec[T]):
 
     def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
         if unknown not in ("refuse", "generic"):
-            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {unknown!r}")
+            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
         self._dialect = attrs.evolve(self._set_up, typed_uuid=typed_uuid, generic=unknown == "generic")
         if self._uuid_bytes and not typed_uuid:
             self._dialect = attrs.evolve(self._dialect, scalars={**self._dialect.scalars, **UUID_BYTES})

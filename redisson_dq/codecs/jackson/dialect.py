@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq import java
+from redisson_dq._texts import shown
 from redisson_dq.codecs.jackson import scalar_nodes
 from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
@@ -130,5 +131,5 @@ _JAVA_TIME = {
 def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
     """A dialect of Jackson 2 with this form of java.time's classes. Raises ArgumentError for an unknown form."""
     if not isinstance(java_time, str) or java_time not in _JAVA_TIME:
-        raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {java_time!r}")
+        raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {shown(java_time)}")
     return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])

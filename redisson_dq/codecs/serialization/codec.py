@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.marks import marked
@@ -32,7 +33,7 @@ class SerializationCodec(Codec):
 
     def __init__(self, *, unknown: Literal["refuse", "generic"] = "refuse") -> None:
         if unknown not in ("refuse", "generic"):
-            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {unknown!r}")
+            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
         self._unknown = unknown
 
     def encode(self, value: Any) -> bytes:

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._options import Options
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, span_us, to_ms
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
@@ -121,7 +122,7 @@ class DelayedSide(LeasedSide[T]):
             return self.durably(plain, durable).then(lambda added: self.offered(added, data, None))
         if on_duplicate not in (None, "reject", "keep", "replace"):
             raise ArgumentError(
-                f"queue {self.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {on_duplicate!r}"
+                f"queue {self.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {shown(on_duplicate)}"
             )
         request = calls.offer_item(
             self.lease_keys,
@@ -144,12 +145,12 @@ class DelayedSide(LeasedSide[T]):
         """Delays in seconds and encoded values, in batches for one call each. Checks and encodes all of them."""
         values: list[T] = []
         delays: list[Delay] = []
-        for pair in values_and_delays:
+        for pair in self.collected(values_and_delays, "pairs of value and delay"):
             try:
                 value, delay = pair
             except (TypeError, ValueError):
                 raise ArgumentError(
-                    f"queue {self.name!r}: offer_all takes pairs of value and delay, not {pair!r}"
+                    f"queue {self.name!r}: offer_all takes pairs of value and delay in seconds, not {shown(pair)}"
                 ) from None
             values.append(value)
             delays.append(delay)
@@ -173,7 +174,7 @@ class DelayedSide(LeasedSide[T]):
         if not isinstance(context, Mapping) or not all(
             isinstance(word, str) for pair in context.items() for word in pair
         ):
-            raise ArgumentError(f"queue {self.name!r}: context= is a mapping from str to str, not {context!r}")
+            raise ArgumentError(f"queue {self.name!r}: context= is a mapping from str to str, not {shown(context)}")
         if NAMED in context:
             raise ArgumentError(f"queue {self.name!r}: {NAMED!r} is a word of this library; choose another in context=")
         try:
@@ -240,7 +241,7 @@ class DelayedSide(LeasedSide[T]):
     def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
         """Raises ArgumentError."""
         if check_index(offset, self.name) < 0:
-            raise ArgumentError(f"queue {self.name!r}: offset= is an int from 0 on, not {offset!r}")
+            raise ArgumentError(f"queue {self.name!r}: offset= is an int from 0 on, not {shown(offset)}")
         return DueRange(
             since_ms=None if since is None else to_ms(since, self.name, "since="),
             until_ms=None if until is None else down_to_ms(until, self.name, "until="),
@@ -340,7 +341,7 @@ class DelayedSide(LeasedSide[T]):
         except UnicodeEncodeError:
             pass
         raise ArgumentError(
-            f"queue {self.name!r}: an id is a str of 1 to {_LONGEST_ID} bytes in UTF-8, not {id!a:.100}"
+            f"queue {self.name!r}: an id is a str of 1 to {_LONGEST_ID} bytes in UTF-8, not {shown(id)}"
         )
 
 

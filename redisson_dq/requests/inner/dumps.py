@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["framed", "unframed"]
@@ -25,7 +26,7 @@ def framed(dumps: list[bytes]) -> bytes | None:
 def unframed(state: bytes, count: int, name: str) -> list[bytes]:
     """One dump for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
     if not isinstance(state, (bytes, bytearray, memoryview)):
-        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() gave, not {state!r}")
+        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() gave, not {shown(state)}")
     state = bytes(state)
     if count == 1:
         return [state]

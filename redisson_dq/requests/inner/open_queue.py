@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from redisson_dq._options import Options, check_durable
-from redisson_dq._texts import described
+from redisson_dq._texts import described, shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
@@ -106,7 +106,7 @@ class OpenQueue(Generic[T]):
     def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
         """Raises ArgumentError for what is no collection. A text is refused, as it would be a collection of letters."""
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-            raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {values!r}")
+            raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
         return list(values)
 
     def popped(self, found: list[bytes]) -> list[T]:

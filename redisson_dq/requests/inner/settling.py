@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq._options import check_durable
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, span_us
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -52,7 +53,7 @@ class Settling:
         self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None
     ) -> Request[list[SettleOutcome]]:
         if not isinstance(count, bool):
-            raise ArgumentError(f"queue {self.name!r}: count= is True or False, not {count!r}")
+            raise ArgumentError(f"queue {self.name!r}: count= is True or False, not {shown(count)}")
         request = calls.give_back(
             self.source.lease_keys,
             self.source.envelope,
@@ -94,7 +95,7 @@ class Settling:
         if reason is None:
             return ""
         if not isinstance(reason, str):
-            raise ArgumentError(f"queue {self.name!r}: a reason is a str, not {reason!r}")
+            raise ArgumentError(f"queue {self.name!r}: a reason is a str, not {shown(reason)}")
         return reason[:_LONGEST_REASON].encode(errors="replace").decode()
 
 

@@ -26,6 +26,25 @@ def demo_arguments(*argv: str) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (["worker", "shop", "--procesess", "2"], "unrecognized arguments: --procesess 2; did you mean --processes?"),
+        (["worker", "shop", "--healthport=80"], "unrecognized arguments: --healthport=80; did you mean --health-port?"),
+        (["demo", "--item", "3", "--qqq"], "unrecognized arguments: --qqq"),
+        (["worker", "shop", "extra"], "unrecognized arguments: extra"),
+    ],
+)
+def test_an_unknown_argument_is_named_with_the_nearest(
+    argv: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    assert caught.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == f"redisson-dq {argv[0]}: error: {text}"
+
+
 class TestArguments:
     def test_the_defaults(self) -> None:
         assert vars(demo_arguments()) == {

@@ -19,7 +19,7 @@ from redisson_dq.cli.worker import add_arguments
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.child import memory
 from redisson_dq.cli.worker.health import Health, HealthServer
-from redisson_dq.cli.worker.loading import LoadError, load
+from redisson_dq.cli.worker.loading import LoadError, OwnCodeError, load
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
@@ -126,6 +126,9 @@ class TestLoading:
         (tmp_path / "load_broken.py").write_text("1 / 0")
         (tmp_path / "load_runs.py").write_text(_PROGRAM + "\nworker.run()\n")
         (tmp_path / "load_runs_a_loop.py").write_text(_PROGRAM + "\nimport asyncio\nasyncio.run(in_a_loop.run())\n")
+        (tmp_path / "load_asks.py").write_text("import no_such_package")
+        (tmp_path / "load_package").mkdir()
+        (tmp_path / "load_package" / "work.py").write_text(_PROGRAM)
         (tmp_path / "load_exits.py").write_text("raise SystemExit(0)")
 
     @pytest.mark.parametrize(
@@ -156,7 +159,16 @@ class TestLoading:
             ("load_runs", "cannot be imported: ArgumentError: worker: its module starts it"),
             ("load_runs_a_loop", "cannot be imported: ArgumentError: worker: its module starts it"),
             ("load_exits", "cannot be imported: SystemExit: 0"),
-            ("load_nowhere:worker", "cannot be imported: ModuleNotFoundError"),
+            ("load_asks", "cannot be imported: ModuleNotFoundError: No module named 'no_such_package'"),
+            ("load_nowhere:worker", "there is no module 'load_nowhere', here"),
+            ("load_shp", "did you mean load_shop?"),
+            ("load_package.wrok", "did you mean load_package.work?"),
+            ("load_shop.worker", "'load_shop' is a module; did you mean load_shop:worker?"),
+            ("load_shop:wrker", "has no 'wrker'; did you mean load_shop:worker?"),
+            ("load_shop.py", "is a file, and a worker is named by its module: say load_shop:worker"),
+            ("load_package/work.py:made", "say load_package.work:made"),
+            ("../elsewhere/shop.py", "say shop:worker in the directory ../elsewhere"),
+            ("load shop", "names no worker"),
             (":worker", "names no worker"),
             ("", "names no worker"),
             (".work:worker", "names no worker"),
@@ -165,8 +177,27 @@ class TestLoading:
     def test_not_found(self, name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(LoadError, match=message):
             load(name, None)
-        assert main(["worker", name, "--check"]) == 1
-        assert message in capsys.readouterr().err.splitlines()[-1]
+        capsys.readouterr()
+        assert main(["worker", name, "--check"]) == (70 if "cannot be" in message else 1)
+        told = capsys.readouterr().err
+        assert message in told.splitlines()[-1]
+        # Only what the user's code raised has a traceback.
+        assert told.startswith("Traceback") == ("cannot be" in message)
+
+    def test_the_traceback_is_the_users_part(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "load_deep.py").write_text("import load_deeper")
+        (tmp_path / "load_deeper.py").write_text(
+            "from redisson_dq.worker import Worker\n"
+            "def down(n):\n    return Worker.connect('redis://x', codecs=1) if n == 0 else down(n - 1)\n"
+            "down(9)\n"
+        )
+        with pytest.raises(OwnCodeError, match="UnknownOptionError: "):
+            load("load_deep", None)
+        told = capsys.readouterr().err
+        assert told.startswith("Traceback (most recent call last):\n  (7 calls before)\n")
+        assert "loading.py" not in told
+        assert "client.py" not in told
+        assert told.endswith("Worker.connect() has no option 'codecs'; did you mean 'codec'?\n")
 
     def test_another_url(self) -> None:
         load("load_shop", "redis://elsewhere:1")
