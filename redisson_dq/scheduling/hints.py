@@ -5,8 +5,8 @@ Theory of operation. A transfer has to take its entries out of a list that has n
 by reading the list. Reading a long list takes too long for one call. So the transfer answers "lost", and a pass begins:
 
 * The first calls ask for the keys of the next due entries, in due order. A key is the id of an entry, or most of it.
-* The next calls read the list from its end to its front, a slice each. With few entries the script answers with their
-  places. With many it answers with all keys of the slice, and the client finds the places.
+* The next calls read the list from its end to its front, a slice each, until all are found. With few entries the script
+  answers with their places. With many it answers with all keys of the slice, and the client finds the places.
 * Then the calls deliver again. Each is given hints: the keys of the next entries, and the place of each. A place is the
   one that the pass saw, less the number of entries in front of it that were taken out since.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 import enum
 import struct
 from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -57,6 +58,8 @@ class Hints:
         self._before = b"end"
         #: Where the pass saw them.
         self._seen: dict[bytes, int] = {}
+        #: How many of them the pass has not seen yet.
+        self._unseen = 0
         #: The places of entries that were taken out since: a sorted list for each block of places.
         self._gone: list[list[int]] = []
         self._share = _MOST_HINTS
@@ -71,7 +74,7 @@ class Hints:
         if self._purpose is _Purpose.ASK_FOR_KEYS:
             return b"keys", len(self._keys)
         if self._purpose is _Purpose.READ_A_SLICE:
-            return self._before, b"".join(self._keys) if self._few else b""
+            return self._before, b"".join(self._unseen_keys()) if self._few else b""
         return b"deliver", self._hints()
 
     def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
@@ -85,6 +88,7 @@ class Hints:
             if len(self._keys) >= total or not found:
                 self._purpose = _Purpose.READ_A_SLICE
                 self._seen = dict.fromkeys(self._keys, _ABSENT)
+                self._unseen = len(self._seen)
         elif state.isdigit():
             self._note(int(state), found)
         else:
@@ -94,7 +98,7 @@ class Hints:
     def forget(self) -> None:
         """Forgets everything."""
         self._purpose = _Purpose.DELIVER
-        self._keys, self._over, self._before, self._seen, self._gone = [], 0, b"end", {}, []
+        self._keys, self._over, self._before, self._seen, self._unseen, self._gone = [], 0, b"end", {}, 0, []
 
     @property
     def _few(self) -> bool:
@@ -114,16 +118,23 @@ class Hints:
             words.append(_HINT.pack(key, place))
         return b"".join(words)
 
+    def _unseen_keys(self) -> Iterator[bytes]:
+        return (key for key, place in self._seen.items() if place == _ABSENT)
+
     def _note(self, first: int, found: bytes) -> None:
         seen = self._seen
+        places: Iterable[tuple[bytes, int]]
         if self._few:
-            seen.update(_HINT.iter_unpack(found))
+            places = _HINT.iter_unpack(found)
         else:
-            for place, (key,) in enumerate(struct.iter_unpack(f"{_KEY_BYTES}s", found), first):
-                if key in seen:
-                    seen[key] = place
+            keys = struct.iter_unpack(f"{_KEY_BYTES}s", found)
+            places = ((key, place) for place, (key,) in enumerate(keys, first) if key in seen)
+        for key, place in places:
+            self._unseen -= seen[key] == _ABSENT
+            seen[key] = place
         self._before = b"%d" % first
-        if first == 0:
+        # Fresh entries stand at the end of the list, where the pass begins.
+        if first == 0 or self._unseen == 0:
             self._purpose = _Purpose.DELIVER
             last = max((place for place in seen.values() if place != _ABSENT), default=0)
             self._gone = [[] for _ in range(last // _BLOCK + 1)]

@@ -9,7 +9,7 @@ local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
 check_known()
-need(RECORDING, {'LREM'})
+need(RECORDING, TAKING_OUT)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)

@@ -14,7 +14,7 @@ local entry = redis.call('HGET', keys.recurring, 'e' .. id)
 local member = entry and find(entry, tonumber(due))
 -- Fails on a wrong type before anything is written.
 check_known()
-need({'HDEL', 'LREM', 'ZREM'})
+need(TAKING_OUT)
 if member then
   take_out(entry, member)
 end

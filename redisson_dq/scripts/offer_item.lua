@@ -21,7 +21,7 @@ if context ~= '' or key ~= '' then
   redis.call('ZCARD', keys.histories)
   redis.call('ZCARD', keys.history_ends)
 end
-need(rights_to_add(envelope), RECORDING, {'LREM'})
+need(rights_to_add(envelope), RECORDING, TAKING_OUT)
 sweep(now_ms)
 
 local due, outcome = due_of(word, now_us), 'offered'

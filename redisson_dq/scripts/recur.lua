@@ -17,7 +17,7 @@ local due_before = redis.call('ZSCORE', keys.recurring_due, id)
 if due_before and before[1] == definition and before[2] == value then
   return reply_with({'kept', due_before, now_us})
 end
-need(rights_to_add(envelope), {'HDEL', 'HGET', 'HSET', 'LREM', 'ZREM'})
+need(rights_to_add(envelope), TAKING_OUT, {'HGET', 'HSET'})
 if due_before and before[3] then
   local waits = find(before[3], tonumber(due_before))
   if waits then

@@ -17,10 +17,13 @@ __all__ = ["HURRIED", "Mover", "hurried"]
 
 #: What makes of a short list a long one: a call has no time, a slice has 20 entries, a pass is for 60.
 HURRIED = {
-    "return (15000 + math.min(25000": "return (0 * math.min(25000",
+    "math.max(12000, math.min(40000, PASSED_US * size)) / slowness, PASSED_US * size / 2": "0, 0",
     "local FEW_DUE = 16": "local FEW_DUE = 3",
     "local MANY_DUE = 2000": "local MANY_DUE = 40",
-    "local SLICE_US, READ, WANTED = 12000, 500, 100000": "local SLICE_US, READ, WANTED = -1, 20, 60",
+    "local SLICE_US, WANTED = 12000, 100000": "local SLICE_US, WANTED = -1, 60",
+    "local MOST_MOVED, MOST_IN_ORDER = 2000, 1000": "local MOST_MOVED, MOST_IN_ORDER = 100, 100",
+    "local READ = 500": "local READ = 20",
+    "local FRESH, FRESH_PART = 2000, 8": "local FRESH, FRESH_PART = 0, 8",
     "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 1,": "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 20,",
 }
 

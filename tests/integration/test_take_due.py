@@ -178,7 +178,7 @@ def test_a_call_takes_fewer_where_it_would_hold_the_server_up(admin: Any, client
     fill_in_random_order(admin, start, 300_000)
     delayed = client.delayed_queue("orders", transfer=False)
     first = delayed.take_due(limit=1000)
-    assert 100 <= len(first) < 1000
+    assert 1 <= len(first) < 100
     assert first == [f"v{number}" for number in range(len(first))]
     assert admin.llen(KEYS.envelopes) == admin.zcard(KEYS.timeout) == delayed.size() == 300_000 - len(first)
 

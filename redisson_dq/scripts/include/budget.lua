@@ -1,6 +1,14 @@
--- Tells how much of the envelope list one call may look at.
--- KEYS: timeout, envelopes
--- INCLUDE: cost, search
+-- Tells how much of the envelope list one call may look at, and what that takes.
+--
+-- Time is estimated by what each step costs on the machine of the measurements, in us. In Redis before 7.2 the clock goes
+-- on while a script runs, and ends a search sooner if need be. In later Redis, and in Valkey, it stands still.
+local ERASING = {'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'LSET', 'LTRIM'}
+-- LREM or LPOS passes an entry. A script reads an entry and looks at it.
+local PASSED_US, READ_US = 0.012, 0.27
+-- How many entries one call moves at most, and those at the front of the list, which are found at once.
+local MOST_MOVED, MOST_IN_ORDER = 2000, 1000
+-- So few that are due are moved in calls that pass over no more than half of a long list each.
+local FEW_MOVED = 100
 
 -- How many times as long this server takes for anything, as the client has seen (scheduling/pace.py).
 local slowness = 1
@@ -9,31 +17,29 @@ local function slow_down(times)
   slowness = times
 end
 
--- What one transfer may take, in us: 15 ms up to 100,000 waiting, 40 ms from 350,000 on. Each call goes through the
--- list once to close its gaps. So calls that were shorter would move less and less in the rest of their time.
-local function short_budget(size)
-  return (15000 + math.min(25000, math.max(0, 0.1 * (size - 100000)))) / slowness
+-- What finding and moving may take in one call. The way along a long list comes on top of it. However slow the server, a
+-- call moves for half as long as this way takes, or most calls would be spent on the way.
+local function work_us(size)
+  return math.max(math.max(12000, math.min(40000, PASSED_US * size)) / slowness, PASSED_US * size / 2)
 end
 
--- What a call that takes for itself may take. It gets nothing from a short one where the list has to be scanned.
-local function long_budget(size, ours)
-  return math.max(15000, math.min(80000, ours and 0.4 * size - 25000 or 0.54 * size))
+-- How far one call goes along the list to take entries out, where so many are due.
+local function way_us(size, pending)
+  return math.max(12000, PASSED_US * size / (pending > FEW_MOVED and 1 or 2))
 end
 
--- How many of so many entries one call may take out of the list, the first of them being this one.
-local function affordable(count, first, now_us, budget)
-  if count <= 100 then
-    return count
-  end
-  local size = redis.call('LLEN', keys.envelopes)
-  if redis.call('LINDEX', keys.envelopes, 0) == first then
-    return math.min(count, math.max(100, math.floor(1000 / slowness)))
-  end
-  local ours = offered(first, now_us)
-  for _, tried in ipairs({5000, 3000, 2000, 1500, 1000, 700, 500, 300, 200, 100}) do
-    local fits = math.min(count, tried)
-    if 2 * fits + cost_of_erasing(fits, size, ours) <= budget(size, ours) or tried == 100 then
-      return fits
-    end
-  end
+-- What one call takes at most.
+local function longest_us(size)
+  return math.min(100000, work_us(size) + PASSED_US * size)
+end
+
+-- What a search for one of many entries of ours takes. The longer the list, the longer the way to a place in it.
+local function found_us(size)
+  return 11 + size / 50000
+end
+
+-- How many of so many entries one call looks at, the first of them being this one.
+local function affordable(count, first)
+  local most = redis.call('LINDEX', keys.envelopes, 0) == first and MOST_IN_ORDER or MOST_MOVED
+  return math.min(count, math.max(100, math.floor(most / slowness)))
 end

@@ -20,12 +20,12 @@ local function first_due(count)
 end
 
 -- What is due of so much, in due order, as much of it as one call may move.
-local function due_now(pending, most, hints, now_us)
+local function due_now(pending, most, hints)
   local count = math.min(most, pending)
   if hints then
     count = math.min(count, hints.count)
   elseif count > 100 then
-    count = affordable(count, redis.call('ZRANGE', keys.timeout, 0, 0)[1], now_us, short_budget)
+    count = affordable(count, redis.call('ZRANGE', keys.timeout, 0, 0)[1])
   end
   return first_due(count)
 end
@@ -68,8 +68,8 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   if hints then
     -- What stands in no list has hints too. These are used up, though nobody needed them.
     for last = count, (numbers[found] or 0) + 1, -1 do
-      if hint_for(due[last], hints) then
-        hints.over = math.max(hints.over, hints.next)
+      if hints.has(due[last]) then
+        hints.use()
         break
       end
     end
@@ -107,5 +107,5 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     redis.call('ZREMRANGEBYRANK', keys.timeout, 0, count - 1)
   end
   local state = is_lost and 'lost' or count == pending and 'done' or 'found'
-  return #values, aside, #late, {state, hints and hints.over or 0}
+  return #values, aside, #late, {state, hints and hints.used() or 0}
 end

@@ -1,12 +1,14 @@
 -- Takes waiting values out by their due times, in that order.
 -- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, leases
--- INCLUDE: envelope, held_now, ranked, reads, budget, records, remember, expire_late, erase, taken, unlearn, aside, named
+-- INCLUDE: envelope, held_now, ranked, reads, places, close_up, records, remember, expire_late, taken, unlearn, aside, named
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
+-- What reading the whole list may take, in us. No pass goes on with what a call leaves.
+local WHOLE_US = 80000
 
 -- Members and dues in turn: those that wait, due from a time on up to another, after the first so many. No more than
 -- one call may take.
-local function due_between(since, until_ms, offset, limit, now_us, now_ms)
+local function due_between(since, until_ms, offset, limit, now_ms)
   local last = redis.call('ZCOUNT', keys.timeout, '-inf', until_ms) - 1
   local first = since == '' and 0 or redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. since)
   -- What is held ends later than now.
@@ -29,26 +31,30 @@ local function due_between(since, until_ms, offset, limit, now_us, now_ms)
     found[#found + 1], found[#found + 2] = member, due
     return #found == 2 * limit
   end)
-  for i = 2 * affordable(#found / 2, found[1], now_us, long_budget) + 1, #found do
-    found[i] = nil
-  end
   return found
 end
 
--- Takes them out, and calls visit with value, id, due and whether it was a lease, before what is known of it is
--- forgotten. Gives how many were set aside, and how many were too late.
+-- Takes them out, as many of the first as one call has time for. Calls visit with value, id, due and whether it was a lease,
+-- before what is known of it is forgotten. Gives how many were set aside, and how many were too late.
 local function take_due(found, now_us, now_ms, remember_ms, visit)
-  local aside, late, mirrored = 0, {}, {}
+  local aside, late, mirrored, numbers, was_lease = 0, {}, {}, {}, {}
   local recorded = redis.call('HLEN', keys.records) > 0
   for i = 1, #found, 2 do
+    local _, id = unwrap(found[i])
+    was_lease[i] = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
+    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
+    if id and #id == 8 and not was_lease[i] or not id and not is_newer(found[i]) then
+      mirrored[#mirrored + 1], numbers[#numbers + 1] = found[i], i
+    end
+  end
+  local count, places, others = 0, {}, {}
+  if #mirrored > 0 then
+    count, places, others = placed(mirrored, 0, nil, now_us, PLAIN_US, WHOLE_US)
+  end
+  for i = 1, (numbers[count + 1] or #found + 1) - 1, 2 do
     local member = found[i]
     local value, id = unwrap(member)
     local record = recorded and value and record_of(id)
-    local was_lease = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
-    if id and #id == 8 and not was_lease or not id and not is_newer(member) then
-      mirrored[#mirrored + 1] = member
-    end
     if record and is_too_late(record, now_ms) then
       late[#late + 1] = late_element(record, value)
       record.state = 'x'
@@ -58,7 +64,7 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
       redis.call('ZREM', keys.timeout, member)
     else
       if value then
-        visit(value, id, found[i + 1], was_lease)
+        visit(value, id, found[i + 1], was_lease[i])
       end
       aside = aside + select(2, taken(member, recorded))
     end
@@ -66,8 +72,6 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
   if #late > 0 then
     keep_late(late)
   end
-  if #mirrored > 0 then
-    erase(mirrored, now_us)
-  end
+  close_up(places, others)
   return aside, #late
 end

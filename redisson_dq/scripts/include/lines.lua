@@ -85,7 +85,8 @@ end
 local function call_up(d, id, member, now_ms)
   redis.call('ZREM', keys.timeout, member)
   if #id == 8 then
-    redis.call('LREM', keys.envelopes, 1, member)
+    -- What was parked stands nearer to the end than to the front of a long list.
+    redis.call('LREM', keys.envelopes, -1, member)
   end
   redis.call('LPUSH', keys.ready, (unwrap(member)))
   unlearn(id)

@@ -1,18 +1,34 @@
 -- Takes one entry out.
 -- KEYS: timeout, envelopes
--- INCLUDE: unlearn, find, envelope
+-- INCLUDE: clock, ids, unlearn
+local TAKING_OUT = {'HDEL', 'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'ZREM'}
+-- So many entries in the middle of the list are looked at for one of ours. LPOS looks at so large a part of the list.
+local IN_THE_MIDDLE, FRESH_PART = 16, 8
 
--- 1 or -1, the end of the list that an entry is nearer to. Ids of ours grow with the offers. Java's are random, and it
--- does not matter which end is told.
-local function nearer_end(id)
-  local middle = math.floor(redis.call('LLEN', keys.envelopes) / 2)
-  local _, other = unwrap(redis.call('LINDEX', keys.envelopes, middle) or '')
-  return other and compare(id, other) > 0 and -1 or 1
+-- 1 or -1, the end of the list that an entry is nearer to, as far as ids tell. Where they do not, it is looked for among
+-- the fresh ones at the end.
+local function nearer_end(member)
+  local size, now_us = redis.call('LLEN', keys.envelopes), server_time()
+  local us, number = offered(member, now_us)
+  local middle = math.floor(size / 2)
+  local found = us and redis.call('LINDEX', keys.envelopes, middle)
+  for i = 1, found and IN_THE_MIDDLE or 0 do
+    local other_us, other_number = offered(found, now_us)
+    if other_us then
+      return (us > other_us or us == other_us and number > other_number) and -1 or 1
+    end
+    found = redis.call('LINDEX', keys.envelopes, middle + i)
+    if not found then
+      break
+    end
+  end
+  local fresh = redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', math.ceil(size / FRESH_PART))
+  return fresh and -1 or 1
 end
 
 -- A lean entry, whose id has nine bytes, stands in no list, so none is searched for it.
 local function take_out(id, member)
-  local from = #id == 8 and nearer_end(id)
+  local from = #id == 8 and nearer_end(member)
   unlearn(id)
   if from then
     redis.call('LREM', keys.envelopes, from, member)

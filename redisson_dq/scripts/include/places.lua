@@ -1,243 +1,217 @@
 -- Finds out where due entries stand in the envelope list, of as many as one call has time for.
 -- KEYS: timeout, envelopes
--- INCLUDE: clock, budget, cost, search, reads
+-- INCLUDE: clock, budget, ids, search, reads
 --
--- The front and the end of the list are looked at first. A short list is scanned. Entries of ours are searched for. The
--- entries that are left then have random ids, and stand anywhere in a long list. A pass finds these: it goes through
--- the list from its end to its front, in slices of one call each. A slice changes nothing, and answers with places.
--- When the pass is over, the client gives the places back as hints, less the entries in front that were taken out
--- since.
+-- The front and the end of the list are looked at first. A short list is scanned, and so is a short part of a long one.
+-- Entries of ours are searched for by their ids. The entries that are left then have random ids. A few of them are left
+-- to LPOS, which looks at the end of the list, and to LREM. For many of them a pass goes through the list (pass.lua), and
+-- hints tell later calls of their places (hints.lua).
 --
--- A hint is believed only when its entry stands there, or close by. LREM looks for any other entry, as often as there
--- is time for it. It looks once at least, so each call gets on whatever the hints are worth.
---
--- Time is estimated by what each step costs. In Redis before 7.2 the clock goes on while a script runs, and ends the
--- search sooner if need be. In later Redis, and in Valkey, it stands still.
---
---   hint    bytes 2 to 9 of an entry, which are the id or most of it; its place in 4 bytes, least significant first
-local ABSENT = 4294967295
+-- LREM looks for any entry that has no place, as often as there is time for it. It looks once at least, so each call gets
+-- on whatever the hints are worth.
 -- Up to so many entries are left to LREM rather than to a pass.
 local FEW_DUE = 16
 -- Of so many, and a hundredth of the list, those of ours are found faster by a pass than by a search for each.
 local MANY_DUE = 2000
--- What things take, in us. LREM passes an entry. An entry is moved, when its place was found and is marked. The same with
--- one that may have a record or be a lease.
-local PASSED_US, PLAIN_US, SPECIAL_US = 0.025, 3, 12
--- A key is read. An entry of a slice is looked at for what is wanted, or its key is noted.
-local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
--- A call of a pass takes so many us, and reads so many entries at once. A pass is for so many.
-local SLICE_US, READ, WANTED = 12000, 500, 100000
+-- An entry is moved, when its place was found and is marked. The same with one that may have a record or be a lease.
+local PLAIN_US, SPECIAL_US = 3, 12
+-- Of the time of a call a search takes so much. The rest is for moving what it has found.
+local SEARCHING = 0.6
+-- At most so many entries are read at once.
+local READ = 500
 -- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
 -- each. What a byte takes that is moved.
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
 -- What reading one end of the list may take, as some may be large there, in us.
 local ENDS_US = 2000
--- How many entries before the place of a hint are read when its entry is not there.
-local WIDE = 256
+-- Where some due entries are Java's, so many are read at the end of the list. LPOS looks at so large a part of it.
+local FRESH, FRESH_PART = 2000, 8
 
--- The key by which the client knows an entry. Shorter members are no entries, but may stand among them.
-local function key_of(member)
-  local key = string.sub(member, 2, 9)
-  return #key == 8 and key or key .. string.rep('\0', 8 - #key)
+-- What one call looks for: members, which of them it has not found yet, and the places of the others by member.
+local function sought(members)
+  local wanted, left = {}, 0
+  for _, member in ipairs(members) do
+    left = wanted[member] and left or left + 1
+    wanted[member] = true
+  end
+  return {members = members, wanted = wanted, left = left, at = {}, complete = false}
 end
 
--- The hints of an argument, or nil.
-local function hints_of(packed)
-  if #packed == 0 then
-    return nil
-  end
-  return {packed = packed, count = math.floor(#packed / 12), next = 0, over = 0, drift = 0}
-end
-
--- The place that the hints tell of, or nil. They are in due order, so the next one is mostly the one.
-local function hint_for(member, hints)
-  local key, number = key_of(member), hints.next
-  if string.sub(hints.packed, 12 * number + 1, 12 * number + 8) ~= key then
-    if not hints.numbers then
-      hints.numbers = {}
-      for each = 0, hints.count - 1 do
-        hints.numbers[string.sub(hints.packed, 12 * each + 1, 12 * each + 8)] = each
-      end
-    end
-    number = hints.numbers[key]
-    if not number then
-      return nil
-    end
-  end
-  hints.next = number + 1
-  return struct.unpack('<I4', hints.packed, 12 * number + 9)
-end
-
--- The place of a member that stands where its hint says, or somewhat before: others may have taken entries out.
-local function hinted_place(member, hint, hints)
-  local place = math.max(0, hint + hints.drift)
-  if redis.call('LINDEX', keys.envelopes, place) == member then
-    return place
-  end
-  local first = math.max(0, place - WIDE)
-  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, place + math.floor(WIDE / 8))) do
-    if found == member then
-      hints.drift = first + i - 1 - hint
-      return first + i - 1
-    end
-  end
-  return nil
-end
-
--- Moves what is wanted and stands in this part of the list to `at`, with its place. Stops at a time, or when reading takes
--- longer than so many us. Gives how many are left, and whether all of the part was read.
-local function noted(at, wanted, left, first, last, until_us, spare_us)
+-- Notes what is wanted in this part of the list. Stops at a time, or when reading takes longer than so many us. Tells
+-- whether it has read all of the part.
+local function noted(seek, first, last, until_us, spare_us)
   local count = math.min(READ, FIRST_READ)
-  while left > 0 and first <= last do
+  while seek.left > 0 and first <= last do
     if spare_us < 0 or server_time() > until_us then
-      return left, false
+      return false
     end
     local found, bytes = redis.call('LRANGE', keys.envelopes, first, math.min(last, first + count - 1)), nil
     for i, member in ipairs(found) do
-      if wanted[member] then
-        at[member], wanted[member] = first + i - 1, nil
-        left = left - 1
+      if seek.wanted[member] then
+        seek.at[member], seek.wanted[member] = first + i - 1, nil
+        seek.left = seek.left - 1
       end
     end
     first = first + count
     bytes, count = next_read(found, READ)
     spare_us = spare_us - bytes * BYTE_US
   end
-  return left, true
+  return true
 end
 
--- The places of those members that stand at the front of the list or at its end, by member. Gives what is left to find,
--- how many these are, and whether they stand nowhere as all of the list was read.
-local function at_the_ends(members, size)
-  local wanted, at, left, complete = {}, {}, #members, size <= 2 * #members
-  for _, member in ipairs(members) do
-    wanted[member] = true
-  end
-  for _, first in ipairs({0, math.max(#members, size - #members)}) do
-    local all_read
-    left, all_read = noted(at, wanted, left, first, math.min(size, first + #members) - 1, math.huge, ENDS_US / slowness)
-    complete = complete and all_read
-  end
-  return at, wanted, left, complete
-end
-
--- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
--- whether a pass has to find the next. pending: how many are due.
-local function placed(members, pending, hints, now_us, each_us)
-  local size = redis.call('LLEN', keys.envelopes)
-  -- However long the list, some time is left for moving entries. A call goes along the list once, however little it
-  -- moves. So it moves for at least a quarter of that time on a slow server too.
-  local most_us = math.max(short_budget(size) - PASSED_US * size, short_budget(size) / 4, PASSED_US * size / 4)
-  local at, complete, sample, spent_us = {}, false, nil, 2 * #members
-  if not hints then
-    local wanted, left
-    at, wanted, left, complete = at_the_ends(members, size)
-    local cost, way = cost_of_erasing(left, size, false)
-    if left == 0 then
-      complete = true
-    elseif not complete and way == 'scan' and cost < short_budget(size) then
-      left, complete = noted(at, wanted, left, 0, size - 1, now_us + most_us, most_us)
-      spent_us = 0.27 * size
-    end
-    cost, way = cost_of_erasing(left, size, true)
-    sample = not complete and way == 'search' and pending < MANY_DUE + size / 100 and {count = left}
-  end
-  local node_us = WALKED_US * math.min(LARGEST, next_read(members, READ) / #members)
-  local began_us = server_time()
-  local places, others = {}, {}
-  for i, member in ipairs(members) do
-    local place, hint = at[member], hints and hint_for(member, hints)
-    if hint and hint ~= ABSENT then
-      place = hinted_place(member, hint, hints)
-    elseif not place and sample and offered(member, now_us) then
-      if not sample.places then
-        sample = sample_of(sample.count, size, now_us)
-        spent_us = spent_us + #sample.places * (2 + node_us * size / 4)
-      end
-      place = place_of(member, sample, now_us)
-      spent_us = spent_us + 8
-    end
-    -- The way to a place goes from the nearer end, to find the entry and to mark it.
-    local way_us = place and math.min(place, size - place) * node_us or 0
-    spent_us = spent_us + 6 + 2 * way_us + each_us + #member * MOVED_BYTE_US
-    if place then
-      places[#places + 1] = place
-    elseif not complete then
-      if not hints and pending > FEW_DUE and not (sample and sample.places) then
-        return i - 1, places, others, true
-      end
-      spent_us = spent_us + PASSED_US * size
-      if i > 1 and spent_us > most_us then
-        return i - 1, places, others, pending > FEW_DUE and hint ~= ABSENT
-      end
-      others[member] = true
-    end
-    if hint then
-      hints.over = math.max(hints.over, hints.next)
-    end
-    if i % 16 == 0 then
-      -- The entries that were found still have to be marked, which takes as long as finding them.
-      local at_us = server_time()
-      if spent_us > most_us or at_us + (at_us - began_us) + each_us * i > now_us + most_us then
-        return i, places, others, false
-      end
-    end
-  end
-  return #members, places, others, false
-end
-
--- Whether a call of a pass has done enough, by what that takes or by the clock.
-local function is_slice_over(spent_us, now_us)
-  return spent_us > SLICE_US / slowness or server_time() > now_us + SLICE_US
-end
-
--- The keys of what is due, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
--- for.
-local function keys_from(rank, pending, now_us)
-  local packed, total = {}, math.min(pending, WANTED)
-  local count, spent_us, bytes = math.min(READ, FIRST_READ), 0, nil
-  repeat
-    local found = redis.call('ZRANGE', keys.timeout, rank, math.min(rank + count, total) - 1)
-    for _, member in ipairs(found) do
-      packed[#packed + 1] = key_of(member)
-    end
-    rank = rank + #found
-    bytes, count = next_read(found, READ)
-    spent_us = spent_us + #found * KEY_US + bytes * BYTE_US
-  until rank >= total or is_slice_over(spent_us, now_us)
-  return {'keys', table.concat(packed), total}
-end
-
--- One slice of a pass, from the end of the list or the place before the last slice. Gives its first place, then of each
--- wanted entry the key and the place, or where none is named all keys of the slice. Entries that others take out of the
--- list meanwhile make it pass over none, as it goes to the front.
-local function slice(before, named, now_us)
-  local wanted, parts = {}, {}
-  for at = 1, #named, 8 do
-    wanted[string.sub(named, at, at + 7)] = true
-  end
-  local size = redis.call('LLEN', keys.envelopes)
-  local first = math.min(before or size, size)
-  local each_us = #named > 0 and NAMED_US or LISTED_US
-  local count, spent_us, bytes = math.min(READ, FIRST_READ), 0, nil
-  while first > 0 do
-    local last, found = first - 1, {}
-    first = math.max(0, first - count)
-    local members = redis.call('LRANGE', keys.envelopes, first, last)
-    for i, member in ipairs(members) do
-      local key = key_of(member)
-      if #named == 0 then
-        found[i] = key
-      elseif wanted[key] then
-        found[#found + 1] = key .. struct.pack('<I4', first + i - 1)
-      end
-    end
-    table.insert(parts, 1, table.concat(found))
-    bytes, count = next_read(members, READ)
-    spent_us = spent_us + #members * each_us + bytes * BYTE_US
-    if is_slice_over(spent_us, now_us) then
+-- Looks at the front of the list and at its end. Where some of the members are Java's, which no search finds, it looks at
+-- more of the end: fresh ones stand there.
+local function look_at_the_ends(seek, size, now_us)
+  local count = #seek.members
+  local read = noted(seek, 0, math.min(size, count) - 1, math.huge, ENDS_US / slowness)
+  local reach = count
+  for member in pairs(seek.wanted) do
+    if not offered(member, now_us) then
+      reach = count + FRESH
       break
     end
   end
-  return {string.format('%.0f', first), table.concat(parts)}
+  read = noted(seek, math.max(count, size - reach), size - 1, math.huge, ENDS_US / slowness) and read
+  seek.complete = read and size <= count + reach
+end
+
+-- The members of ours that were not found yet, with their ids and their numbers in due order.
+local function ours_of(seek, now_us)
+  local ours = {}
+  for i, member in ipairs(seek.members) do
+    local us, number = nil, nil
+    if seek.wanted[member] then
+      us, number = offered(member, now_us)
+    end
+    if us then
+      ours[#ours + 1] = {member = member, us = us, number = number, index = i}
+    end
+  end
+  return ours
+end
+
+-- The first and the last place at which these entries of ours may stand.
+local function part_of(ours, at, size, now_us)
+  local oldest, newest = ours[1], ours[1]
+  for _, each in ipairs(ours) do
+    oldest = is_before(each, oldest) and each or oldest
+    newest = is_before(newest, each) and each or newest
+  end
+  local before, behind = all_of(size)
+  search({oldest}, 1, 1, before, behind, at, now_us)
+  search({newest}, 1, 1, before, behind, at, now_us)
+  local first, last = at[oldest.member] or 0, at[newest.member] or size - 1
+  return math.min(first, last), math.max(first, last)
+end
+
+-- Searches for the first of these entries of ours, at most so many. Gives the number of the last member that it was for.
+local function search_for(ours, most, seek, size, now_us)
+  local last = ours[most + 1] and ours[most + 1].index - 1 or #seek.members
+  for i = #ours, most + 1, -1 do
+    ours[i] = nil
+  end
+  table.sort(ours, is_before)
+  local before, behind = all_of(size)
+  search(ours, 1, #ours, before, behind, seek.at, now_us)
+  return last
+end
+
+-- Looks for the rest. Of ours the ids tell in which part of the list they stand. That part is read, or each of them is
+-- searched for. Where many of Java's are left, a short list is read whole, if that takes no longer than so many us. Gives
+-- what it has taken in us, and the number of the last member that it was for, or nil where a pass is faster.
+local function look_for(seek, size, pending, now_us, whole_us)
+  local most_us, each_found_us, read_us = work_us(size), found_us(size), READ_US * size
+  local ours = ours_of(seek, now_us)
+  local javas_us = (seek.left - #ours) * PASSED_US * size
+  if read_us <= math.min(whole_us, each_found_us * #ours + javas_us) then
+    seek.complete = noted(seek, 0, size - 1, now_us + whole_us, whole_us)
+    return read_us, #seek.members
+  elseif #ours == 0 then
+    return 0, javas_us <= most_us and #seek.members or nil
+  end
+  local first, last = part_of(ours, seek.at, size, now_us)
+  local part = last - first + 1
+  if READ_US * part <= math.min(most_us, each_found_us * #ours) then
+    noted(seek, first, last, now_us + most_us, most_us)
+    return READ_US * part, #seek.members
+  elseif pending >= MANY_DUE + part / 100 then
+    return 0, nil
+  end
+  local most = math.max(1, math.floor(SEARCHING * most_us / each_found_us))
+  return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
+end
+
+-- The place of a member that stands near the end of the list, or nil.
+local function fresh_place(member, size)
+  return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', math.ceil(size / FRESH_PART)) or nil
+end
+
+-- How far LREM goes along the list from either end, to take out what was found. An entry at a place counts for the end
+-- that it is nearer to.
+local function stretch(way, place, size)
+  if 2 * place < size then
+    way.front = math.max(way.front, place)
+  else
+    way.back = math.max(way.back, size - place)
+  end
+end
+
+-- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
+-- whether a pass has to find the next. pending: how many are due. whole_us: what reading the whole list may take.
+local function placed(members, pending, hints, now_us, each_us, whole_us)
+  local size = redis.call('LLEN', keys.envelopes)
+  local most_us, most_way_us = work_us(size), way_us(size, pending)
+  local seek, spent_us, count, searched = sought(members), 2 * #members, #members, false
+  if not hints then
+    look_at_the_ends(seek, size, now_us)
+    if seek.left > 0 and not seek.complete then
+      local us, last = look_for(seek, size, pending, now_us, whole_us or most_us)
+      spent_us, count, searched = math.min(spent_us + us, SEARCHING * most_us), last or count, last ~= nil
+    end
+  end
+  local node_us = WALKED_US * math.min(LARGEST, next_read(members, READ) / #members)
+  local began_us = server_time()
+  local places, others, way = {}, {}, {front = 0, back = 0}
+  for i = 1, count do
+    local member = members[i]
+    local place, is_absent, looked_us = seek.at[member], false, 3
+    if hints then
+      place, is_absent = hints.look(member)
+      looked_us = 6
+    end
+    if not place and not seek.complete then
+      if not hints and pending > FEW_DUE and not searched then
+        return i - 1, places, others, true
+      end
+      place = fresh_place(member, size)
+      looked_us = looked_us + PASSED_US * (place and size - place or size / FRESH_PART)
+    end
+    spent_us = spent_us + looked_us + each_us + #member * MOVED_BYTE_US
+    if place then
+      -- The way to a place goes from the nearer end, to find the entry and to mark it.
+      spent_us = spent_us + 2 * math.min(place, size - place) * node_us
+      stretch(way, place, size)
+    elseif not seek.complete then
+      spent_us = spent_us + PASSED_US * size
+    end
+    local is_far = PASSED_US * (way.front + way.back) > most_way_us
+    if i > 1 and (is_far or not (place or seek.complete) and spent_us > most_us) then
+      return i - 1, places, others, pending > FEW_DUE and not place and not is_absent
+    end
+    if place then
+      places[#places + 1] = place
+    elseif not seek.complete then
+      others[member] = true
+    end
+    if hints then
+      hints.use()
+    end
+    -- What was found before this loop is moved for next to nothing, however long it took to find it. A hint is looked up
+    -- here, and its entry still has to be marked, which takes as long.
+    local at_us = hints and i % 16 == 0 and server_time() or 0
+    if spent_us > most_us and i % 16 == 0 or at_us > 0 and 2 * at_us - began_us + each_us * i > now_us + most_us then
+      return i, places, others, false
+    end
+  end
+  return count, places, others, false
 end

@@ -1,104 +1,113 @@
 -- Searches the envelope list for entries of ours, whose ids grow with the offers.
 -- KEYS: envelopes
+-- INCLUDE: ids, reads
 --
 -- Java's ids are random and stand between ours. So a search may miss an entry that a random id misled it about. It may
--- also miss one from before a step back of the clock.
+-- also miss one from before a step back of the clock. The caller looks for such an entry in another way.
 
--- In the sample is one entry of so many, and for each that is searched for so many; so few are read around a guess.
-local SPARSE, SHARE, CLOSE = 128, 8, 8
-local YEAR_US = 31536000 * 1000000
+-- A look at a long part of the list reads one entry. In a part of at most so many it reads so many around a guess. Where
+-- it meets none but Java's it reads so many.
+local SHORT, AROUND, JAVAS = 256, 8, 64
+-- A search reads entries with their values. It gives up behind so many bytes.
+local SEARCH_BYTES = 8000000
+local bytes_searched, bytes_of_one = 0, READ_BYTES
 
--- When an entry was offered, in us, and its number in that us; nil for one that is none of ours.
-local function offered(member, now_us)
-  local at = string.byte(member, 1) == 8 and 2 or 1
-  if #member < at + 15 or struct.unpack('<I8', member, at + 8) ~= #member - at - 15 then
-    return nil
-  end
-  local high, low = struct.unpack('>I4I4', member, at)
-  local us = high * 1048576 + math.floor(low / 4096)
-  if us > now_us + YEAR_US or us < now_us - YEAR_US then
-    return nil
-  end
-  return us, low % 4096
+-- What a search knows of an entry: its place, when it was offered, its number in that us.
+local function spot(place, us, number)
+  return {place = place, us = us, number = number}
 end
 
--- The next entry of ours from a place on, at most 64 behind it: its place, when it was offered.
-local function ours_from(place, last, now_us)
-  local us, number = offered(redis.call('LINDEX', keys.envelopes, place), now_us)
-  if us then
-    return place, us, number
-  end
-  for i, member in ipairs(redis.call('LRANGE', keys.envelopes, place + 1, math.min(place + 64, last))) do
-    us, number = offered(member, now_us)
-    if us then
-      return place + i, us, number
+-- The spots before the first and behind the last entry of the list.
+local function all_of(size)
+  return spot(-1, -math.huge, 0), spot(size, math.huge, 0)
+end
+
+local function is_before(one, other)
+  return one.us < other.us or one.us == other.us and one.number < other.number
+end
+
+-- The first or the last of these members that is one of ours with an id between two spots, as a spot.
+local function spot_in(found, first, step, before, behind, now_us)
+  for i = step == 1 and 1 or #found, step == 1 and #found or 1, step do
+    local us, number = offered(found[i], now_us)
+    local here = us and spot(first + i - 1, us, number)
+    if here and is_before(before, here) and is_before(here, behind) then
+      return here
     end
   end
   return nil
 end
 
--- Places of entries of ours from end to end of the list, between which others are searched for.
-local function sample_of(count, size, now_us)
-  local places, times, numbers = {}, {}, {}
-  local step = math.max(SPARSE, math.floor(size / (SHARE * count)))
-  for start = 0, size - 1, step do
-    local place, us, number = ours_from(start, math.min(start + step, size) - 1, now_us)
-    if place then
-      places[#places + 1], times[#places + 1], numbers[#places + 1] = place, us, number
-    end
-  end
-  return {places = places, times = times, numbers = numbers, size = size}
+-- Reads so many entries from a place on, fewer where they are large.
+local function read_from(place, most, count)
+  count = math.max(1, math.min(count, math.floor(READ_BYTES / bytes_of_one)))
+  local found = redis.call('LRANGE', keys.envelopes, place, math.min(most, place + count - 1))
+  local bytes = next_read(found, 1)
+  bytes_searched, bytes_of_one = bytes_searched + bytes, bytes / math.max(1, #found)
+  return found
 end
 
--- The place of an entry of ours in the list, or nil where it was not found.
-local function place_of(member, sample, now_us)
-  local us, number = offered(member, now_us)
-  if not us then
-    return nil
+-- Where between two spots an entry stands if the offers came evenly. The middle where nothing tells that.
+local function guess(wanted, before, behind)
+  local span = 4096 * (behind.us - before.us) + behind.number - before.number
+  if span <= 0 or span == math.huge then
+    return math.floor((before.place + behind.place) / 2)
   end
-  local low, high = 1, #sample.places
-  while low <= high do
-    local middle = math.floor((low + high) / 2)
-    local found = sample.times[middle]
-    if found < us or found == us and sample.numbers[middle] <= number then
-      low = middle + 1
-    else
-      high = middle - 1
-    end
-  end
-  -- Between the sample's entry before it and the one behind. Offers often come evenly: guess first.
-  local before, behind = high, low
-  low, high = sample.places[before] or 0, (sample.places[behind] or sample.size) - 1
-  if before > 0 and sample.places[behind] then
-    local span = 4096 * (sample.times[behind] - sample.times[before]) + sample.numbers[behind] - sample.numbers[before]
-    local part = 4096 * (us - sample.times[before]) + number - sample.numbers[before]
-    local guess = low + (high + 1 - low) * math.max(0, math.min(1, part / math.max(1, span)))
-    guess = math.max(low, math.floor(guess + 0.5) - CLOSE / 2)
-    for i, found in ipairs(redis.call('LRANGE', keys.envelopes, guess, math.min(guess + CLOSE - 1, high))) do
-      if found == member then
-        return guess + i - 1
+  local part = 4096 * (wanted.us - before.us) + wanted.number - before.number
+  return before.place + math.floor((behind.place - before.place) * part / span)
+end
+
+-- Finds one entry of ours between two spots, and gives its place or nil, and the spots that are left before it and behind
+-- it. As long as nothing before it is known, each look is eight times as far from the later end: fresh entries stand near
+-- it, whatever the others are. So it goes on where the list has none of ours. Else guesses take turns with the middle,
+-- where they do not halve what is left.
+local function find_place(wanted, before, behind, now_us)
+  local halved, is_javas, reach = true, false, before.us == -math.huge and 1 or 0
+  while behind.place - before.place > 1 and bytes_searched < SEARCH_BYTES do
+    local least, most, span = before.place + 1, behind.place - 1, behind.place - before.place
+    local place = reach > 0 and most - reach or halved and guess(wanted, before, behind) or math.floor((least + most) / 2)
+    local count = is_javas and JAVAS or (span <= SHORT or before.us == behind.us) and AROUND or 1
+    local first = math.max(least, math.min(most, place - math.floor(count / 2)))
+    local found = read_from(first, most, count)
+    for i, member in ipairs(found) do
+      if member == wanted.member then
+        return first + i - 1, before, behind
       end
     end
-  end
-  if high < low then
-    -- Older than the first of the list, as after a step back of the clock. LRANGE would read all of it up to -1.
-    return nil
-  end
-  while high - low >= CLOSE do
-    local middle = math.floor((low + high) / 2)
-    local place, found_us, found_number = ours_from(middle, high, now_us)
-    if not place then
-      return nil
-    elseif found_us < us or found_us == us and found_number <= number then
-      low = place
+    local low = spot_in(found, first, 1, before, behind, now_us)
+    local high = low and spot_in(found, first, -1, before, behind, now_us)
+    if not low then
+      if first == least and (is_javas or first + #found > most) then
+        break
+      end
+      is_javas, reach = true, math.max(JAVAS, reach * 8)
+    elseif is_before(wanted, low) then
+      behind, reach = low, reach * 8
+    elseif is_before(high, wanted) then
+      before, reach = high, 0
     else
-      high = middle - 1
+      -- It would stand among these.
+      break
     end
+    halved = 2 * (behind.place - before.place) <= span
   end
-  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, low, high)) do
-    if found == member then
-      return low + i - 1
-    end
+  return nil, before, behind
+end
+
+-- Finds the wanted entries from one index to another, which are sorted by their ids and stand between two spots. Notes
+-- their places in `at`, by member.
+local function search(wanted, first, last, before, behind, at, now_us)
+  if first > last then
+    return
   end
-  return nil
+  local middle = math.floor((first + last) / 2)
+  local each = wanted[middle]
+  local place, low, high = find_place(each, before, behind, now_us)
+  if place then
+    at[each.member] = place
+    low = spot(place, each.us, each.number)
+    high = low
+  end
+  search(wanted, first, middle - 1, before, high, at, now_us)
+  search(wanted, middle + 1, last, low, behind, at, now_us)
 end
