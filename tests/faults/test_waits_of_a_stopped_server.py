@@ -17,7 +17,7 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 
 # What a busy machine may add to the 0.2 s of the promise. A wait that is not bounded ends after ten seconds or never.
@@ -56,6 +56,7 @@ def test_a_timeout_holds(flavour: Flavour, own_server: EmbeddedServer, timeout: 
         assert sorted([queue.take(), queue.take()]) == ["a", "b"]
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("warm", [True, False, "with more behind it"])
 def test_a_receive_holds_its_timeout(flavour: Flavour, own_server: EmbeddedServer, warm: bool | str) -> None:
     with flavour.connect(own_server.url, codec=StringCodec()) as client:
@@ -158,6 +159,7 @@ def test_what_comes_when_the_server_goes_on_is_not_lost(
         assert sorted(got + queue.poll(limit=20)) == [f"v{number}" for number in range(10)]
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_close_and_destroy_are_bounded(
     flavour: Flavour, own_server: EmbeddedServer, threads: ThreadPoolExecutor
 ) -> None:
