@@ -11,7 +11,7 @@ local remember_ms = tonumber(ARGV[4])
 check_known()
 need(RECORDING, TAKING_OUT)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-sweep(now_ms)
+sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
   return reply_with('unknown')

@@ -22,7 +22,7 @@ if context ~= '' or key ~= '' then
   redis.call('ZCARD', keys.history_ends)
 end
 need(rights_to_add(envelope), RECORDING, TAKING_OUT)
-sweep(now_ms)
+sweep(now_ms, FEW_RECORDS)
 
 local due, outcome = due_of(word, now_us), 'offered'
 local old = key ~= '' and redis.call('HGET', keys.records, key)

@@ -12,7 +12,7 @@ local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 check_known()
 need(RECORDING)
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-sweep(now_ms)
+sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
   return reply_with({'unknown', 0, now_us})

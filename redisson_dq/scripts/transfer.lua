@@ -84,7 +84,7 @@ end
 local moved, aside, late, left = deliver(due, pending, hints, now_us, now_ms, special, leased, remember_ms)
 local recurring = {}
 if special then
-  sweep(now_ms)
+  sweep(now_ms, FEW_RECORDS)
   recurring = occurrences(now_ms, most)
 end
 

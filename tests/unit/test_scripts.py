@@ -116,6 +116,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "take_due": calls.take_due(KEYS, DUE, 1000),
     "time_to_live": calls.time_to_live(ONE),
     "waiting_part": calls.waiting_part(KEYS, b""),
+    "tidy": calls.tidy(KEYS),
     "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
 }
 
@@ -197,11 +198,12 @@ LARGEST = {
     "offer_item": 40_000,
     "receive": 34_500,
     "reject": 30_500,
-    "reschedule": 37_000,
+    "reschedule": 37_500,
     "ack": 29_000,
     "ack_and_receive": 18_000,
     "remove": 26_000,
-    "cancel": 39_000,
+    "cancel": 39_500,
+    "tidy": 21_500,
     "poll_last_to": 21_500,
     "offer_in_context": 19_500,
     "recur": 15_000,

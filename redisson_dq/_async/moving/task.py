@@ -9,6 +9,7 @@ import attrs
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.moving.departure import Departure
+from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.engine import Engine
 from redisson_dq.scheduling.hints import Hints
@@ -30,6 +31,8 @@ class Task:
     keys: QueueKeys
     engine: Engine
     connections: Connections
+    #: Drops what is remembered beyond its time.
+    tidying: Tidying
     handles: int = 0
     #: Whether a look at the head is already in the inbox.
     looking: bool = False
@@ -89,5 +92,6 @@ class Task:
 
     def closed(self) -> None:
         """The queue is not moved here any more."""
+        self.tidying.close()
         self.connections.outage.gave_up(self.keys.channel)
         self.connections.refusals.ended(self.keys.channel)

@@ -16,6 +16,7 @@ from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.moving.task import Task
+from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._clock import now_us
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, async_give_way
 from redisson_dq._options import Options
@@ -44,6 +45,9 @@ _ADDING = frozenset(
     {b"zadd", b"zincr", b"zunionstore", b"zinterstore", b"zdiffstore", b"zrangestore"}
     | {b"rename_to", b"restore", b"copy_to", b"move_to"}
 )
+
+# What is over is looked for so soon after a transfer, in us.
+_TIDY_US = 30_000_000
 
 # How long aclose() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
@@ -90,6 +94,11 @@ class _Transfer:
 
 
 @attrs.frozen
+class _TimeToTidy:
+    task: Task
+
+
+@attrs.frozen
 class _Probe:
     pass
 
@@ -99,7 +108,7 @@ class _Stop:
     pass
 
 
-_TaskNotice = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer]
+_TaskNotice = Union[_Subscribed, _Announced, _Look, _Fired, _Transfer, _TimeToTidy]
 _Notice = Union[_Attach, _Detach, _Probe, _TaskNotice]
 
 
@@ -227,6 +236,9 @@ class TransferDriver:
         elif isinstance(notice, _Fired):
             departure, notice.task.departure = notice.task.departure, None
             self._carry_out(notice.task, notice.task.engine.fired(at_us), at_us, departure)
+        elif isinstance(notice, _TimeToTidy):
+            if notice.task.engine.state is not State.CLOSED:
+                await notice.task.tidying.tidy()
         elif notice.task.engine.state is not State.CLOSED:
             await self._transfer(notice.task, notice.departure)
 
@@ -257,14 +269,18 @@ class TransferDriver:
         if task is None:
             if not self.tasks:
                 self._timer.arm(_PROBE, self._probe_us, lambda: self._inbox.put(_Probe()))
-            task = self.tasks[keys.channel] = Task(
-                keys, Engine(self._reserve_us, self._clock_of_a_queue()), self._connections
-            )
+            task = self.tasks[keys.channel] = self._made(keys)
             await self._subscription.add(keys.channel)
             if self._options.wakeups == "keyspace":
                 self._watched[self._keyspace_channel(keys)] = task
                 await self._subscription.add(self._keyspace_channel(keys))
         task.handles += 1
+
+    def _made(self, keys: QueueKeys) -> Task:
+        soon_us = min(_TIDY_US, self._probe_us)
+        tidying = Tidying(keys, self._connections, self._timer, soon_us, lambda: self._inbox.put(_TimeToTidy(task)))
+        task = Task(keys, Engine(self._reserve_us, self._clock_of_a_queue()), self._connections, tidying)
+        return task
 
     def _clock_of_a_queue(self) -> ServerClock:
         # The nodes of a cluster have a clock each.
@@ -344,6 +360,9 @@ class TransferDriver:
             # There may be more occurrences than one reply holds.
             next_ms = result.now_us // 1000
         actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
+        if task.engine.role is not Role.RESERVE:
+            # What was moved, or offered since, may be remembered for a while.
+            task.tidying.moved()
         self._counts.sent += 1
         self._counts.early += task.engine.was_early
         return actions, read_us

@@ -12,6 +12,7 @@ import attrs
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.moving.departure import Departure
+from redisson_dq._sync.moving.tidying import Tidying
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.engine import Engine
 from redisson_dq.scheduling.hints import Hints
@@ -33,6 +34,8 @@ class Task:
     keys: QueueKeys
     engine: Engine
     connections: Connections
+    #: Drops what is remembered beyond its time.
+    tidying: Tidying
     handles: int = 0
     #: Whether a look at the head is already in the inbox.
     looking: bool = False
@@ -92,5 +95,6 @@ class Task:
 
     def closed(self) -> None:
         """The queue is not moved here any more."""
+        self.tidying.close()
         self.connections.outage.gave_up(self.keys.channel)
         self.connections.refusals.ended(self.keys.channel)

@@ -6,14 +6,15 @@ local AGED = 86400000
 local FEW_HISTORIES = 20
 
 -- Drops so many records at most whose values somebody has taken. Where nothing is ready these are all that are over,
--- else those that are over for a day.
+-- else those that are over for a day. Gives how many were looked at.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)) do
+  local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)
+  for _, member in ipairs(over) do
     local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
     if find(id, order) then
       -- It is due and was not moved yet.
-      redis.call('ZADD', keys.history_ends, now_ms + 1000, member)
+      redis.call('ZADD', keys.history_ends, now_ms + 5000, member)
     else
       redis.call('ZREM', keys.histories, member)
       redis.call('ZREM', keys.history_ends, member)
@@ -24,4 +25,5 @@ local function forget_histories(now_ms, nothing_ready, most)
       redis.call('HDEL', keys.deliveries, id)
     end
   end
+  return #over
 end

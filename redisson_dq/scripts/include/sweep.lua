@@ -2,6 +2,8 @@
 -- KEYS: ready, timeout, forget, leases, deliveries, histories, history_ends
 -- INCLUDE: find, records, remember, named, unlearn
 local HOUR_MS, SEARCHED = 3600000, 1000
+-- The record of an overdue item that still waits is looked at again after so many ms.
+local OVERDUE_MS = 300000
 
 -- When the record of an item that is not settled is looked at again, or nil.
 local function look_again_at(item, record, now_ms)
@@ -12,7 +14,7 @@ local function look_again_at(item, record, now_ms)
     local is_there = not keys.dead_info or redis.call('HEXISTS', keys.dead_info, id) == 1
     return is_there and now_ms + HOUR_MS or nil
   elseif record and find(item, record.due) then
-    return now_ms + 60000
+    return now_ms + OVERDUE_MS
   end
   id = cancelled or id
   local d = parsed(redis.call('HGET', keys.deliveries, id))
@@ -29,12 +31,16 @@ local function look_again_at(item, record, now_ms)
       write(item, record)
     end
   end
-  return now_ms + 60000
+  return now_ms + OVERDUE_MS
 end
 
--- Drops a few records whose time is over. One of an overdue item that still waits is looked at again in a minute.
-local function sweep(now_ms)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'LIMIT', 0, 20)) do
+-- A call that is for something else drops so many.
+local FEW_RECORDS = 20
+
+-- Drops so many records at most whose time is over. Gives how many were looked at.
+local function sweep(now_ms, most)
+  local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'LIMIT', 0, most)
+  for _, id in ipairs(over) do
     local record, form = record_of(id)
     -- The version that knows a record in a newer form drops it.
     local again = form and now_ms + HOUR_MS or look_again_at(id, record, now_ms)
@@ -47,4 +53,5 @@ local function sweep(now_ms)
       redis.call('HDEL', keys.records, 'c' .. id)
     end
   end
+  return #over
 end

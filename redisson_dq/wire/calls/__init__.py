@@ -36,7 +36,7 @@ from redisson_dq.wire.calls.leases import (
     reject,
     return_arrivals,
 )
-from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, transfer
+from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
 from redisson_dq.wire.calls.objects import (
     copy,
     dump,
@@ -135,6 +135,7 @@ __all__ = [
     "size",
     "take_bounded",
     "take_due",
+    "tidy",
     "time_to_live",
     "transfer",
     "waiting_part",

@@ -12,7 +12,7 @@ from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Transferred", "hand_over", "next_due", "overdue", "resume", "transfer"]
+__all__ = ["Transferred", "hand_over", "next_due", "overdue", "resume", "tidy", "transfer"]
 
 
 @attrs.frozen(kw_only=True)
@@ -76,6 +76,11 @@ def _transferred(reply: list[Any]) -> Transferred:
 def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
     """Lets another client go on as the mover. Gives whether the caller was the mover."""
     return call("hand_over", keys, (caller,), bool)
+
+
+def tidy(keys: QueueKeys) -> Request[int | None]:
+    """Drops what is remembered beyond its time. Gives in how many ms there is more to drop, or None."""
+    return call("tidy", keys, (), lambda reply: None if reply is None else int(reply))
 
 
 def next_due(keys: QueueKeys) -> Request[int | None]:

@@ -1,0 +1,42 @@
+-- Drops what is remembered beyond its time, as much of it as one call may take.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled
+-- ARGV: none
+-- RETURN: in how many ms there is more to drop (0: at once), or nil where nothing is remembered
+-- COST: O(n log m), n dropped, m waiting; some 5 ms at most
+-- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, full_memory
+
+-- So many of each kind are looked at by one call.
+local MOST = 200
+-- What is over and stays for now is looked at again after so many ms, and anything else after a day at most.
+local AGAIN_MS, LONGEST_MS = 300000, 86400000
+local _, now_ms = server_time()
+if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handled) == 0 then
+  return nil
+end
+some_leased()
+need(RECORDING, LAPSING)
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+
+local looked_at = math.max(
+  sweep(now_ms, MOST),
+  reap(now_ms, MOST),
+  forget_histories(now_ms, redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0, MOST))
+local handled = redis.call('ZRANGEBYSCORE', keys.handled, '-inf', now_ms, 'LIMIT', 0, MOST)
+if #handled > 0 then
+  redis.call('ZREM', keys.handled, unpack(handled))
+end
+if math.max(looked_at, #handled) == MOST then
+  return 0
+end
+
+local soonest
+for _, key in ipairs({keys.forget, keys.leases, keys.history_ends, keys.handled}) do
+  local first = tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
+  if first then
+    -- A lease that is over is about to be moved. What is known of a ready value stays as long as the value.
+    first = first > now_ms and first - now_ms or AGAIN_MS
+    soonest = math.min(soonest or LONGEST_MS, math.ceil(first))
+  end
+end
+return soonest
