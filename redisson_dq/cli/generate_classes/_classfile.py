@@ -16,7 +16,7 @@ from redisson_dq.cli.generate_classes._annotations import (
 )
 from redisson_dq.cli.generate_classes._bytecode import INVOCATIONS, NEW, PUT_STATIC, instructions
 from redisson_dq.cli.generate_classes._enum_values import constant_values, returned
-from redisson_dq.cli.generate_classes._initial import Initial, Pool, initial_values
+from redisson_dq.cli.generate_classes._initial import Constructor, Pool, constructor
 
 __all__ = [
     "ABSTRACT",
@@ -101,8 +101,8 @@ class ClassFile:
     serial_version_uid: int | None
     #: Of an enum: the class of each constant, as far as its initializer tells. One with a body is of its own class.
     constant_classes: dict[str, str] = attrs.field(factory=dict)
-    #: What the constructor without arguments puts into its own fields, as far as it is known.
-    initial: Mapping[str, Initial] = attrs.field(factory=dict)
+    #: What its constructors put into fields, by descriptor, of those that are known.
+    constructors: Mapping[str, Constructor] = attrs.field(factory=dict)
     #: What the methods call of the stream with which the class writes and reads itself in Java's serialization, and
     #: what they give the stream to. By method.
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
@@ -159,7 +159,7 @@ class _Reader:
         members = [self._member() for _ in range(self._u2())]
         methods = tuple(member for member, _attributes in members)
         codes = {(member.name, member.descriptor): found["Code"] for member, found in members if "Code" in found}
-        constructor, initializer = codes.get(("<init>", "()V")), codes.get(("<clinit>", "()V"))
+        initializer = codes.get(("<clinit>", "()V"))
         attributes = self._attributes()
         if self._at != len(self._data):
             raise BadClass("there is more behind its end")
@@ -175,7 +175,7 @@ class _Reader:
             signature=self._signature(attributes),
             serial_version_uid=uids[0] if uids else None,
             constant_classes=self._constant_classes(name, initializer) if initializer and is_enum else {},
-            initial=self._initial(name, constructor) if constructor else {},
+            constructors={} if is_enum else self._constructors(name, codes),
             constant_values=self._constant_values(name, codes) if initializer and is_enum else {},
             returned=self._returned(name, codes) if is_enum else {},
             annotations=self._annotations(attributes),
@@ -273,9 +273,14 @@ class _Reader:
 
     # Looking up
 
-    def _initial(self, name: str, code: int) -> Mapping[str, Initial]:
-        """``code``: where the contents of the constructor's Code attribute begin."""
-        return initial_values(self._code(code), name, self._constant_pool())
+    def _constructors(self, name: str, codes: Mapping[tuple[str, str], int]) -> Mapping[str, Constructor]:
+        """``codes``: where the contents of each method's Code attribute begin."""
+        of_constructors = {key[1]: code for key, code in codes.items() if key[0] == "<init>"}
+        read = {
+            descriptor: constructor(self._code(code), name, descriptor, self._constant_pool())
+            for descriptor, code in of_constructors.items()
+        }
+        return {descriptor: made for descriptor, made in read.items() if made is not None}
 
     def _constant_values(
         self, name: str, codes: Mapping[tuple[str, str], int]

@@ -11,6 +11,7 @@ import attrs
 
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, Member
+from redisson_dq.cli.generate_classes._defaults import initial_values
 from redisson_dq.cli.generate_classes._initial import Initial
 from redisson_dq.cli.generate_classes._jackson import JsonFacts, json_facts
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
@@ -82,7 +83,7 @@ class JavaField:
 
     name: str
     type: TypeUse
-    #: What it begins as, where the constructor without arguments tells.
+    #: What it begins as, where the constructors tell.
     initial: Initial | None = None
 
 
@@ -119,6 +120,8 @@ class DeclaredClass:
     has_text: bool
     #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
     lacks: str = ""
+    #: By superclass and field: what it begins as in an object of this class, where that is another value than there.
+    inherited: Mapping[tuple[str, str], Initial] = attrs.field(factory=dict, kw_only=True)
     #: What the annotations of Jackson say of it, for Jackson 2 and for Jackson 3.
     json: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
     json3: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
@@ -141,6 +144,8 @@ class Closure:
         self._library = library
         self.declared: dict[str, DeclaredClass] = {}
         self.undeclared: dict[str, Why] = {}
+        #: What a pattern matches and is not declared.
+        self.dropped: dict[str, Why] = {}
         #: What is in none of the jars, with a class that has a field of it; and with one that extends it.
         self.missing: dict[str, str] = {}
         self.missing_superclasses: dict[str, str] = {}
@@ -164,7 +169,9 @@ class Closure:
                 self.undeclared[met] = why
                 continue
             known = self._known(met)
-            java = _java_class(known, self._supertypes(met), *self._interfaces(known))
+            values = initial_values(known, self._find)
+            java = _java_class(known, self._supertypes(met), values, *self._interfaces(known))
+            java = attrs.evolve(java, inherited=self._inherited(known, values))
             if java.serial_version_uid is not None and java.kind in ("class", "collection"):
                 java = attrs.evolve(java, not_written=why_not_written(known, self._find))
             if any(map(_has_text, (self._find(body) for body in java.bodies.values()))):
@@ -284,6 +291,11 @@ class Closure:
         except BadClass as error:
             raise ArgumentError(f"{java.name} cannot be read: {error}") from error
 
+    def _inherited(self, java: ClassFile, values: Mapping[tuple[str, str], Initial]) -> dict[tuple[str, str], Initial]:
+        above = self._find(java.superclass) if java.superclass is not None else None
+        plain = {} if above is None else initial_values(above, self._find)
+        return {key: value for key, value in values.items() if key[0] != java.name and plain.get(key) != value}
+
     def _find(self, name: str) -> ClassFile | None:
         """The class, if a jar may have it: Java's own are never looked for, nor are those declared already."""
         return None if name.startswith("java.") or name in _KOTLIN else self._library.find(name)
@@ -326,7 +338,11 @@ def _parts(use: TypeUse) -> Iterator[TypeUse]:
 
 
 def _java_class(
-    java: ClassFile, supertypes: set[str], interfaces: tuple[TypeUse, ...], implements_more: bool
+    java: ClassFile,
+    supertypes: set[str],
+    values: Mapping[tuple[str, str], Initial],
+    interfaces: tuple[TypeUse, ...],
+    implements_more: bool,
 ) -> DeclaredClass:
     try:
         head = class_signature(java.signature) if java.signature else None
@@ -353,7 +369,8 @@ def _java_class(
             interfaces=interfaces,
             implements_more=implements_more,
             fields=tuple(
-                JavaField(field.name, _field_type(field, parameters), java.initial.get(field.name)) for field in fields
+                JavaField(field.name, _field_type(field, parameters), values.get((java.name, field.name)))
+                for field in fields
             ),
             constants=constants,
             bodies={

@@ -1,4 +1,4 @@
-"""What a class's constructor without arguments puts into its fields: constants, empty collections, enum constants.
+"""What a class's constructors put into its fields: constants, empty collections, enum constants, their own parameters.
 
 Only code that runs from its beginning to its end is read, instruction by instruction; nothing is executed. A value
 that takes more than a constant or ``new ArrayList<>()`` is not known, and what stands behind a branch is not read.
@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Union
 
 import attrs
 
 from redisson_dq.cli.generate_classes._bytecode import NEW, OPERANDS
 
-__all__ = ["CONSTANTS", "Constant", "EnumMember", "Initial", "NewObject", "Pool", "initial_values"]
+__all__ = [
+    "CONSTANTS",
+    "Constant",
+    "Constructor",
+    "EnumMember",
+    "Initial",
+    "NewObject",
+    "Parameter",
+    "Pool",
+    "constructor",
+]
 
 
 @attrs.frozen
@@ -40,7 +50,28 @@ class EnumMember:
     name: str
 
 
+@attrs.frozen
+class Parameter:
+    """What the constructor is given there."""
+
+    place: int
+
+
 Initial = Union[Constant, NewObject, EnumMember]
+_Value = Union[Initial, Parameter, None]
+
+
+@attrs.frozen
+class Constructor:
+    """What a constructor does: it calls another one, then it fills fields.
+
+    ``calls`` is the class and the descriptor of the other one, and ``given`` its arguments as far as they are known.
+    ``fields`` are the class's own and inherited ones. None is a value that is not known.
+    """
+
+    calls: tuple[str, str]
+    given: tuple[_Value, ...]
+    fields: Mapping[str, _Value]
 
 
 @attrs.frozen
@@ -54,7 +85,7 @@ class Pool:
 
 
 _ALOAD_0, _DUP, _RETURN, _GETSTATIC, _PUTFIELD = 0x2A, 0x59, 0xB1, 0xB2, 0xB5
-_INVOKESPECIAL, _INVOKESTATIC = 0xB7, 0xB8
+_INVOKEVIRTUAL, _INVOKESPECIAL, _INVOKESTATIC = 0xB6, 0xB7, 0xB8
 #: What an operation alone gives.
 CONSTANTS: dict[int, int | float] = {
     **{0x02 + number: number - 1 for number in range(7)},
@@ -62,9 +93,12 @@ CONSTANTS: dict[int, int | float] = {
     **{0x0B + number: float(number) for number in range(3)},
     **{0x0E + number: float(number) for number in range(2)},
 }
+#: Loads of a local variable: the number stands behind the operation, or in it.
+_LOADS = {**dict.fromkeys(range(0x15, 0x1A), -1), **{0x1A + number: number % 4 for number in range(20)}}
 #: Where what comes next does not always run: branches, switches, returns, throws, the wide form.
 _ENDS = frozenset((*range(0x99, 0xB2), 0xBF, 0xC4, 0xC6, 0xC7, 0xC8, 0xC9))
 _BOXING = re.compile(r"java\.lang\.(Boolean|Byte|Character|Short|Integer|Long|Float|Double)")
+_TYPES = re.compile(r"\[*(?:[ZBCSIJFD]|L[^;]+;)")
 #: Static methods that give an empty collection, or the same as a constructor would.
 _EMPTY = {
     ("java.util.List", "of"): "java.util.ArrayList",
@@ -76,21 +110,27 @@ _EMPTY = {
 }
 
 
-def initial_values(code: bytes, name: str, pool: Pool) -> dict[str, Initial]:
-    """By field of the class ``name``: its value when this constructor has run, of those that are known. O(length)."""
-    return _Reader(code, name, pool).values()
+def constructor(code: bytes, name: str, descriptor: str, pool: Pool) -> Constructor | None:
+    """What a constructor of the class ``name`` does; None where its first call is not found. O(length)."""
+    return _Reader(code, name, descriptor, pool).constructor()
 
 
 class _Reader:
-    def __init__(self, code: bytes, name: str, pool: Pool) -> None:
+    def __init__(self, code: bytes, name: str, descriptor: str, pool: Pool) -> None:
         self._code, self._name, self._pool = code, name, pool
         self._at = 0
+        self._places: dict[int, int] = {}
+        slot = 1
+        for place, kind in enumerate(_TYPES.findall(descriptor.partition(")")[0])):
+            self._places[slot] = place
+            slot += 2 if kind in ("J", "D") else 1
 
-    def values(self) -> dict[str, Initial]:
-        found: dict[str, Initial] = {}
-        if not self._calls_superclass():
-            return found
-        unknown: set[str] = set()
+    def constructor(self) -> Constructor | None:
+        call = self._first_call()
+        if call is None:
+            return None
+        calls, given = call
+        found: dict[str, _Value] = {}
         while self._at < len(self._code):
             start = self._at
             value = self._value() if self._accept(_ALOAD_0) else None
@@ -100,18 +140,46 @@ class _Reader:
                     found[field] = value
                 continue
             self._at = start
-            if not self._skip_statement(unknown):
+            if not self._skip_statement(found):
                 break
-        unknown.update(self._assigned_later())
-        return {field: value for field, value in found.items() if field not in unknown}
+        return Constructor(calls, given, {**found, **dict.fromkeys(self._assigned_later())})
 
-    def _calls_superclass(self) -> bool:
-        if not (self._accept(_ALOAD_0) and self._accept(_INVOKESPECIAL)):
-            return False
+    def _first_call(self) -> tuple[tuple[str, str], tuple[_Value, ...]] | None:
+        """Go on behind the call of another constructor. What it is given is known if all arguments are simple."""
+        if not self._accept(_ALOAD_0):
+            return None
+        start = self._at
+        given: list[_Value] = []
+        while self._at < len(self._code) and self._next() != _INVOKESPECIAL and None not in given:
+            given.append(self._value())
+        if self._at >= len(self._code) or None in given:
+            self._at = start
+            if not self._skip_arguments():
+                return None
+        self._at += 1
         owner, method, descriptor = self._pool.member(self._index())
-        return method == "<init>" and descriptor == "()V" and owner != self._name
+        if method != "<init>":
+            return None
+        count = len(_TYPES.findall(descriptor.partition(")")[0]))
+        return (owner, descriptor), tuple(given) if len(given) == count and None not in given else (None,) * count
 
-    def _skip_statement(self, unknown: set[str]) -> bool:
+    def _skip_arguments(self) -> bool:
+        """Go to the call of the other constructor. False if a branch stands before it."""
+        made = 0
+        while self._at < len(self._code):
+            opcode = self._next()
+            if opcode in _ENDS:
+                return False
+            if opcode == NEW:
+                made += 1
+            elif opcode == _INVOKESPECIAL and self._pool.member(self._index_at(self._at + 1))[1] == "<init>":
+                if not made:
+                    return True
+                made -= 1
+            self._at += 1 + OPERANDS.get(opcode, 0)
+        return False
+
+    def _skip_statement(self, found: dict[str, _Value]) -> bool:
         """Go on behind the next assignment to a field, whose value is not known; False at the end or a branch."""
         while self._at < len(self._code):
             opcode = self._next()
@@ -120,7 +188,7 @@ class _Reader:
             if opcode == _PUTFIELD:
                 field = self._field()
                 if field is not None:
-                    unknown.add(field)
+                    found[field] = None
                 return True
             self._at += 1 + OPERANDS.get(opcode, 0)
         return False
@@ -135,12 +203,13 @@ class _Reader:
                     owner, field, _ = self._pool.member(int.from_bytes(rest[at + 1 : at + 3], "big"))
                 except (ValueError, IndexError):
                     continue
-                found.add(field if owner == self._name else "")
+                if owner == self._name:
+                    found.add(field)
         return found
 
     # One value
 
-    def _value(self) -> Initial | None:
+    def _value(self) -> _Value:
         opcode = self._next()
         if opcode == NEW:
             return self._new_object()
@@ -155,12 +224,19 @@ class _Reader:
             owner, method, descriptor = self._pool.member(self._index())
             empty = _EMPTY.get((owner, method)) if descriptor.startswith("()") else None
             return NewObject(empty) if empty is not None else None
-        constant = self._constant()
-        if constant is not None and self._at < len(self._code) and self._next() == _INVOKESTATIC:
+        value = self._parameter() if opcode in _LOADS else self._constant()
+        while value is not None and self._at < len(self._code) and self._next() in (_INVOKESTATIC, _INVOKEVIRTUAL):
             self._at += 1
             owner, method, _ = self._pool.member(self._index())
-            return constant if method == "valueOf" and _BOXING.fullmatch(owner) else None
-        return constant
+            if _BOXING.fullmatch(owner) is None or not (method == "valueOf" or method.endswith("Value")):
+                return None
+        return value
+
+    def _parameter(self) -> Parameter | None:
+        number = _LOADS[self._next()]
+        self._at += 1
+        place = self._places.get(self._unpack(">B") if number < 0 else number)
+        return None if place is None else Parameter(place)
 
     def _new_object(self) -> Initial | None:
         self._at += 1
@@ -206,6 +282,9 @@ class _Reader:
 
     def _index(self) -> int:
         return self._unpack(">H")
+
+    def _index_at(self, at: int) -> int:
+        return int.from_bytes(self._code[at : at + 2], "big")
 
     def _unpack(self, layout: str) -> int:
         found: int = struct.unpack_from(layout, self._code, self._at)[0]

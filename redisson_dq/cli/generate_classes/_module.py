@@ -6,6 +6,8 @@ import keyword
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal
 
+import attrs
+
 from redisson_dq.cli.generate_classes._closure import Closure, DeclaredClass, JavaField, Why
 from redisson_dq.cli.generate_classes._jackson import JsonFacts
 from redisson_dq.cli.generate_classes._layout import field_line, fitted
@@ -42,9 +44,14 @@ _RESERVED = BUILTINS | IMPORTED | {"annotations", "_K", "_T", "_V"}
 #: What no field may be called: the types that annotations use without an import, and __init__'s first parameter.
 _NOT_FIELDS = frozenset(("bool", "bytes", "dict", "float", "int", "list", "set", "str", "self"))
 
-#: What a model of pydantic has already, beside what begins with ``model_``.
+#: How the names begin that pydantic warns of.
+_WARNED = ("model_dump", "model_validate")
+#: What a model of pydantic has already.
 _OF_MODELS = frozenset(
     (
+        *(f"model_{name}" for name in ("computed_fields", "config", "construct", "copy", "dump", "dump_json", "extra")),
+        *(f"model_{name}" for name in ("fields", "fields_set", "json_schema", "parametrized_name", "post_init")),
+        *(f"model_{name}" for name in ("rebuild", "validate", "validate_json", "validate_strings")),
         *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"),
         *("schema_json", "update_forward_refs", "validate", "mro", "register"),
     )
@@ -94,7 +101,8 @@ class _Module:
     ) -> None:
         self._texts, self._json = texts, json
         self._why = closure.undeclared
-        self._classes = _superclasses_first(closure.declared)
+        # Pydantic evaluates Box[list[Order]] only if Box is there.
+        self._classes = _superclasses_first(closure.declared, generic_first=style == "pydantic")
         self._style, self._snake_case = style, snake_case
         uses = [use for java in self._classes.values() for use in java.types()]
         self._aliases = sorted({alias for use in uses if (alias := alias_of(use, self._classes)) is not None})
@@ -165,6 +173,7 @@ class _Module:
     def _class_blocks(self) -> Iterator[str]:
         later = set(self._classes)
         attributes: dict[str, set[str]] = {}  # those of each class and of its superclasses
+        python_names: dict[str, Mapping[str, str]] = {}  # those of its own
         for java in self._classes.values():
             bases = list(self._bases(java, later))
             later.remove(java.name)
@@ -179,12 +188,35 @@ class _Module:
                 fields = [field.name for field in java.fields]
                 names = attribute_names(fields, self._named | inherited, snake_case=self._snake_case)
                 body = [self._field(java, field, names[field.name], later) for field in java.fields]
+                body += self._begin_otherwise(java, python_names, later)
             attributes[java.name] = inherited.union(names.values())
-            if java.kind == "record" and self._style == "pydantic":
-                body.insert(0, f"    model_config = {self._types.importing('ConfigDict')}(frozen=True)")
-                body[1:1] = [""] if java.fields else []
+            python_names[java.name] = names
+            if self._style == "pydantic":
+                body = self._configured(java, names, body)
             head = *self._decorators(java, names), self._head(java, bases), *_remarks(java)
             yield "\n".join((*head, *(body or ["    pass"])))
+
+    def _configured(self, java: DeclaredClass, names: Mapping[str, str], body: list[str]) -> list[str]:
+        """The body of a model with what it has to be told."""
+        options = ["frozen=True"] if java.kind == "record" else []
+        if java.kind in ("class", "record") and any(name.startswith(_WARNED) for name in names.values()):
+            options.append("protected_namespaces=()")
+        if not options:
+            return body
+        config = f"    model_config = {self._types.importing('ConfigDict')}({', '.join(options)})"
+        return [config, *([""] if body else []), *body]
+
+    def _begin_otherwise(
+        self, java: DeclaredClass, python_names: Mapping[str, Mapping[str, str]], later: Collection[str]
+    ) -> Iterator[str]:
+        """The fields of superclasses that begin as something else in this class."""
+        for (owner, name), initial in sorted(java.inherited.items()):
+            above = self._classes.get(owner)
+            field = next((one for one in above.fields if one.name == name), None) if above is not None else None
+            if above is None or field is None or above.parameters or above.kind != "class" or java.kind != "class":
+                continue
+            if self._types.initial(field.type, initial, later) is not None:
+                yield self._field(above, attrs.evolve(field, initial=initial), python_names[owner][name], later)
 
     def _bases(self, java: DeclaredClass, later: set[str]) -> Iterator[str]:
         if java.kind == "enum":
@@ -342,9 +374,9 @@ def _default_java_name(attribute: str) -> str:
     return stripped if keyword.iskeyword(stripped) else attribute
 
 
-def _superclasses_first(classes: Mapping[str, DeclaredClass]) -> dict[str, DeclaredClass]:
+def _superclasses_first(classes: Mapping[str, DeclaredClass], *, generic_first: bool) -> dict[str, DeclaredClass]:
     ordered: dict[str, DeclaredClass] = {}
-    for name in sorted(classes):
+    for name in sorted(classes, key=lambda one: (generic_first and not classes[one].parameters, one)):
         lineage: list[str] = []
         above: str | None = name
         while above is not None and above not in ordered:

@@ -21,6 +21,14 @@ from redisson_dq.errors import ArgumentError
 __all__ = ["generate"]
 
 _MOST_LISTED = 20
+#: What is lost where it is not declared. A superclass that is missing is told for itself.
+_LOST = (Why.COLLECTION, Why.JDK_SUPERCLASS)
+#: What needs no declaration.
+_NEEDLESS = {
+    Why.INTERFACE: "interfaces, whose values are of other classes",
+    Why.THROWABLE: "exceptions, which come as java.Throwable",
+    Why.CONSTANT: "classes of one constant of an enum",
+}
 _CLASSPATH = "--classpath adds its jar"
 
 
@@ -41,6 +49,7 @@ def generate(
         raise ArgumentError(printable(str(error))) from error
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
+    heading += _dropped(closure)
     texts = {} if output is None else _said_in(Path(output), "texts", str)
     json = {} if output is None else _said_in(Path(output), "json", (str, int))
     _write(module_text(closure, heading, style=style, snake_case=snake_case, texts=texts, json=json), output)
@@ -78,7 +87,9 @@ def _add_matching(closure: Closure, library: Library, pattern: str) -> None:
     if not found:
         raise ArgumentError(f"no class matches {pattern}; there are {_listed(names)}")
     for name in found:
-        closure.add(name)
+        why = closure.add(name)
+        if why is not None:
+            closure.dropped[name] = why
 
 
 def _add_named(closure: Closure, library: Library, asked: str, *, subclasses: bool) -> None:
@@ -119,6 +130,9 @@ def _warnings(closure: Closure) -> Iterator[str]:
         if not java.json.may_be_named and (reason := java.json.refused or java.json3.refused):
             which = "Jackson's codecs" if java.json.refused else "the codecs of Jackson 3"
             yield f"{name} has {reason}, which no declaration can say: {which} refuse it, other codecs carry it"
+    for name, why in sorted(closure.dropped.items()):
+        if why in _LOST:
+            yield f"{name} is not declared: it {why.value}"
     yield from closure.unreadable
 
 
@@ -130,6 +144,16 @@ def _heading(path: str, classes: Sequence[str], classpath: Sequence[str], option
     command = printable(shlex.join([*words, *options]))
     lines = textwrap.wrap(command, 80, break_long_words=False, break_on_hyphens=False)
     return "# Made by this command; run it again when the Java classes have changed:\n#   " + " \\\n#     ".join(lines)
+
+
+def _dropped(closure: Closure) -> str:
+    """Comment lines on the classes that a pattern matches and that need no declaration."""
+    found = {title: [name for name, why in closure.dropped.items() if why is kind] for kind, title in _NEEDLESS.items()}
+    lines = [f"{title}: {_listed(sorted(names))}." for title, names in found.items() if names]
+    if not lines:
+        return ""
+    wrapped = [textwrap.wrap(printable(line), 80, break_long_words=False, break_on_hyphens=False) for line in lines]
+    return "".join("\n# " + "\n#   ".join(each) for each in [["Not declared, although they match:"], *wrapped])
 
 
 def _said_in(earlier: Path, option: str, kinds: type | tuple[type, ...]) -> dict[str, dict[str, Any]]:

@@ -305,7 +305,9 @@ class Annotations:
             return self._variables[use.name, owner.parameters[use.name]]
         if use.name in later:
             said = self.java_type(self.source(attrs.evolve(use, wildcard=""), owner))
-            return self.importing("Annotated") + f'["{self._names[use.name]}", {said}]'
+            count = len(self._declared[use.name].parameters)
+            whole = self._names[use.name] + (f"[{', '.join([self.importing('Any')] * count)}]" if count else "")
+            return self.importing("Annotated") + f'["{whole}", {said}]'
         if self._holds_unhashable(use):
             holder = self.importing(f"Annotated[{_holder(use.name)}")
             arguments = ", ".join(self.reference(_upper(argument), owner, later) for argument in use.arguments)

@@ -185,9 +185,9 @@ NESTED = {
         "    list_: list[str] | None = None",
     ],
     "WithArgument": ["    x: int = 0"],
-    "Delegating": ["    x: int = 0"],
+    "Delegating": ["    x: int = 6"],
     "Below(Straight)": ['    own: str | None = "own"'],
-    "AnyArgument(WithArgument)": ["    y: int = 0"],
+    "AnyArgument(WithArgument)": ["    y: int = 5", "    x: int = 1"],
     "Other": ["    x: int = 0", "    set_: str | None = None"],
 }
 
