@@ -312,6 +312,28 @@ def test_a_thread_that_does_not_return_costs_its_process(url: str, admin: Any, q
 
 
 @pytest.mark.nightly
+def test_one_that_never_begins_is_killed(url: str, tmp_path: Path, admin: Any) -> None:
+    """Its import does not end. It has ten times as long as one that runs."""
+    program = """
+        import os, redis, sys, time
+        from redisson_dq.worker import Worker
+        if "redisson_dq.cli.worker.child" in sys.orig_argv:
+            redis.Redis.from_url(URL).incr("began")
+            time.sleep(1000)
+        worker = Worker.connect("redis://localhost:1")
+        worker.handler("orders")(print)
+    """
+    (tmp_path / "hangs.py").write_text(textwrap.dedent(program).replace("URL", repr(url)))
+    with starting(url, "hangs", "--silence", "0.3", cwd=tmp_path) as made:
+        made.until("stands still")
+        made.until("died of signal 9")
+        eventually(lambda: admin.get("began") == b"2")
+        made.send(signal.SIGTERM)
+        made.send(signal.SIGINT)
+        made.ends()
+
+
+@pytest.mark.nightly
 @in_threads
 def test_one_that_stands_still_is_killed(url: str, admin: Any, queue: Any) -> None:
     queue.add("once-a")
@@ -467,25 +489,25 @@ def test_a_paused_queue_is_named_by_ready(url: str, delayed: Any) -> None:
 
 
 @in_threads
-def test_a_suspended_process_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
+def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
     port = free_port()
     options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
     with command(url, THREADS, *options) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
-        suspended = children(made)[0]
+        stopped = children(made)[0]
         for _ in range(3):
-            os.kill(suspended, signal.SIGSTOP)
+            os.kill(stopped, signal.SIGSTOP)
             told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found[1])
-            assert told["problems"] == [f"process {suspended} is suspended (SIGSTOP)"]
+            assert told["problems"] == [f"process {stopped} is stopped by SIGSTOP, until SIGCONT"]
             assert (told["running"], told["consuming"]) == (2, 1)
             assert asked(port, "/live")[0] == 200
-            os.kill(suspended, signal.SIGCONT)
+            os.kill(stopped, signal.SIGCONT)
             eventually(lambda: asked(port, "/ready")[0] == 200)
-        os.kill(suspended, signal.SIGSTOP)
+        os.kill(stopped, signal.SIGSTOP)
         eventually(lambda: asked(port, "/ready")[0] == 503)
-        os.kill(suspended, signal.SIGKILL)
+        os.kill(stopped, signal.SIGKILL)
         eventually(lambda: asked(port, "/ready")[0] == 200)
-        assert suspended not in children(made)
+        assert stopped not in children(made)
         made.send(signal.SIGTERM)
         assert made.ends() == 0
 
@@ -509,7 +531,7 @@ def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any) 
 @pytest.mark.nightly
 @in_threads
 def test_a_process_that_tells_nothing_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
-    """It holds the interpreter, so that it is neither suspended nor well."""
+    """It holds the interpreter, so that it is neither stopped nor well."""
     port = free_port()
     options = ("--health-port", str(port), "--health-host", "127.0.0.1")
     with command(url, THREADS, *options, seconds=15, holds=True) as made:

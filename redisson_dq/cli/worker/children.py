@@ -24,6 +24,8 @@ HURRY = b"!"
 _LAST_STEPS = 15.0
 # A process that tells nothing for so long receives nothing. One that is busy tells something each second.
 _SILENT = 10.0
+# A process that tells nothing at all may take so many times as long. One that began without memory may hang for good.
+_FIRST_WORD = 10
 # So much time counts at most between two looks at a silent process: the supervisor may have stood still too.
 _LONGEST_STEP = 2.0
 
@@ -51,7 +53,8 @@ class Child:
         self.began = time.monotonic()
         self.is_running = False
         self._consumes = False
-        self._is_suspended = False
+        self._stopped_by: str | None = None
+        self._has_told = False
         self._problems: tuple[str, ...] = ()
         self.queues: tuple[str, ...] = ()
         #: Why it wants to be replaced.
@@ -98,6 +101,7 @@ class Child:
             if not data:
                 return False
             self._silent = 0.0
+            self._has_told = True
             *lines, self._text = (self._text + data).split(b"\n")
             for line in lines:
                 self._told(json.loads(line))
@@ -109,18 +113,20 @@ class Child:
         self.queues = tuple(told["queues"])
         self.leaves = self.leaves or told["leaves"]
 
-    def waited(self, seconds: float) -> float:
-        """Notes that so much time has passed; tells for how long the process has been silent."""
-        if self.is_running:
-            self._silent += min(seconds, _LONGEST_STEP)
-        return self._silent
+    def stands_still(self, passed: float, silence: float) -> bool:
+        """Notes that so much time has passed; whether the process has been silent for longer than it may.
+
+        Before its first word it imports the user's program, which may take longer.
+        """
+        self._silent += min(passed, _LONGEST_STEP)
+        return self._silent > silence * (1 if self._has_told else _FIRST_WORD)
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What keeps it from receiving values, by what it told last. Empty: it receives."""
-        if self._is_suspended:
-            return (f"{self} is suspended (SIGSTOP)",)
-        if self._silent >= _SILENT:
+        if self._stopped_by is not None:
+            return (f"{self} is stopped by {self._stopped_by}, until SIGCONT",)
+        if self._has_told and self._silent >= _SILENT:
             return (f"{self} has told nothing for {self._silent:.0f} s",)
         if not self.is_running:
             return (f"{self} starts",)
@@ -128,13 +134,14 @@ class Child:
             return self._problems or (f"{self} receives nothing: Redis cannot be reached, or it stops",)
         return ()
 
-    def look_whether_suspended(self) -> None:
-        """Asks the system. Where it cannot be asked, the silence of the process tells later."""
-        if _SUSPENDED is None:
+    def look_whether_stopped(self) -> None:
+        """Asks the system whether a signal such as SIGSTOP holds it. Where it cannot be asked, its silence tells."""
+        if _STOPS is None:
             return
         with contextlib.suppress(ChildProcessError):
-            while found := os.waitid(os.P_PID, self.process.pid, _SUSPENDED):
-                self._is_suspended = found.si_code != os.CLD_CONTINUED
+            while found := os.waitid(os.P_PID, self.process.pid, _STOPS):
+                is_over = found.si_code == os.CLD_CONTINUED
+                self._stopped_by = None if is_over else signal.Signals(found.si_status).name
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
@@ -182,4 +189,4 @@ class Child:
 _SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 
 # Asks for stops and their ends alone, so that Popen learns of the end of the process.
-_SUSPENDED = os.WSTOPPED | os.WCONTINUED | os.WNOHANG if hasattr(os, "waitid") else None
+_STOPS = os.WSTOPPED | os.WCONTINUED | os.WNOHANG if hasattr(os, "waitid") else None

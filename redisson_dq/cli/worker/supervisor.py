@@ -162,7 +162,7 @@ class Supervisor:
         for child in list(self._children):
             code = child.exit_code
             if code is None:
-                child.look_whether_suspended()
+                child.look_whether_stopped()
                 continue
             # What it told last names its queues.
             child.read()
@@ -197,12 +197,12 @@ class Supervisor:
 
     def _kill_the_stuck(self, now: float, passed: float) -> None:
         for child in self._children:
-            silent = child.waited(passed)
+            stands_still = child.stands_still(passed, self._silence)
             if child.kill_if_overdue(now):
                 logger.error("supervisor: %s has not stopped in time, and is killed", child)
                 self._was_killed = self._was_killed or self._stops
-            elif self._silence and not child.was_killed and silent > self._silence:
-                logger.error("supervisor: %s stands still for %.0f s, and is killed", child, self._silence)
+            elif self._silence and not child.was_killed and stands_still:
+                logger.error("supervisor: %s stands still, and is killed", child)
                 child.kill()
 
     def _signalled(self, number: int) -> None:
