@@ -234,6 +234,8 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
                     types[by_type(type(item)) or writer.type_of(item)] = None
                 has_null = types.pop(None, 0) is None
             else:
+                if count:
+                    arguments[0].refuse_arrays(writer, 0)
                 if arguments[0].is_open:
                     for index in range(count):
                         items[index] = writer.placed(element.name, items[index])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import attrs
 
+from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.java.arrays import component_code
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.signatures import Signature
@@ -68,6 +69,14 @@ class Argument:
         if found is None or not self.dimensions:
             return found
         return state.final("[" * self.dimensions + component_code(found.name))
+
+    def refuse_arrays(self, state: Writer, most: int) -> None:
+        """Refuse an array of a variable of more than ``most`` dimensions, which Java reads as something else."""
+        if self.dimensions > most and self.final(state) is not None:
+            raise Unencodable(
+                f"an array of {self.resolve(state)}, whose declaration names a type variable: Java's Kryo reads it as "
+                "something else. Declare it without the variable, or as a list"
+            )
 
 
 Arguments = tuple[Argument, ...]

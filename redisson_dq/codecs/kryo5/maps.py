@@ -261,6 +261,14 @@ def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) 
     if final is None:
         return lambda value: writer.write_any(value, nested)
     put = writer.write_nullable if nulls else writer.write_value
+
+    def put_array(value: Any) -> None:
+        if value is not None:
+            arguments[index].refuse_arrays(writer, 0)
+        put(final, value, nested)
+
+    if arguments[index].dimensions:
+        return put_array
     if not arguments[index].is_open:
         return lambda value: put(final, value, nested)
     return lambda value: put(final, writer.placed(final.name, value), nested)

@@ -126,7 +126,15 @@ def object_reader(declaration: Declaration, types: Types) -> _Read:
     return _bound_reader(declaration, read) if is_generic(declaration) else read
 
 
+def _erased(declared: Argument, types: Types) -> Argument:
+    """The field's own class in place of a variable, if that class is final: Kryo asks for no other then."""
+    if declared.variable is None or types.final(declared.name) is None:
+        return declared
+    return Argument(declared.name)
+
+
 def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
+    declared = _erased(declared, types)
     arguments = declared.arguments
     if declared.variable is None:
         if declared.name in PRIMITIVES:
@@ -244,6 +252,7 @@ def _placed_step(step: Step, place: Place | None) -> Step:
 
 
 def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
+    declared = _erased(declared, types)
     arguments = declared.arguments
     if declared.variable is None:
         if declared.name in PRIMITIVES:
@@ -261,6 +270,8 @@ def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
     def write(value: Any, writer: Writer) -> None:
         # Kryo does not see the argument that a class further up gives, and takes that of an object further out.
         now = declared.final(writer)
+        if value is not None:
+            declared.refuse_arrays(writer, 1)
         if now is None:
             writer.write_any(value, arguments)
         else:
