@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return peers.run(arguments, _say)
     sizes = QUICK if arguments.quick else DEFAULT
     if arguments.full:
-        sizes = attrs.evolve(sizes, redisson_drains=max(sizes.drains))
+        sizes = attrs.evolve(
+            sizes, redisson_drains=max(sizes.drains), backlogs=(*sizes.backlogs, 10 * max(sizes.backlogs))
+        )
     settings = Settings(
         items=arguments.items,
         seconds=arguments.seconds,
@@ -150,7 +152,9 @@ def _parser() -> argparse.ArgumentParser:
     parts = ("lateness", "offers", "codecs", *report.PARTS, "peers")
     parser.add_argument("--only", choices=parts, action="append", help="measure this part; may be given more than once")
     parser.add_argument("--quick", action="store_true", help="everything, too small to mean anything: does it run?")
-    parser.add_argument("--full", action="store_true", help="Redisson drains the largest number too, within its limit")
+    parser.add_argument(
+        "--full", action="store_true", help="also the largest drain of Redisson and the largest backlog"
+    )
     peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")

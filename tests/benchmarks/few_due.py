@@ -16,7 +16,7 @@ from tests.benchmarks.drain import AT_ONCE, QUEUE, Drain, contenders, drained, s
 from tests.benchmarks.measures import LEAN, REDISSON, SYNC, Run, Spread
 from tests.benchmarks.tables import Goal, Table, at_most
 
-__all__ = ["goals", "measure", "tables"]
+__all__ = ["goals", "measure", "random_members", "tables"]
 
 _MILLION = 1_000_000
 
@@ -33,14 +33,14 @@ def measure(run: Run) -> list[Drain]:
                 contender.write(run.server.url, QUEUE, waiting)
                 for repetition in range(run.settings.repeat):
                     run.say(f"{sizes.due:,} due of {waiting:,}, {repetition + 1}: {contender.name}")
-                    members = _some(admin, keys, sizes.due, repetition)
+                    members = random_members(admin, keys, sizes.due, repetition)
                     # A few less in each further repetition; they are not put back.
                     one = drained(run, admin, contender, members, waiting=waiting, order=AT_ONCE, repetition=repetition)
                     found.append(one)
     return found
 
 
-def _some(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -> list[bytes]:
+def random_members(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -> list[bytes]:
     """Members of random ranks, which stand at random places of the list, as far due times are random."""
     waiting: int = admin.zcard(keys.timeout)
     with admin.pipeline(transaction=False) as pipeline:

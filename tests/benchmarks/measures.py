@@ -47,6 +47,10 @@ class Sizes:
     #: Few due among many: how many are due, and how many wait.
     due: int
     waiting: tuple[int, ...]
+    #: Few that fall due behind a backlog: how many wait, how many were offered a moment ago, how many come one by one.
+    backlogs: tuple[int, ...]
+    fresh: int
+    old: int
     #: Processes on one queue, Redisson clients on one queue, and for the takeover: processes, how often one is killed.
     processes: tuple[int, ...]
     redisson_clients: tuple[int, ...]
@@ -72,6 +76,9 @@ DEFAULT = Sizes(
     drain_limit=60.0,
     due=100,
     waiting=(10_000, 100_000, 1_000_000),
+    backlogs=(0, 100_000, 1_000_000),
+    fresh=1000,
+    old=250,
     processes=(1, 4, 16, 64),
     redisson_clients=(1, 4),
     movers=8,
@@ -92,6 +99,9 @@ QUICK = Sizes(
     drain_limit=20.0,
     due=10,
     waiting=(1_000,),
+    backlogs=(0, 1_000),
+    fresh=20,
+    old=10,
     processes=(1, 2),
     redisson_clients=(1, 2),
     movers=2,

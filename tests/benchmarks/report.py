@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import attrs
 
 from tests.benchmarks import (
+    backlog,
     clients,
     codecs,
     drain,
@@ -49,6 +50,7 @@ class Part(Protocol):
 PARTS: Mapping[str, Part] = {
     "drain": drain,
     "few-due": few_due,
+    "backlog": backlog,
     "herd": herd,
     "takeover": takeover,
     "memory": memory,

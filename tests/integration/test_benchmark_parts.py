@@ -59,6 +59,16 @@ def test_what_is_held_while_nothing_happens(tmp_path: Path) -> None:
     assert [one["subject"] for one in figures["idle"]] == [SYNC, ASYNCIO]
 
 
+def test_a_backlog(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "backlog")
+    assert {(one["subject"], one["waiting"]) for one in figures["backlog"]} == {
+        (subject, waiting) for subject in (SYNC, LEAN, JAVA_ENTRIES) for waiting in (0, 1_000)
+    }
+    for one in figures["backlog"]:
+        assert len(one["lateness_us"]) == one["items"]
+        assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
+
+
 def test_leases(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "leases")
     by_name = {one["what"]: one["values"] for one in figures["leases"]}
