@@ -219,6 +219,12 @@ def by_night(value: Any) -> Any:
 ONE_FLAVOUR_BY_DAY = pytest.mark.parametrize("flavour", ["sync", by_night("asyncio")], indirect=True)
 
 
+def moving(handle: Any) -> Any:
+    """The handle, whose client moves the queue's due items from now on."""
+    handle.start_moving()
+    return handle
+
+
 def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Any:
     """Waits for an event and returns the condition's result. Fails if the event does not come in time."""
     deadline = time.monotonic() + within

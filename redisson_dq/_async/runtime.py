@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.server_settings import check_durability, check_keyspace_events
 from redisson_dq._async.connecting.servers import Servers
@@ -17,7 +19,33 @@ from redisson_dq.items import TransferCounts
 from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["Runtime"]
+__all__ = ["Attachment", "Runtime"]
+
+
+class Attachment:
+    """A handle's or a worker's place among those that have a queue open.
+
+    Opening starts nothing. With ``transfer`` its client moves the queue's due items from the first call of
+    :meth:`start_moving` on.
+    """
+
+    def __init__(self, runtime: Runtime, keys: QueueKeys, name: str, transfer: bool) -> None:
+        self._runtime = runtime
+        self.keys = keys
+        self.name = name
+        #: Whether its client may still have to start moving.
+        self.may_start = transfer
+        #: Whether its client moves the queue's items for it.
+        self.moves = False
+
+    def start_moving(self) -> None:
+        """Lets the client move the queue's due items, once. Does nothing without ``transfer``, and after the end.
+
+        It starts background tasks and sends nothing itself. Raises ClosedError.
+        """
+        # Most calls find it done, and take no lock.
+        if self.may_start:
+            self._runtime.start_moving(self)
 
 
 class Runtime:
@@ -31,11 +59,11 @@ class Runtime:
         self.renewal = Renewal(self.connections)
         #: All listeners that run.
         self.listeners: set[Listener] = set()
-        #: Moves due items, from the first handle with ``transfer=True`` on.
+        #: Moves due items, from the first call on that offers, takes or listens.
         self.transfer_driver: TransferDriver | None = None
         self.transfer_counts = TransferCounts()
-        #: How many handles are open, by the key of their ready list.
-        self.handles: dict[str, int] = {}
+        #: Who has a queue open, by the key of its ready list.
+        self.attachments: dict[str, list[Attachment]] = {}
         self._mutex = AsyncMutex()
         self._home = AsyncHome()
         self._is_open = False
@@ -47,36 +75,60 @@ class Runtime:
         """Raises ArgumentError in another event loop than the client's."""
         self._home.check(what)
 
-    def attach(self, keys: QueueKeys, name: str, transfer: bool) -> None:
-        """Counts one more handle of these keys; with ``transfer`` their due items are moved. Raises ClosedError."""
+    def attach(self, keys: QueueKeys, name: str, transfer: bool) -> Attachment:
+        """One more who has the queue open. Nothing starts. Raises ClosedError."""
         self.connections.check()
+        attachment = Attachment(self, keys, name, transfer)
         with self._mutex:
             if self._is_closed:
                 raise ClosedError("the client is closed; make a new one with connect()")
-            if transfer:
-                self.check_home(f"queue {name!r}")
-            self.handles[keys.ready] = self.handles.get(keys.ready, 0) + 1
-            if transfer:
-                if self.transfer_driver is None:
-                    self.transfer_driver = TransferDriver(
-                        self.connections, self.options, self.receivers.leases, self.transfer_counts
-                    )
-                self.transfer_driver.attach(keys)
+            self.attachments.setdefault(keys.ready, []).append(attachment)
+        return attachment
 
-    async def detach(self, keys: QueueKeys, transfer: bool) -> None:
-        """Counts one handle of these keys less; with the last one every wait on them ends."""
+    def start_moving(self, attachment: Attachment) -> None:
+        """Starts to move the queue's due items, unless that was done or the attachment has ended. Raises ClosedError.
+
+        A caller that is interrupted in here may call again.
+        """
+        self.connections.check()
+        self.check_home(f"queue {attachment.name!r}")
+        with self._mutex:
+            if self._is_closed or not attachment.may_start:
+                return
+            if self.transfer_driver is None:
+                self.transfer_driver = TransferDriver(
+                    self.connections, self.options, self.receivers.leases, self.transfer_counts
+                )
+            self.transfer_driver.attach(attachment.keys, attachment)
+            attachment.moves = True
+            attachment.may_start = False
+
+    def start_moving_queues(self, keys: Iterable[str]) -> None:
+        """Starts to move the due items of other queues that one call waits on, where they are open with ``transfer``.
+
+        ``keys`` are those of their ready lists.
+        """
+        for key in keys:
+            for attachment in tuple(self.attachments.get(key, ())):
+                attachment.start_moving()
+
+    async def detach(self, attachment: Attachment) -> None:
+        """The end of an attachment. With the last one of a queue every wait on it ends."""
         if not self.connections.is_of_this_process:
             return
+        ready = attachment.keys.ready
         with self._mutex:
             if self._is_closed:
                 return
-            if transfer and self.transfer_driver is not None:
-                self.transfer_driver.detach(keys)
-            self.handles[keys.ready] -= 1
-            if self.handles[keys.ready]:
+            attachment.may_start = False
+            if self.transfer_driver is not None:
+                self.transfer_driver.detach(attachment.keys, attachment)
+            others = [each for each in self.attachments[ready] if each is not attachment]
+            if others:
+                self.attachments[ready] = others
                 return
-            del self.handles[keys.ready]
-        await self.receivers.end(keys.ready)
+            del self.attachments[ready]
+        await self.receivers.end(ready)
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

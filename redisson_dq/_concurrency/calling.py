@@ -26,8 +26,7 @@ class AsyncHome:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             raise ArgumentError(
-                f"{what}: an asyncio queue that moves its items is opened inside a running event loop: open it "
-                "in a coroutine, or with transfer=False"
+                f"{what}: an asyncio client is used inside a running event loop: call it in a coroutine"
             ) from None
         if self._loop is None:
             self._loop = loop

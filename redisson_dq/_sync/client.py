@@ -20,7 +20,6 @@ from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq._sync.queues.deque import BlockingDeque
-from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.leasing import terms_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._texts import mixed_up, shown
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     V = TypeVarWithDefault("V", default=Any)
 else:
     V = TypeVar("V")
-AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 
 _A_URL = "redis://localhost:6379/0"
 
@@ -146,9 +144,9 @@ class Client:
     ) -> BlockingQueue[V] | PartitionedBlockingQueue[V]:
         """The queue that consumers take from. No round trip.
 
-        With ``transfer=True`` this client moves the queue's due items as long as the handle is open, so consuming
-        is all a consumer has to do. With ``partitions`` (1 to 1,024) the queue is split into so many, which a cluster
-        spreads over its masters.
+        Opening starts nothing. With ``transfer=True`` this client moves the queue's due items from the handle's first
+        call on that takes, listens or adds. So consuming is all a consumer has to do. With ``partitions`` (1 to 1,024)
+        the queue is split into so many, which a cluster spreads over its masters.
 
         ``delivery_limit`` and ``dead_letter`` are for :meth:`BlockingQueue.receive`. After so many deliveries (None:
         never) a value goes to the queue with that name, else to a list of its own. On a cluster that queue needs the
@@ -182,7 +180,7 @@ class Client:
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
         side = ReadySide[V](name, codec, self.runtime.options, **terms)
-        return self._opened(BlockingDeque(self.runtime, side, DequeRequests(side), transfer))
+        return BlockingDeque(self.runtime, side, DequeRequests(side), transfer)
 
     @names_options
     @with_options_of(LeasedSide)
@@ -199,7 +197,7 @@ class Client:
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
         side = BoundedSide[V](name, codec, self.runtime.options, **terms)
-        return self._opened(BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer))
+        return BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer)
 
     @overload
     def delayed_queue(
@@ -245,7 +243,8 @@ class Client:
     ) -> DelayedQueue[V] | PartitionedDelayedQueue[V]:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
-        The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread.
+        The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread. Calls
+        that only look start none either way.
 
         With ``lean=True`` each offer of this handle stands in the timeout zset alone, without the copy that Redisson
         keeps in a list. An item takes less memory, and delivering, cancelling or replacing it never looks through that
@@ -278,12 +277,12 @@ class Client:
 
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
             sides = [DelayedSide[V](each, codec, self.runtime.options, lean=lean) for each in names]
-            opened = tuple(self._opened(DelayedQueue(self.runtime, side, transfer)) for side in sides)
+            opened = tuple(DelayedQueue(self.runtime, side, transfer) for side in sides)
             return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.
         terms = terms_of(queue) if isinstance(queue, BlockingQueue) else LeaseTerms()
         side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
-        return self._opened(DelayedQueue(self.runtime, side, transfer))
+        return DelayedQueue(self.runtime, side, transfer)
 
     @names_options
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
@@ -346,13 +345,7 @@ class Client:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _blocking_queue(self, side: ReadySide[V], transfer: bool) -> BlockingQueue[V]:
-        return self._opened(BlockingQueue(self.runtime, side, QueueRequests(side), transfer))
-
-    def _opened(self, handle: AnyHandle) -> AnyHandle:
-        if not isinstance(handle.transfer, bool):
-            raise ArgumentError(f"queue {handle.name!r}: transfer= is True or False, not {shown(handle.transfer)}")
-        self.runtime.attach(handle.keys, handle.name, handle.transfer)
-        return handle
+        return BlockingQueue(self.runtime, side, QueueRequests(side), transfer)
 
 
 # The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.

@@ -100,7 +100,7 @@ class DelayedRequests(ObjectRequests[T]):
             return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.lean)
 
         return [
-            side.durably(request_of(delays, values), durable).then(lambda added: side.not_full(added).count)
+            side.adding(request_of(delays, values), durable).then(lambda added: side.not_full(added).count)
             for delays, values in side.offer_batches(values_and_delays)
         ]
 
@@ -114,7 +114,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     def poll(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
         request = calls.poll(self._side.keys, 1 if limit is None else check_count(limit, self._side.name))
-        popped = request.then(self._side.polled, keep_in=self._side.keys.undecodable)
+        popped = self._side.working(request).then(self._side.polled, keep_in=self._side.keys.undecodable)
         return popped.then(lambda values: values[0] if values else None) if limit is None else popped
 
     def take_due(
@@ -130,7 +130,7 @@ class DelayedRequests(ObjectRequests[T]):
             warn_of_quarantine(self._side.keys, set_aside)
             return None if data is None else self._side.in_place([data], destination)[0]
 
-        request = calls.poll_last_to(self._side.keys, destination)
+        request = self._side.working(calls.poll_last_to(self._side.keys, destination))
         return told_if_long(request, self._side.name, "poll_last_and_offer_first_to()").then(moved)
 
     # -- looking -----------------------------------------------------------------------------------------------------

@@ -28,10 +28,10 @@ class QueueRequests(LeaseRequests[T]):
     # -- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, value: T) -> Request[bool]:
-        return self._side.durably(commands.add(self._side.keys.ready, "last", [self._side.encode(value)])).then(bool)
+        return self._side.adding(commands.add(self._side.keys.ready, "last", [self._side.encode(value)])).then(bool)
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.durably(commands.add(self._side.keys.ready, "last", self._some(values))).then(bool)
+        return self._side.adding(commands.add(self._side.keys.ready, "last", self._some(values))).then(bool)
 
     def offer(self, value: T) -> Request[bool]:
         return self.add(value)
@@ -151,16 +151,16 @@ class DequeRequests(QueueRequests[T]):
     """A list of ready values that is used at both ends."""
 
     def add_first(self, *values: T) -> Request[int]:
-        return self._side.durably(commands.add(self._side.keys.ready, "first", self._some(values)))
+        return self._side.adding(commands.add(self._side.keys.ready, "first", self._some(values)))
 
     def add_last(self, *values: T) -> Request[int]:
-        return self._side.durably(commands.add(self._side.keys.ready, "last", self._some(values)))
+        return self._side.adding(commands.add(self._side.keys.ready, "last", self._some(values)))
 
     def add_first_if_exists(self, *values: T) -> Request[int]:
-        return self._side.durably(commands.add_if_exists(self._side.keys.ready, "first", self._some(values)))
+        return self._side.adding(commands.add_if_exists(self._side.keys.ready, "first", self._some(values)))
 
     def add_last_if_exists(self, *values: T) -> Request[int]:
-        return self._side.durably(commands.add_if_exists(self._side.keys.ready, "last", self._some(values)))
+        return self._side.adding(commands.add_if_exists(self._side.keys.ready, "last", self._some(values)))
 
     def offer_first(self, value: T) -> Request[bool]:
         return self.add_first(value).then(bool)
@@ -221,10 +221,10 @@ class BoundedRequests(QueueRequests[T]):
         return self.offer(value).then(self._not_full)
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.durably(calls.offer_bounded(self._side.keys, self._some(values))).then(self._offered)
+        return self._side.adding(calls.offer_bounded(self._side.keys, self._some(values))).then(self._offered)
 
     def offer(self, value: T) -> Request[bool]:
-        return self._side.durably(calls.offer_bounded(self._side.keys, [self._side.encode(value)])).then(self._offered)
+        return self._side.adding(calls.offer_bounded(self._side.keys, [self._side.encode(value)])).then(self._offered)
 
     def remove(self, value: T, count: int = 0) -> Request[bool]:
         if count != 0:

@@ -42,8 +42,8 @@ class Request(Generic[T]):
     ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
     The second reply is then what the first one was. ``when_full`` is sent instead when Redis has refused the request
     because it has reached its maxmemory. ``durable`` is what has to confirm the change before the result is returned.
-    ``fence`` makes the lease without which nothing of a transaction that has this request is done. ``on_sending`` is
-    called before the request is sent.
+    ``fence`` makes the lease without which nothing of a transaction that has this request is done. ``on_sending`` has
+    what is called before the request is sent.
     """
 
     words: tuple[Word, ...]
@@ -55,7 +55,7 @@ class Request(Generic[T]):
     when_full: Request[T] | None = None
     durable: Durability | None = None
     fence: Callable[[], Fence] | None = None
-    on_sending: Callable[[], None] | None = None
+    on_sending: tuple[Callable[[], None], ...] = ()
 
     def then(
         self,
@@ -77,7 +77,7 @@ class Request(Generic[T]):
             when_full=None if self.when_full is None else self.when_full.then(convert, keep_in=keep_in),
             durable=self.durable,
             fence=fence or self.fence,
-            on_sending=on_sending or self.on_sending,
+            on_sending=self.on_sending if on_sending is None else (*self.on_sending, on_sending),
         )
 
     def durably(self, durable: Durability | None) -> Request[T]:

@@ -18,7 +18,7 @@ import redisson_dq
 import redisson_dq.aio
 from redisson_dq import OfferOutcome, Outcome, Overdue, Redriven, SettleOutcome
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import QueueEmptyError, RedisReplyError
+from redisson_dq.errors import ArgumentError, QueueEmptyError, RedisReplyError
 from redisson_dq.wire.commands import ping
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE
@@ -192,6 +192,7 @@ def _object(state: bytes) -> list[Call]:
         _row("name", lambda q: q.name, "orders", local=True),
         _row("codec", lambda q: q.codec, StringCodec, local=True),
         _row("keys", lambda q: q.keys, QueueKeys, local=True),
+        _row("start_moving", _of("start_moving"), ArgumentError, local=True),
         _row("destroy", _of("destroy"), None, local=True),
         _row("delete", _of("delete"), False, any_type=True),
         _row("unlink", _of("unlink"), False, any_type=True),

@@ -11,6 +11,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire import forms
 from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import moving
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
@@ -38,12 +39,13 @@ def client(flavour: Flavour, url: str) -> Iterator[Any]:
 
 @pytest.fixture
 def queue(client: Any) -> Any:
-    return client.blocking_queue("orders")
+    """The client moves the queue's due items from the beginning, whatever the test does with the queue."""
+    return moving(client.blocking_queue("orders"))
 
 
 @pytest.fixture
 def delayed(client: Any) -> Any:
-    return client.delayed_queue("orders")
+    return moving(client.delayed_queue("orders"))
 
 
 @pytest.fixture

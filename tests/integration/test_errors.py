@@ -61,7 +61,7 @@ def test_a_transfer_that_meets_a_wrong_type_moves_nothing_until_it_is_gone(
     name = getattr(KEYS, key)
     admin.set(name, "a string")
     admin.zadd(KEYS.timeout, {MEMBER: 5, b"junk": 6})
-    client.blocking_queue("orders")
+    client.blocking_queue("orders").start_moving()
     eventually(lambda: caplog.text.count("a transfer failed") >= 2)
     assert name in caplog.text
     assert admin.zcard(KEYS.timeout) == 2
@@ -80,7 +80,7 @@ def test_a_lease_that_ends_beside_a_wrong_type_is_ready_once(
     name = getattr(KEYS, key)
     admin.delete(name)
     admin.set(name, "a string")
-    client.delayed_queue("orders")
+    client.delayed_queue("orders").start_moving()
     eventually(lambda: caplog.text.count("a transfer failed") >= 2)
     assert name in caplog.text
     assert not queue.size()

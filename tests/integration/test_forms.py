@@ -245,7 +245,7 @@ def test_calls_that_take_pass_over_an_entry(
     assert admin.zrange(KEYS.newer, 0, -1, withscores=True) == [(NEWER[:-1] + b"m", 5), (NEWER, 5)]
     assert not admin.exists(KEYS.quarantine)
     # A client that moves the queue tells of it.
-    client.delayed_queue("orders")
+    client.delayed_queue("orders").start_moving()
     eventually(lambda: told(caplog, KEYS.newer, 11))
 
 

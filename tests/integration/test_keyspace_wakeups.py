@@ -12,7 +12,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ServerSettingError
 from redisson_dq.wire.envelope import Envelope, wrap
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.interop.sides import HOUR, scripts_run, server_ms
@@ -42,7 +42,7 @@ def watches(admin: Any) -> bool:
 
 def test_an_entry_that_nobody_announced_is_delivered(flavour: Flavour, url: str, events: Any) -> None:
     with flavour.connect(url, codec=StringCodec(), wakeups="keyspace", probe_interval=HOUR) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         eventually(lambda: watches(events))
         for number, add in enumerate(("zadd", "zincrby", "rename", "restore")):
             events.rpush(KEYS.envelopes, member(number))
@@ -63,7 +63,7 @@ def test_an_entry_that_nobody_announced_is_delivered(flavour: Flavour, url: str,
 def test_without_the_option_it_waits_for_the_probe(flavour: Flavour, url: str, events: Any) -> None:
     before = scripts_run(events)
     with flavour.connect(url, codec=StringCodec(), probe_interval=HOUR) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         # The first transfer would find the entry.
         eventually(lambda: scripts_run(events) > before)
         events.rpush(KEYS.envelopes, member(1))
@@ -74,7 +74,7 @@ def test_without_the_option_it_waits_for_the_probe(flavour: Flavour, url: str, e
 
 def test_a_storm_of_events_leads_to_fewer_looks(flavour: Flavour, url: str, events: Any) -> None:
     with flavour.connect(url, codec=StringCodec(), wakeups="keyspace", probe_interval=HOUR) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         eventually(lambda: watches(events))
         looks = events.info("commandstats").get("cmdstat_zrange", {"calls": 0})["calls"]
         with events.pipeline(transaction=True) as pipe:
@@ -88,7 +88,7 @@ def test_a_storm_of_events_leads_to_fewer_looks(flavour: Flavour, url: str, even
 
 def test_a_queue_that_is_closed_is_not_watched_any_more(flavour: Flavour, url: str, events: Any) -> None:
     with flavour.connect(url, wakeups="keyspace") as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         eventually(lambda: watches(events))
         queue.destroy()
         eventually(lambda: events.pubsub_numsub(KEYSPACE_CHANNEL)[0][1] == 0)
@@ -97,7 +97,7 @@ def test_a_queue_that_is_closed_is_not_watched_any_more(flavour: Flavour, url: s
 
 def test_another_database_has_other_events(flavour: Flavour, url: str, events: Any) -> None:
     with flavour.connect(url.removesuffix("/0") + "/3", wakeups="keyspace") as client:
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         eventually(lambda: events.pubsub_numsub(f"__keyspace@3__:{KEYS.timeout}")[0][1] == 1)
 
 
@@ -121,7 +121,7 @@ def test_where_config_is_forbidden_it_is_tried_all_the_same(
             caplog.at_level(logging.WARNING, "redisson_dq"),
             flavour.connect(guest, codec=StringCodec(), wakeups="keyspace", probe_interval=HOUR) as client,
         ):
-            queue = client.blocking_queue("orders")
+            queue = moving(client.blocking_queue("orders"))
             eventually(lambda: watches(events))
             assert "cannot look whether the server publishes keyspace events" in caplog.text
             events.rpush(KEYS.envelopes, member(1))

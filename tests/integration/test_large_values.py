@@ -112,7 +112,7 @@ def test_a_page_of_a_pipeline_is_one_script(client: Any, kinds: list[Any]) -> No
 
 
 def transferred(client: Any, delayed: Any) -> int:
-    client.delayed_queue("orders")
+    client.delayed_queue("orders").start_moving()
     queue = client.blocking_queue("orders", transfer=False)
     return len([queue.poll(timeout=PATIENCE) for _ in range(5)])
 

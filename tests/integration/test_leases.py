@@ -446,7 +446,7 @@ def test_redrive_tells_whether_anybody_listens(flavour: Flavour, url: str, admin
         quiet.receive().reject()
         assert quiet.redrive().clients == 0
         quiet.receive().reject()
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
         assert quiet.redrive().clients == 1
 

@@ -183,7 +183,7 @@ def test_a_lease_that_has_ended_waits_until_it_is_moved(client: Any, flavour: Fl
         assert delayed.poll() == "c"
         assert delayed.remove("d")
         assert items[1].run_now()
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         again = queue.receive(timeout=PATIENCE)
         assert (again.value, again.attempt, again.crashes) == ("b", 2, 1)
         queue.add_all(["a", "c", "d"])
@@ -329,7 +329,7 @@ def test_many_are_offered_in_one_context(flavour: Flavour, url: str, admin: Any,
         assert producer.offer_all(pairs, context=context) == 1200
         producer.offer_all([("plain", 0.2)])
         dues = [item.due for item in producer.items(0, 1999)]
-        client.delayed_queue(queue)
+        client.delayed_queue(queue).start_moving()
         batch: list[Any] = []
         while len(batch) < 1201:
             batch += queue.receive(1000, timeout=PATIENCE)

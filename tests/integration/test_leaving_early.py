@@ -12,7 +12,7 @@ import pytest
 
 import redisson_dq
 from redisson_dq.codecs import StringCodec
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -73,8 +73,8 @@ def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("redisson_dq._sync.moving.departure.stand_back", stand_back)
     with redisson_dq.connect(url, codec=StringCodec(), probe_interval=HOUR) as client:
-        queue = client.blocking_queue("orders")
-        delayed = client.delayed_queue(queue)
+        queue = moving(client.blocking_queue("orders"))
+        delayed = moving(client.delayed_queue(queue))
         # No alarm has led to this transfer, so nothing is held up.
         eventually(lambda: client.transfers.sent > 0)
         assert not stands_back.is_set()
@@ -90,7 +90,7 @@ def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.Mo
 
 def test_what_was_told_of_the_counts_does_not_change(client: Any) -> None:
     told = client.transfers
-    client.blocking_queue("orders")
+    client.blocking_queue("orders").start_moving()
     eventually(lambda: client.transfers.sent > 0)
     assert told == redisson_dq.TransferCounts(sent=0, early=0)
     told.sent = 99

@@ -20,7 +20,7 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, environment, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.interop.sides import NO_PROBE
@@ -64,7 +64,7 @@ def test_more_clients_do_not_send_more(flavour: Flavour, url: str, admin: redis.
     clients, items = 8, 60
     with ExitStack() as stack:
         opened = [stack.enter_context(flavour.connect(url, codec=StringCodec())) for _ in range(clients)]
-        queues = [client.blocking_queue("orders") for client in opened]
+        queues = [moving(client.blocking_queue("orders")) for client in opened]
         eventually(lambda: subscribers(admin) == clients)
         producer = opened[0].delayed_queue("orders", transfer=False)
         # Once round, so that they know who moves.
@@ -153,7 +153,7 @@ def test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_othe
 
 def test_one_client_alone_keeps_no_mover(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     with flavour.connect(url, codec=StringCodec()) as client:
-        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        queue, delayed = moving(client.blocking_queue("orders")), moving(client.delayed_queue("orders"))
         delayed.offer("a", 0.05)
         assert queue.take() == "a"
         assert admin.keys("*") == []
@@ -163,7 +163,7 @@ def test_the_mover_of_an_idle_queue_is_forgotten_and_delivery_goes_on(
     flavour: Flavour, url: str, admin: redis.Redis
 ) -> None:
     with flavour.connect(url, codec=StringCodec()) as first, flavour.connect(url, codec=StringCodec()) as second:
-        queues = [client.blocking_queue("orders") for client in (first, second)]
+        queues = [moving(client.blocking_queue("orders")) for client in (first, second)]
         eventually(lambda: subscribers(admin) == 2 and mover(admin))
         assert 0 < admin.pttl(KEYS.mover) <= 60_000
         admin.delete(KEYS.mover)
@@ -176,7 +176,7 @@ def test_nothing_waits_is_told_to_the_others_too(flavour: Flavour, url: str, adm
     """Or each of them would look once for every last item."""
     with ExitStack() as stack:
         opened = [stack.enter_context(flavour.connect(url, codec=StringCodec())) for _ in range(5)]
-        queue, *_ = [client.blocking_queue("orders") for client in opened]
+        queue, *_ = [moving(client.blocking_queue("orders")) for client in opened]
         eventually(lambda: subscribers(admin) == 5)
         delayed = opened[0].delayed_queue("orders", transfer=False)
         delayed.offer("first", 0)
@@ -266,7 +266,7 @@ def test_the_next_occurrence_is_made_when_the_mover_dies_before_it_has(
         dying.delayed_queue("orders", transfer=False).offer_recurring("tick", "tick", every=0.5)
         assert dying.runtime.connections.run(transfer).role == "mover"
         with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
-            delayed = client.delayed_queue("orders")
+            delayed = moving(client.delayed_queue("orders"))
             eventually(lambda: subscribers(admin) == 2)
             eventually(lambda: dying.runtime.connections.run(transfer).moved or admin.llen(KEYS.ready))
             assert [client.blocking_queue("orders").poll(timeout=PATIENCE) for _ in range(3)] == ["tick"] * 3
@@ -277,7 +277,7 @@ def test_a_cluster_has_one_mover_too(flavour: Flavour) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)
         opened = [stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec())) for _ in range(3)]
-        queues = [client.blocking_queue("orders") for client in opened]
+        queues = [moving(client.blocking_queue("orders")) for client in opened]
         admin = cluster.admins[cluster.owner("orders")]
         eventually(lambda: mover(admin))
         for number in range(20):

@@ -14,7 +14,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError, WrongTypeError
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scheduling.pace import Pace
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.workers import Ledger, running
@@ -166,7 +166,7 @@ def test_a_listener_that_cannot_take_is_a_problem(flavour: Flavour, url: str, ad
 
 def test_the_problem_of_another_queue_is_none_of_the_workers(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     with working(flavour, url) as (client, worker, _ledger):
-        other = client.blocking_queue("bills")
+        other = moving(client.blocking_queue("bills"))
         admin.set(other.keys.timeout, "taken")
         assert that(client, "due items are not moved").queue == "bills"
         assert worker.problems == ()

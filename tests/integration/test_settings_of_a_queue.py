@@ -176,7 +176,7 @@ def test_too_late(flavour: Flavour, admin: Any, url: str, producer: Any, nobody:
     if nobody == "paused":
         producer.pause()
         mover = flavour.connect(url, codec=StringCodec())
-        mover.blocking_queue("orders")
+        mover.blocking_queue("orders").start_moving()
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
     item = producer.offer("late", delay=0.01, expires=0.02)
     own = producer.offer("late, own id", delay=0.01, expires=0.02, id="42")
@@ -216,7 +216,7 @@ def test_an_item_that_expired_keeps_its_bytes(flavour: Flavour, admin: Any, url:
         for value in values:
             last = producer.offer(value, delay=0, expires=0)
         wait_until(admin, last.due)
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         eventually(lambda: producer.expired_count() == len(values))
         assert [item.data for item in producer.read_expired()] == values
         assert admin.llen(KEYS.ready) == 0
@@ -238,7 +238,7 @@ def test_the_last_thousand_are_kept_and_all_are_counted(flavour: Flavour, admin:
         eventually(lambda: producer.overdue().count == 1200)
         last = producer.items(1199, 1199)[0]
         wait_until(admin, last.due)
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         eventually(lambda: producer.expired_count() == 1200)
         assert [int(item.data) for item in producer.read_expired(0, 1999)] == list(range(200, 1200))
         assert [int(item.data) for item in producer.read_expired(-2, -1)] == [1198, 1199]

@@ -14,7 +14,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
-from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.proxy import Proxy
@@ -39,15 +39,21 @@ def sent(admin: Any) -> int:
 
 
 def test_one_subscription_for_any_number_of_handles(admin: Any, client: Any) -> None:
-    handles = [client.blocking_queue("orders") for _ in range(20)] + [client.delayed_queue("orders")] * 5
-    handles += [client.blocking_queue(f"other-{i}") for i in range(20)]
+    handles = [moving(client.blocking_queue("orders")) for _ in range(20)] + [
+        moving(client.delayed_queue("orders"))
+    ] * 5
+    handles += [moving(client.blocking_queue(f"other-{i}")) for i in range(20)]
     eventually(lambda: subscribers(admin) == 1)
     eventually(lambda: admin.info("clients")["pubsub_clients"] == 1 if "pubsub_clients" in admin.info("clients") else 1)
     assert sum(entry["sub"] != "0" for entry in admin.client_list()) == 1
 
 
 def test_handles_are_counted(admin: Any, client: Any) -> None:
-    handles = [client.blocking_queue("orders"), client.delayed_queue("orders"), client.blocking_deque("orders")]
+    handles = [
+        moving(client.blocking_queue("orders")),
+        moving(client.delayed_queue("orders")),
+        moving(client.blocking_deque("orders")),
+    ]
     eventually(lambda: subscribers(admin) == 1)
     for handle in handles[:2]:
         handle.destroy()
@@ -60,12 +66,12 @@ def test_handles_are_counted(admin: Any, client: Any) -> None:
     client.delayed_queue("orders", transfer=False).offer("b", delay=0)
     time.sleep(0.2)
     assert admin.llen("orders") == 0, "nothing moves after the last destroy"
-    with client.blocking_queue("orders") as again:
+    with moving(client.blocking_queue("orders")) as again:
         assert again.take() == "b"
 
 
 def test_destroy_leaves_no_timer_behind(admin: Any, client: Any) -> None:
-    queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+    queue, delayed = moving(client.blocking_queue("orders")), moving(client.delayed_queue("orders"))
     delayed.offer("a", delay=0.2)
     eventually(lambda: subscribers(admin) == 1)
     queue.destroy()
@@ -91,7 +97,7 @@ def test_a_close_right_after_the_start_leaves_no_subscription(
 
     monkeypatch.setattr(threading.Thread, "start", slowly)
     with redisson_dq.connect(url, codec=StringCodec()) as client:
-        client.blocking_queue("orders")
+        client.blocking_queue("orders").start_moving()
         eventually(lambda: subscribers(admin) == 1)
     eventually(lambda: subscribers(admin) == 0)
 
@@ -104,7 +110,7 @@ def test_a_producer_that_moves_nothing_has_no_thread_and_no_subscription(admin: 
 
 def test_a_sooner_offer_of_another_client_re_arms(flavour: Flavour, url: str, threads: ThreadPoolExecutor) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=3600) as consumer:
-        queue = consumer.blocking_queue("orders")
+        queue = moving(consumer.blocking_queue("orders"))
         with flavour.connect(url, codec=StringCodec()) as other:
             delayed = other.delayed_queue("orders", transfer=False)
             delayed.offer("far", delay=3600)
@@ -115,7 +121,7 @@ def test_a_sooner_offer_of_another_client_re_arms(flavour: Flavour, url: str, th
 
 def test_an_item_that_nobody_announced_is_found_by_the_probe(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.2) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         eventually(lambda: subscribers(admin) == 1)
         put_silently(admin, 0)
         assert queue.take() == "foreign"
@@ -130,7 +136,7 @@ def test_a_subscription_that_died_in_silence_is_noticed(
         Proxy(server.port or 0) as proxy,
         flavour.connect(f"{proxy.url}?socket_timeout=1", codec=StringCodec(), probe_interval=0.2) as client,
     ):
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         delayed = client.delayed_queue("orders", transfer=False)
         delayed.offer("a", delay=0.05)
         assert queue.poll(timeout=PATIENCE) == "a"
@@ -176,7 +182,7 @@ def is_unblocked(admin: Any) -> None:
 
 def test_a_client_whose_items_wait_sends_three_commands_a_probe(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         client.delayed_queue("orders").offer("far", delay=600)
         eventually(lambda: subscribers(admin) == 1)
         assert queue.poll(timeout=0.6) is None
@@ -195,7 +201,7 @@ def test_a_client_whose_items_wait_sends_three_commands_a_probe(flavour: Flavour
 
 def test_an_idle_client_sends_two_commands_a_probe(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         eventually(lambda: subscribers(admin) == 1)
         assert queue.poll(timeout=0.6) is None
         is_unblocked(admin)
@@ -219,7 +225,7 @@ def test_a_minute_of_waiting_costs_at_most_six_commands() -> None:
         ]
         try:
             for client in clients:
-                queue = client.blocking_queue("orders")
+                queue = moving(client.blocking_queue("orders"))
                 client.delayed_queue(queue).offer("far", delay=600)
                 threading.Thread(target=_until_closed, args=(queue,), daemon=True).start()
             for admin in admins:
@@ -248,8 +254,8 @@ def _until_closed(queue: Any) -> None:
 @pytest.mark.parametrize("how", ["rename", "rename_if_free", "copy", "copy_and_replace", "restore", "replace"])
 def test_what_comes_under_another_name_is_delivered_in_time(flavour: Flavour, admin: Any, url: str, how: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=86_400) as client:
-        queue = client.blocking_queue("target")
-        target = client.delayed_queue("target")
+        queue = moving(client.blocking_queue("target"))
+        target = moving(client.delayed_queue("target"))
         eventually(lambda: admin.pubsub_numsub(target.keys.channel)[0][1] == 1)
         # The answer to a first message: from here on its transfer task rests.
         target.offer("first", delay=0)

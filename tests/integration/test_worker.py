@@ -384,7 +384,7 @@ def test_handlers_come_and_go_while_it_runs(admin: Any, worker: Any, client: Any
         assert worker.remove_handler(one)
         assert not worker.remove_handler(one)
         # The queue is closed: nobody receives from it any more.
-        eventually(lambda: client.runtime.handles["orders"] == 1)
+        eventually(lambda: len(client.runtime.attachments["orders"]) == 1)
         queue.add("c")
         other.add("d")
         assert second.next() == "d"
@@ -462,7 +462,7 @@ def test_consuming_only(flavour: Flavour, client: Any, producer: Any, admin: Any
         assert at_rest_but_waiting.waiting == {b"due": 1}
         # Another process moves what is due.
         with flavour.connect(client_url(admin), codec=StringCodec()) as mover:
-            mover.blocking_queue("orders")
+            mover.blocking_queue("orders").start_moving()
             assert ledger.next() == "due"
     assert ledger.values == ["ready", "due"]
 

@@ -41,7 +41,9 @@ def connect(url: str) -> Any:
 def move(url: str) -> None:
     """Moves the items of the queue, and takes none."""
     with connect(url) as client:
-        client.delayed_queue("orders")
+        delayed = client.delayed_queue("orders")
+        # The last version moves the items of each queue that is open.
+        getattr(delayed, "start_moving", lambda: None)()
         tell("ready")
         sys.stdin.read()
 

@@ -81,5 +81,5 @@ def test_a_queue_that_holds_both_is_read_by_both(
     with flavour.connect(redis7.url, codec=changed) as client:
         ready = client.blocking_queue(queue)
         assert [ready.poll(timeout=PATIENCE) for _ in range(4)] == [0, 1, 2, 3]
-        client.delayed_queue(queue)
+        client.delayed_queue(queue).start_moving()
         assert [from_json(item["value"]) for item in other.taking(4).result(2 * PATIENCE)] == [4, 5, 6, 7]

@@ -263,7 +263,7 @@ def test_values_whose_bytes_are_not_stable(
     keys = QueueKeys.of(queue)
     with flavour.connect(redis7.url, envelope=ENVELOPES[version]) as client:
         ready = client.blocking_queue(queue)
-        client.delayed_queue(queue)
+        client.delayed_queue(queue).start_moving()
         for _ in values:
             first = ready.receive(timeout=PATIENCE)
             assert first.value in values

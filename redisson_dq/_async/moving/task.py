@@ -33,7 +33,8 @@ class Task:
     connections: Connections
     #: Drops what is remembered beyond its time.
     tidying: Tidying
-    handles: int = 0
+    #: What needs it: handles and workers.
+    holders: set[object] = attrs.field(factory=set)
     #: Whether a look at the head is already in the inbox.
     looking: bool = False
     #: Values moved to a receiver and not leased yet.

@@ -43,8 +43,8 @@ T = TypeVar("T")
 class DelayedQueue(WaitingQueue[T]):
     """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
 
-    They live in Redis alone, so they survive every process, and any process that has the queue open moves them: ours
-    and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
+    They live in Redis alone, so they survive every process. Any process that offers to the queue, or takes from it,
+    moves them: ours and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
 
     Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
@@ -193,7 +193,7 @@ class DelayedQueue(WaitingQueue[T]):
         return values
 
     async def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
-        self._check()
+        self._begin_taking()
         source = self._side.lease_source(visibility_timeout)
         request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self.name, "take_due()")
         due = await async_finish_or_undo(

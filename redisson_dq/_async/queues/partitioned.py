@@ -85,6 +85,15 @@ class Partitioned(Generic[AnyHandle]):
         """
         return not await self.size()
 
+    async def start_moving(self) -> None:
+        """Moves the due items of all partitions from now on. Otherwise like the partitions' own ``start_moving()``.
+
+        :Cost: none; in the background one subscription, and one transfer for each partition
+        :Guarantee: may safely be repeated
+        """
+        for partition in self._partitions:
+            await partition.start_moving()
+
     async def destroy(self) -> None:
         """Closes the handles of all partitions; the data stays. May be called twice.
 
@@ -111,6 +120,11 @@ class Partitioned(Generic[AnyHandle]):
     def _check(self) -> None:
         for partition in self._partitions:
             partition._check()
+
+    def _begin_taking(self) -> None:
+        """Values come from any partition, so the client moves the due items of all of them."""
+        for partition in self._partitions:
+            partition._begin_taking()
 
     async def _sizes(self) -> list[int]:
         raise NotImplementedError

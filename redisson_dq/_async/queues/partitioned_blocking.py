@@ -149,8 +149,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         :Cost: one command for each value
         :Guarantee: at most once
         """
-        self._check()
-        return self._listeners.add(lambda: self._all, check_function(consumer, self.name))
+        checked = check_function(consumer, self.name)
+        self._begin_taking()
+        return self._listeners.add(lambda: self._all, checked)
 
     async def unsubscribe(self, listener_id: int) -> None:
         """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
@@ -190,7 +191,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
-            self._check()
+            self._begin_taking()
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
             taken = await receiver.receive(left, limit, lifeline)
@@ -240,6 +241,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     async def _take_at_once(self, limit: int) -> list[T]:
         """Takes what is there at once, in even shares. A caller that is cancelled leaves it there."""
+        self._begin_taking()
         while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
             values = await self._popped(taken)
             # Otherwise no value that was taken could be read.

@@ -56,7 +56,6 @@ class Intake:
         self.name = name
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
         self._runtime = runtime
-        self._transfer = bool(settings.transfer)
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
         self.handlers: Sequence[Handler] = ()
@@ -72,13 +71,17 @@ class Intake:
         for side in self.leaser.sides:
             # Who receives may become a handler, and receives for others.
             side.decodes_apart = True
-            runtime.attach(side.keys, side.name, self._transfer)
+        self._attachments = [
+            runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides
+        ]
+        for attachment in self._attachments:
+            attachment.start_moving()
 
     async def aclose(self) -> None:
         """Closes the queue."""
-        for side in self.leaser.sides:
+        for attachment in self._attachments:
             # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
-            await async_finish(self._runtime.detach(side.keys, self._transfer))
+            await async_finish(self._runtime.detach(attachment))
 
     @property
     def acks_along(self) -> bool:

@@ -102,8 +102,8 @@ class Connections(Pools):
         """
         if not (when_closed and self.is_of_this_process):
             self.check()
-        if request.on_sending is not None:
-            request.on_sending()
+        for begin in request.on_sending:
+            begin()
         try:
             reply, confirmed = self._run(_Sending(request, before_sending, after_sending, within, at_hand))
             result = self.parsed(request, reply)
@@ -144,8 +144,8 @@ class Connections(Pools):
         if transaction and len(places_of) > 1:
             raise translate(ResponseError("CROSSSLOT"), "a transaction")
         for request in requests:
-            if request.on_sending is not None:
-                request.on_sending()
+            for begin in request.on_sending:
+                begin()
         replies: list[Any] = [None] * len(requests)
         confirmations: dict[int, Confirmed | Exception | None] = {}
         if transaction and requests:

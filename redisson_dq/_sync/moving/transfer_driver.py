@@ -62,11 +62,13 @@ _STAGGER_US = 15_000
 @attrs.frozen
 class _Attach:
     keys: QueueKeys
+    holder: object
 
 
 @attrs.frozen
 class _Detach:
     keys: QueueKeys
+    holder: object
 
 
 @attrs.frozen
@@ -150,13 +152,16 @@ class TransferDriver:
         self._closing = False
         self._task = BackgroundTask(self._run, "redisson_dq-mover")
 
-    def attach(self, keys: QueueKeys) -> None:
-        """Counts one more handle; the first one starts the queue's transfer task."""
-        self._inbox.put(_Attach(keys))
+    def attach(self, keys: QueueKeys, holder: object) -> None:
+        """Moves the queue's due items as long as it has a holder. The first one starts its transfer task.
 
-    def detach(self, keys: QueueKeys) -> None:
-        """Counts one handle less; the last one ends the queue's transfer task."""
-        self._inbox.put(_Detach(keys))
+        May be called twice with one holder: a caller that was interrupted does not know whether it has called.
+        """
+        self._inbox.put(_Attach(keys, holder))
+
+    def detach(self, keys: QueueKeys, holder: object) -> None:
+        """Lets a holder go, if it is one. The last one ends the queue's transfer task."""
+        self._inbox.put(_Detach(keys, holder))
 
     def close(self) -> None:
         """Ends the subscription, the timer and the background task. The data stays as it is."""
@@ -213,9 +218,9 @@ class TransferDriver:
 
     def _handle(self, notice: _Notice) -> None:
         if isinstance(notice, _Attach):
-            self._attach(notice.keys)
+            self._attach(notice.keys, notice.holder)
         elif isinstance(notice, _Detach):
-            self._detach(notice.keys)
+            self._detach(notice.keys, notice.holder)
         elif isinstance(notice, _Probe):
             self._probe()
         else:
@@ -267,7 +272,7 @@ class TransferDriver:
             task.departure = Departure(departs_us, alarm_us, busy_wait=self._options.busy_wait)
         self._timer.arm(task.keys.channel, max(0, delay_us), lambda: self._inbox.put(_Fired(task)))
 
-    def _attach(self, keys: QueueKeys) -> None:
+    def _attach(self, keys: QueueKeys, holder: object) -> None:
         task = self.tasks.get(keys.channel)
         if task is None:
             if not self.tasks:
@@ -277,7 +282,7 @@ class TransferDriver:
             if self._options.wakeups == "keyspace":
                 self._watched[self._keyspace_channel(keys)] = task
                 self._subscription.add(self._keyspace_channel(keys))
-        task.handles += 1
+        task.holders.add(holder)
 
     def _made(self, keys: QueueKeys) -> Task:
         soon_us = min(_TIDY_US, self._probe_us)
@@ -289,10 +294,12 @@ class TransferDriver:
         # The nodes of a cluster have a clock each.
         return ServerClock() if self._connections.is_cluster else self.clock
 
-    def _detach(self, keys: QueueKeys) -> None:
-        task = self.tasks[keys.channel]
-        task.handles -= 1
-        if task.handles == 0:
+    def _detach(self, keys: QueueKeys, holder: object) -> None:
+        task = self.tasks.get(keys.channel)
+        if task is None or holder not in task.holders:
+            return
+        task.holders.discard(holder)
+        if not task.holders:
             del self.tasks[keys.channel]
             task.closed()
             self._carry_out(task, task.engine.close(), now_us())

@@ -182,7 +182,10 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(q), q queues; one command
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
-        return self._wait_for_one("first", tuple(self._any_of(queue_names)))
+        keys = tuple(self._any_of(queue_names))
+        self._check()
+        self._runtime.start_moving_queues(keys)
+        return self._wait_for_one("first", keys)
 
     def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and gives it; None when nothing came in time.
@@ -280,8 +283,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     def destroy(self) -> None:
         """Ends this handle's subscriptions and closes it; the data stays. May be called twice.
 
-        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items. Other
-        processes go on. With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
+        With the last open handle that moves the queue's due items this client stops moving them. Other processes go on.
+        With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
 
         :Cost: none; one round trip when a blocked pop has to end
         :Guarantee: no data changes
@@ -300,7 +303,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         return Move(self.keys.ready, destination, from_end, to_end)
 
     def _receiver(self, source: Source) -> Receiver:
-        self._check()
+        self._begin_taking()
         return self._runtime.receivers.of(source)
 
     def _wait(
@@ -386,6 +389,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     def _poll_any(self, end: End, queue_names: tuple[str, ...], timeout: Delay | None) -> tuple[str, T] | None:
         names = self._any_of(queue_names)
         seconds = timeout_seconds(timeout or 0, self.name)
+        self._check()
+        self._runtime.start_moving_queues(names)
         if seconds:
             return self._wait(end, tuple(names), seconds, 1, lambda key, values: (names[key], values[0]), None)
         for key, name in names.items():
@@ -399,4 +404,6 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     def _subscribe(self, end: End, consumer: Callback[T]) -> int:
         self._check()
-        return self._listeners.add(lambda: self._source(end), check_function(consumer, self.name))
+        checked = check_function(consumer, self.name)
+        self._begin_taking()
+        return self._listeners.add(lambda: self._source(end), checked)

@@ -13,9 +13,10 @@ from typing import Any, Generic, TypeVar
 from redisson_dq._concurrency import finish
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ClosedError, DecodeError
+from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.wire.keys import QueueKeys
@@ -44,12 +45,16 @@ class Handle(Generic[T]):
     def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: ObjectRequests[T], transfer: bool) -> None:
         """``side`` is what the handle shares with its ``requests``."""
         self._runtime = runtime
+        if not isinstance(transfer, bool):
+            raise ArgumentError(f"queue {side.name!r}: transfer= is True or False, not {shown(transfer)}")
         self._side = side
         self._values = TakenValues(runtime.connections, side)
         self._open = True
         self.requests = requests
-        #: Whether this handle makes its client move the queue's due items.
+        #: Whether this handle makes its client move the queue's due items, from its first call on that offers, takes or
+        #: listens.
         self.transfer = transfer
+        self._attach()
 
     @property
     def name(self) -> str:
@@ -86,11 +91,25 @@ class Handle(Generic[T]):
 
     # -- the handle --------------------------------------------------------------------------------------------------
 
+    def start_moving(self) -> None:
+        """Moves the queue's due items from now on. For a process that does nothing else with the queue.
+
+        Every call that offers, takes or listens does this by itself. Raises ArgumentError with ``transfer=False``.
+
+        >>> delayed.start_moving()
+
+        :Cost: none; in the background one subscription and one transfer
+        :Guarantee: may safely be repeated
+        """
+        if not self.transfer:
+            raise ArgumentError(f"queue {self.name!r}: this handle was opened with transfer=False, so it moves nothing")
+        self._begin_taking()
+
     def destroy(self) -> None:
         """Closes this handle; the data stays. May be called twice.
 
-        With the last open handle that has ``transfer=True`` this client stops moving the queue's due items. Other
-        processes go on. With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
+        With the last open handle that moves the queue's due items this client stops moving them. Other processes go on.
+        With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
 
         :Redisson: ``RDestroyable.destroy()``
         :Cost: none; one round trip when a blocked pop has to end
@@ -99,7 +118,7 @@ class Handle(Generic[T]):
         if self._open:
             self._open = False
             # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
-            finish(self._runtime.detach(self.keys, self.transfer))
+            finish(self._runtime.detach(self._attachment))
             self._left(self.keys)
 
     def __enter__(self: Self) -> Self:
@@ -325,16 +344,27 @@ class Handle(Generic[T]):
             raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
         self._runtime.check_home(f"queue {self.name!r}")
 
+    def _begin_taking(self) -> None:
+        """Values are taken from here on, so the client moves the queue's due items."""
+        self._check()
+        self._attachment.start_moving()
+
     def _renamed(self, new_name: str) -> None:
         """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
         if not self._open:
             return
-        old = self.keys
+        old = self._attachment
         self._side.rename(new_name)
-        self._runtime.attach(self.keys, self.name, self.transfer)
-        self._left(old)
+        self._attach()
+        if old.moves:
+            self._attachment.start_moving()
+        self._left(old.keys)
         # It goes on to its end. Otherwise a cancelled caller would leave waits under the old name.
-        finish(self._runtime.detach(old, self.transfer))
+        finish(self._runtime.detach(old))
+
+    def _attach(self) -> None:
+        self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
+        self._side.start_moving = self._attachment.start_moving if self.transfer else None
 
     def _left(self, old: QueueKeys) -> None:
         """Called when the handle no longer uses these keys."""

@@ -86,6 +86,9 @@ class Leaser(Generic[T]):
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._check()
+            for side in self.sides:
+                if side.start_moving is not None:
+                    side.start_moving()
             # Made anew each time, as the queue may be renamed meanwhile.
             sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
             left = seconds

@@ -119,7 +119,7 @@ class DelayedSide(LeasedSide[T]):
             if on_duplicate is not None:
                 raise ArgumentError(f"queue {self.name!r}: on_duplicate= goes with id= or deduplicate_for=")
             plain = calls.offer(self.keys, self.options.envelope, due, data, lean=self.lean)
-            return self.durably(plain, durable).then(lambda added: self.offered(added, data, None))
+            return self.adding(plain, durable).then(lambda added: self.offered(added, data, None))
         if on_duplicate not in (None, "reject", "keep", "replace"):
             raise ArgumentError(
                 f"queue {self.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {shown(on_duplicate)}"
@@ -137,7 +137,7 @@ class DelayedSide(LeasedSide[T]):
             context=self.context_word(context),
             lean=self.lean,
         )
-        return self.durably(request, durable).then(lambda added: self.offered(added, data, id))
+        return self.adding(request, durable).then(lambda added: self.offered(added, data, id))
 
     def offer_batches(
         self, values_and_delays: Iterable[tuple[T, Delay]]
@@ -235,7 +235,7 @@ class DelayedSide(LeasedSide[T]):
             self.warn_of_due(due)
             return self.popped(list(due.values))
 
-        request = calls.take_due(self.keys, wanted, self.options.remember_ms)
+        request = self.working(calls.take_due(self.keys, wanted, self.options.remember_ms))
         return told_if_long(request, self.name, "take_due()").then(popped, keep_in=self.keys.undecodable)
 
     def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
@@ -325,7 +325,7 @@ class DelayedSide(LeasedSide[T]):
             first_ms,
             lean=self.lean,
         )
-        return self.durably(request).then(lambda reply: OfferOutcome(reply[0]))
+        return self.adding(request).then(lambda reply: OfferOutcome(reply[0]))
 
     def target(self, id: str | WaitingItem[T]) -> Target:
         if isinstance(id, WaitingItem):

@@ -6,6 +6,8 @@ import contextvars
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+import attrs
+
 from redisson_dq._options import Options, check_durable
 from redisson_dq._texts import described, shown
 from redisson_dq.codecs.base import Codec, check_codec
@@ -33,6 +35,8 @@ class OpenQueue(Generic[T]):
         self.keys = QueueKeys.of(map_name(name, options.name_mapper))
         #: Whether context variables that a class sets when it is made stay there, and are not the caller's.
         self.decodes_apart = False
+        #: Makes the client move the queue's due items, where the handle may do that.
+        self.start_moving: Callable[[], None] | None = None
 
     # -- its keys ----------------------------------------------------------------------------------------------------
 
@@ -190,3 +194,16 @@ class OpenQueue(Generic[T]):
         """A change that is confirmed as the call asks for, else as the client does."""
         check_durable(durable)
         return request.durably(self.options.durable if durable is None else durable)
+
+    def adding(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
+        """A request that adds values: confirmed as for :meth:`durably`, and :meth:`working`."""
+        return self.working(self.durably(request, durable))
+
+    def working(self, request: Request[U]) -> Request[U]:
+        """A request that offers or takes. When it is sent, the client starts to move the queue's due items.
+
+        A request that only looks, or that manages the queue, starts nothing.
+        """
+        if self.start_moving is None:
+            return request
+        return attrs.evolve(request, on_sending=(*request.on_sending, self.start_moving))

@@ -33,10 +33,10 @@ class ReadySide(LeasedSide[T]):
     # -- its list ----------------------------------------------------------------------------------------------------
 
     def pop_one(self, end: End) -> Request[T | None]:
-        return commands.pop(self.keys.ready, end).then(self.popped_one, keep_in=self.keys.undecodable)
+        return self.working(commands.pop(self.keys.ready, end)).then(self.popped_one, keep_in=self.keys.undecodable)
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
-        request = commands.pop_many(self.keys.ready, end, check_count(limit, self.name))
+        request = self.working(commands.pop_many(self.keys.ready, end, check_count(limit, self.name)))
         return self._told_if_many(request, limit).then(self.popped, keep_in=self.keys.undecodable)
 
     def pop_from(self, key: str, end: End, limit: int) -> Request[list[T]]:
@@ -50,7 +50,7 @@ class ReadySide(LeasedSide[T]):
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         """Moves one value to the list with the key ``destination``, and gives its bytes."""
-        return commands.move(self.keys.ready, destination, from_end, to_end)
+        return self.working(commands.move(self.keys.ready, destination, from_end, to_end))
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         """Removes all that equal one of them; gives how many there were."""
@@ -73,10 +73,10 @@ class BoundedSide(ReadySide[T]):
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
         request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
-        return self._told_if_many(request, limit).then(self.popped, keep_in=self.keys.undecodable)
+        return self._told_if_many(self.working(request), limit).then(self.popped, keep_in=self.keys.undecodable)
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
-        return calls.move_bounded(self.keys, destination, from_end, to_end)
+        return self.working(calls.move_bounded(self.keys, destination, from_end, to_end))
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         request = calls.take_bounded(self.keys, "remove", values, int)
