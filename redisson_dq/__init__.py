@@ -10,6 +10,8 @@ The same with ``await`` is in :mod:`redisson_dq.aio`. Everything is imported whe
 
 from typing import TYPE_CHECKING
 
+from redisson_dq._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from redisson_dq import aio, codecs, errors
     from redisson_dq._sync.client import Client, connect
@@ -75,8 +77,6 @@ else:
             "wire.partitions": ("partition_names",),
         },
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BlockingDeque",

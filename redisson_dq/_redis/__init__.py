@@ -26,7 +26,13 @@ from redisson_dq._redis.sending import (
     send,
     send_aside,
 )
-from redisson_dq._redis.settings import WHICH_CLIENT, connection_factory, unexpected_option, without_password
+from redisson_dq._redis.settings import (
+    WHICH_CLIENT,
+    connection_factory,
+    dedicated_connection,
+    unexpected_option,
+    without_password,
+)
 
 __all__ = [
     "WHICH_CLIENT",
@@ -40,6 +46,7 @@ __all__ = [
     "async_send_aside",
     "cluster_ready",
     "connection_factory",
+    "dedicated_connection",
     "hang_up",
     "is_denied",
     "is_out_of_memory",

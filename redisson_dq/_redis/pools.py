@@ -15,6 +15,7 @@ from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnec
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
+from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
 from redisson_dq._redis.sending import async_send
 from redisson_dq._redis.settings import own_settings
 
@@ -33,6 +34,10 @@ class _Tidy:
 
     #: Whether every reply was read. An interrupted use leaves it False.
     is_clean = True
+    #: What it tells the server of itself.
+    introduction: Introduction
+    role = COMMANDS
+    queue = ""
 
     def connect(self: Any) -> None:
         if not self.is_clean:
@@ -41,6 +46,7 @@ class _Tidy:
             return
         self.is_clean = False
         super().connect()  # type: ignore[misc]
+        introduce(self)
         self.is_clean = True
 
 
@@ -50,6 +56,15 @@ class _Cancellable:
     redis-py sends the first commands with ``asyncio.wait_for``. Before Python 3.12 that may swallow the cancellation of
     its caller. A task that the end of the loop cancels would go on, and the loop would never end.
     """
+
+    introduction: Introduction
+    role = COMMANDS
+    queue = ""
+
+    async def connect(self: Any) -> None:
+        if not self.is_connected:
+            await super().connect()  # type: ignore[misc]
+            await async_introduce(self)
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         await async_send(self, [command] if isinstance(command, bytes) else list(command))
@@ -70,6 +85,11 @@ class _Lending:
         # One step of C code each takes a connection from here and puts one back.
         self._idle: list[Any] = []
         super().__init__(*args, **settings)
+
+    def make_connection(self: Any) -> Any:
+        connection = super().make_connection()  # type: ignore[misc]
+        connection.introduction = self.introduction
+        return connection
 
     def get_connection(self: Any) -> Any:
         connection = _last_of(self._idle) or self.make_connection()
@@ -110,6 +130,11 @@ class _AsyncLending:
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._idle: list[Any] = []
         super().__init__(*args, **settings)
+
+    def make_connection(self: Any) -> Any:
+        connection = super().make_connection()  # type: ignore[misc]
+        connection.introduction = self.introduction
+        return connection
 
     async def get_connection(self: Any) -> Any:
         connection = _last_of(self._idle) or self.make_connection()
@@ -154,57 +179,66 @@ def _is_fresh(connection: Any) -> bool:
         return False
 
 
-def pool_from(pool: redis.ConnectionPool) -> redis.ConnectionPool:
-    """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
-    settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0))
+def pool_from(pool: redis.ConnectionPool, client: str) -> redis.ConnectionPool:
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
+    introduction = Introduction(pool.connection_kwargs, client)
+    settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0), introduction)
+    theirs: Any = pool.connection_class
+    connection_class = _with(_Tidy, theirs)
     if isinstance(pool, SentinelConnectionPool):
-        own: redis.ConnectionPool = _with(_Lending, SentinelConnectionPool)(
+        own: Any = _with(_Lending, SentinelConnectionPool)(
             pool.service_name,
             pool.sentinel_manager,
-            connection_class=_with(_Tidy, pool.connection_class),
+            connection_class=connection_class,
             max_connections=_UNLIMITED,
             is_master=pool.is_master,
             **settings,
         )
-        return own
-    own = _with(_Lending, redis.ConnectionPool)(
-        connection_class=_with(_Tidy, pool.connection_class), max_connections=_UNLIMITED, **settings
-    )
-    return own
-
-
-def async_pool_from(pool: redis.asyncio.ConnectionPool) -> redis.asyncio.ConnectionPool:
-    """A pool of our own with the settings of ``pool``, which may be a Sentinel's."""
-    settings = own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
-    connection_class: Any = pool.connection_class
-    if isinstance(pool, AsyncSentinelConnectionPool):
-        own: redis.asyncio.ConnectionPool = _with(_AsyncLending, AsyncSentinelConnectionPool)(
-            pool.service_name,
-            pool.sentinel_manager,
-            connection_class=_with(_Cancellable, connection_class),
-            max_connections=_UNLIMITED,
-            is_master=pool.is_master,
-            **settings,
+    else:
+        own = _with(_Lending, redis.ConnectionPool)(
+            connection_class=connection_class, max_connections=_UNLIMITED, **settings
         )
-        return own
-    own = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
-        connection_class=_with(_Cancellable, connection_class), max_connections=_UNLIMITED, **settings
+    own.introduction = introduction
+    return own  # type: ignore[no-any-return]
+
+
+def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.asyncio.ConnectionPool:
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
+    if not isinstance(pool, AsyncSentinelConnectionPool):
+        return _async_pool(pool.connection_class, pool.connection_kwargs, client)
+    introduction = Introduction(pool.connection_kwargs, client)
+    theirs: Any = pool.connection_class
+    own: Any = _with(_AsyncLending, AsyncSentinelConnectionPool)(
+        pool.service_name,
+        pool.sentinel_manager,
+        connection_class=_with(_Cancellable, theirs),
+        max_connections=_UNLIMITED,
+        is_master=pool.is_master,
+        **own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
     )
-    return own
+    own.introduction = introduction
+    return own  # type: ignore[no-any-return]
 
 
-def node_pool(cluster: redis.RedisCluster, node: Any) -> redis.ConnectionPool:
-    """A pool of our own to one node of a cluster."""
-    return pool_from(cluster.get_redis_connection(node).connection_pool)
-
-
-def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any) -> redis.asyncio.ConnectionPool:
-    """A pool of our own to one node of a cluster."""
-    settings = own_settings(node.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0))
-    own: redis.asyncio.ConnectionPool = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
-        connection_class=_with(_Cancellable, node.connection_class), max_connections=_UNLIMITED, **settings
+def _async_pool(connection_class: Any, settings: Any, client: str) -> redis.asyncio.ConnectionPool:
+    introduction = Introduction(settings, client)
+    own: Any = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
+        connection_class=_with(_Cancellable, connection_class),
+        max_connections=_UNLIMITED,
+        **own_settings(settings, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
     )
-    return own
+    own.introduction = introduction
+    return own  # type: ignore[no-any-return]
+
+
+def node_pool(cluster: redis.RedisCluster, node: Any, client: str) -> redis.ConnectionPool:
+    """A pool of our own to one node of a cluster."""
+    return pool_from(cluster.get_redis_connection(node).connection_pool, client)
+
+
+def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any, client: str) -> redis.asyncio.ConnectionPool:
+    """A pool of our own to one node of a cluster."""
+    return _async_pool(node.connection_class, node.connection_kwargs, client)
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:

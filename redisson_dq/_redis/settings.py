@@ -6,13 +6,23 @@ is lost, a retry would add the item twice.
 
 from __future__ import annotations
 
-import functools
 import re
 import socket
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["WHICH_CLIENT", "connection_factory", "own_settings", "unexpected_option", "without_password"]
+import redis
+
+from redisson_dq._redis.introducing import Introduction
+
+__all__ = [
+    "WHICH_CLIENT",
+    "connection_factory",
+    "dedicated_connection",
+    "own_settings",
+    "unexpected_option",
+    "without_password",
+]
 
 #: Says which client goes with which package, where the two kinds are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
@@ -27,11 +37,14 @@ _KEEPALIVE = {
     if hasattr(socket, name)
 }
 
-# Each says what a connection tells the server about redis-py.
-_ABOUT_THE_DRIVER = {"driver_info", "lib_name", "lib_version"}
+# Keeps redis-py from telling of itself, by a setting that depends on its version.
+_NO_DRIVER: dict[str, Any] = (
+    {"driver_info": None} if hasattr(redis, "driver_info") else {"lib_name": None, "lib_version": None}
+)
 
 # Settings that redis-py makes for one pool or one protocol. A copy of them in another pool would be wrong.
 _POOL_BOUND = (
+    "client_name",  # a part of the name that introducing.py gives
     "connection_pool",
     "event_dispatcher",
     "himport_registry",
@@ -42,8 +55,8 @@ _POOL_BOUND = (
 )
 
 
-def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
-    """A copy of a pool's settings for a pool of our own."""
+def own_settings(settings: Any, retry: Any, introduction: Introduction) -> dict[str, Any]:
+    """A copy of a pool's settings for a pool of our own, whose connections introduce themselves."""
     ours = {name: value for name, value in settings.items() if name not in _POOL_BOUND}
     for timeout in ("socket_connect_timeout", "socket_timeout"):
         if ours.get(timeout) is None:
@@ -52,8 +65,8 @@ def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
         ours["socket_keepalive"] = True
         if not isinstance(ours.get("socket_keepalive_options"), dict):
             ours["socket_keepalive_options"] = _KEEPALIVE
-    if not _ABOUT_THE_DRIVER & ours.keys():
-        ours.update(_driver_info())
+    if introduction.names_library:
+        ours.update(_NO_DRIVER)
     # RESP2 everywhere: one shape of replies, and pub/sub messages come as plain replies.
     ours.update(
         encoding="utf-8",
@@ -67,20 +80,17 @@ def own_settings(settings: Any, retry: Any) -> dict[str, Any]:
     return ours
 
 
-@functools.cache
-def _driver_info() -> dict[str, Any]:
-    """What redis-py would find out for each connection: its own version, from the metadata of its package."""
-    try:
-        from redis.driver_info import DriverInfo
-    except ImportError:  # an earlier redis-py, which asks once
-        return {}
-    return {"driver_info": DriverInfo()}
-
-
 def connection_factory(pool: Any) -> Any:
     """A connection outside the pool whose reads wait for ever. TCP keepalive notices when it is dead."""
     settings = {**pool.connection_kwargs, "socket_timeout": None, "health_check_interval": 0}
     return pool.connection_class(**settings)
+
+
+def dedicated_connection(pool: Any, role: str, queue: str) -> Any:
+    """Such a connection of a pool of our own. It tells the server its role, and its queue if it has one."""
+    connection = connection_factory(pool)
+    connection.introduction, connection.role, connection.queue = pool.introduction, role, queue
+    return connection
 
 
 def unexpected_option(error: Exception, options: Iterable[str]) -> str | None:

@@ -16,7 +16,7 @@ from redisson_dq.errors import DecodeError, RedisReplyError, ServerFullError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -129,7 +129,7 @@ def test_an_expired_item_is_kept_aside(admin: Any, client: Any, producer: Any, f
     producer.offer("late", at=of_server(admin, 300), expires=0.001)
     wait_until(admin, of_server(admin, 400))
     full()
-    delayed = client.delayed_queue("orders")
+    delayed = moving(client.delayed_queue("orders"))
     eventually(lambda: [item.data for item in delayed.read_expired()] == [b"late"])
 
 

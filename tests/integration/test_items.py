@@ -15,7 +15,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, item_id
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -73,7 +73,7 @@ class Scene:
     def move(self) -> None:
         """Lets this client move what is due, and take it."""
         waiting = int(self.admin.zcard(KEYS.timeout))
-        with self.client.delayed_queue("orders") as mover:
+        with moving(self.client.delayed_queue("orders")) as mover:
             eventually(lambda: self.admin.zcard(KEYS.timeout) < waiting)
             assert mover.transfer
         self.client.blocking_queue("orders", transfer=False).poll()

@@ -19,7 +19,7 @@ from redisson_dq.errors import ArgumentError, EnvelopeError, QueueFullError
 from redisson_dq.items import OfferOutcome, Outcome
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server
@@ -287,7 +287,7 @@ def test_lean_items_are_delivered_by_whoever_has_the_queue_open(
     admin: Any, flavour: Flavour, url: str, lean: Any
 ) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as other:
-        queue = other.blocking_queue("orders")
+        queue = moving(other.blocking_queue("orders"))
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
         lean.offer_all([("c", 0.03), ("a", 0.01), ("b", 0.02)])
         assert [queue.take() for _ in range(3)] == ["a", "b", "c"]

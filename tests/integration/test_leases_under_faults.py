@@ -26,7 +26,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, environment, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, environment, eventually, moving
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import wait_until
@@ -194,7 +194,7 @@ def test_a_value_for_a_receiver_of_partitions_that_died_waiting_is_ready_again(
 
 def test_a_queue_that_is_not_received_from_costs_no_look_for_arrivals(admin: Any, flavour: Flavour, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.02) as client:
-        queue = client.blocking_queue("orders")
+        queue = moving(client.blocking_queue("orders"))
         looks = _calls(admin, "zrange")
         eventually(lambda: _calls(admin, "zrange") > looks + 5)
         assert _calls(admin, "llen") == 0
@@ -364,11 +364,11 @@ def test_equal_values_are_conserved(admin: Any, url: str, flavour: Flavour) -> N
 def test_every_client_knows_of_the_end_of_a_lease(admin: Any, url: str, flavour: Flavour) -> None:
     """Nothing but the lease tells the others: the client that received it is gone, and nobody probes."""
     with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as idle:
-        late = idle.blocking_queue("orders")
+        late = moving(idle.blocking_queue("orders"))
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
         for round in range(3):
             with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as busy:
-                queue = busy.blocking_queue("orders")
+                queue = moving(busy.blocking_queue("orders"))
                 eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 2)
                 for _ in range(20):
                     queue.add("fine")
@@ -434,7 +434,7 @@ def test_a_sooner_lease_is_told_of(admin: Any, url: str, flavour: Flavour) -> No
         flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as idle,
         flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as busy,
     ):
-        late = idle.blocking_queue("orders")
+        late = moving(idle.blocking_queue("orders"))
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)
         queue = busy.blocking_queue("orders", transfer=False)
         queue.add_all(["long", "short", "shortened"])

@@ -22,7 +22,7 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.wire.partitions import partition_of
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.server import of_server
 
@@ -73,7 +73,7 @@ def test_each_partition_is_an_ordinary_queue(client: Any, producer: Any) -> None
 
 def test_options_hold_for_every_partition(client: Any, admin: Any) -> None:
     codec = StringCodec("latin-1")
-    delayed = client.delayed_queue("orders", codec, partitions=2)
+    delayed = moving(client.delayed_queue("orders", codec, partitions=2))
     assert delayed.codec is codec
     assert [partition.codec for partition in delayed.partitions] == [codec] * 2
     channels = [partition.keys.channel for partition in delayed.partitions]

@@ -14,7 +14,7 @@ import pytest
 from redisson_dq import partition_names
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, WrongTypeError
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, eventually, moving
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.test_partitioned_delayed import COUNT, KEYS
 
@@ -248,7 +248,7 @@ def test_a_cancelled_destroy_closes_every_partition(url: str, admin: Any) -> Non
 
     try:
         with flavour.connect(url, codec=StringCodec()) as client:
-            queue = client.blocking_queue("orders", partitions=COUNT)
+            queue = moving(client.blocking_queue("orders", partitions=COUNT))
             channels = [partition.keys.channel for partition in queue.inner.partitions]
             eventually(lambda: [count for _, count in admin.pubsub_numsub(*channels)] == [1] * COUNT)
             flavour.run(cancelled(queue.inner))

@@ -13,7 +13,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.movers import Mover
@@ -517,7 +517,7 @@ def test_a_client_drains_a_long_list_of_javas_by_a_pass(flavour: Flavour, url: s
     admin.slowlog_reset()
     try:
         with flavour.connect(url, codec=StringCodec()) as client:
-            queue = client.blocking_queue("orders")
+            queue = moving(client.blocking_queue("orders"))
             eventually(lambda: admin.llen(KEYS.ready) == count)
             calls = [entry["command"].split() for entry in admin.slowlog_get(10_000)]
             assert queue.read_all() == expected

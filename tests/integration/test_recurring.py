@@ -11,7 +11,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import OfferOutcome, Outcome
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import announced, of_server, wait_until
@@ -239,7 +239,7 @@ def test_after_a_time_without_anybody_one_is_made_up(flavour: Flavour, admin: An
         (offer,) = first.delayed_queue("orders", transfer=False).recurring()
     wait_until(admin, offer.next_due + timedelta(milliseconds=350))
     with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as second:
-        delayed = second.delayed_queue("orders")
+        delayed = moving(second.delayed_queue("orders"))
         eventually(lambda: delayed.recurring()[0].next_due > offer.next_due)
         (after,) = delayed.recurring()
         missed = (after.next_due - offer.next_due) / timedelta(milliseconds=100)

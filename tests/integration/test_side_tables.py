@@ -11,7 +11,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import DuplicateItemError
 from redisson_dq.items import Outcome
-from tests.conftest import eventually
+from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import wait_until
@@ -106,7 +106,7 @@ def test_each_call_drops_some_of_what_java_left(admin: Any, client: Any, produce
     assert (admin.zcard(KEYS.forget), admin.hlen(KEYS.records)) == (1000, 3000)
     time_has_passed(admin)
     if call == "transfer":
-        mover = client.delayed_queue("orders")
+        mover = moving(client.delayed_queue("orders"))
         eventually(lambda: admin.zcard(KEYS.forget) <= 1000 - SWEPT)
         mover.destroy()
     else:

@@ -70,7 +70,7 @@ def test_passing_conditions(error: exceptions.ResponseError, passes: bool) -> No
 def test_connections_are_made_from_a_copy_of_the_users_settings() -> None:
     theirs = redis.Redis(host="example", port=7, db=3, password="secret", decode_responses=True, socket_timeout=9)
     before = dict(theirs.connection_pool.connection_kwargs)
-    pool = _redis.pool_from(theirs.connection_pool)
+    pool = _redis.pool_from(theirs.connection_pool, "client")
     settings = pool.connection_kwargs
     assert pool is not theirs.connection_pool
     assert (settings["host"], settings["port"], settings["db"], settings["password"]) == ("example", 7, 3, "secret")

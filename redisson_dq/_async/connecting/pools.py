@@ -14,7 +14,7 @@ from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.refusals import Refusals
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
-from redisson_dq._redis import async_read, async_send, connection_factory, mark_clean, pack, translate
+from redisson_dq._redis import async_read, async_send, dedicated_connection, mark_clean, pack, translate
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
 __all__ = ["Pools"]
@@ -50,6 +50,11 @@ class Pools:
     def is_of_this_process(self) -> bool:
         """Whether the client was made in this process, and not before a fork."""
         return self._process == os.getpid()
+
+    @property
+    def client(self) -> str:
+        """The name by which the server and the scripts tell this client from others."""
+        return self._servers.client
 
     @property
     def database(self) -> int:
@@ -121,15 +126,18 @@ class Pools:
         mark_clean(connection)
         return reply
 
-    async def dedicated(self, key: str) -> Dedicated:
-        """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""
+    async def dedicated(self, key: str, role: str, queue: str) -> Dedicated:
+        """A connection of its own to the key's node, for reads that block. The caller connects and closes it.
+
+        It tells the server its ``role``, and the ``queue`` that it is for.
+        """
         self.check()
         pool = await self.pool_of(key)
-        return Dedicated(connection_factory(pool), pool, self)
+        return Dedicated(dedicated_connection(pool, role, queue), pool, self)
 
-    async def connected(self, key: str) -> Dedicated:
+    async def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""
-        dedicated = await self.dedicated(key)
+        dedicated = await self.dedicated(key, role, queue)
         try:
             await dedicated.connect()
         except (RedisError, OSError) as error:

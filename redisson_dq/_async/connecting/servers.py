@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
@@ -25,7 +26,9 @@ class SingleServer:
     """One address, or a Sentinel's current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
-        self._pool = async_pool_from(pool)
+        #: The name by which the server and the scripts tell this client from others.
+        self.client = secrets.token_hex(8)
+        self._pool = async_pool_from(pool, self.client)
         #: How many connections may be busy at once: what the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
@@ -48,6 +51,8 @@ class ClusterServers:
     """The nodes of a Redis Cluster, as the user's client knows them."""
 
     def __init__(self, cluster: RedisCluster) -> None:
+        #: As that of a single server.
+        self.client = secrets.token_hex(8)
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
         #: A cluster has database 0 alone.
@@ -74,7 +79,7 @@ class ClusterServers:
         address = (node.host, node.port)
         pool = self._pools.get(address)
         if pool is None:
-            pool = self._pools[address] = async_node_pool(self._cluster, node)
+            pool = self._pools[address] = async_node_pool(self._cluster, node, self.client)
         return pool
 
     async def refresh(self) -> None:

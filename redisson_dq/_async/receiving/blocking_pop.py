@@ -422,7 +422,7 @@ class BlockingPop:
 
     async def _connected(self) -> Dedicated:
         if self._dedicated is None:
-            self._dedicated = dedicated = await self._connections.dedicated(self._key)
+            self._dedicated = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
             try:
                 await dedicated.connect()
                 began = time.monotonic()

@@ -18,7 +18,13 @@ class CapacityWaiters:
         self._waiting: dict[str, list[AsyncPromise[None]]] = {}
         self._confirmed: set[str] = set()
         self._closed = False
-        self._subscription = Subscription(connections, self._subscribed, lambda channel, body: self.wake(channel))
+        self._subscription = Subscription(
+            connections,
+            self._subscribed,
+            lambda channel, body: self.wake(channel),
+            role="capacity",
+            queues=lambda: list(self._waiting),
+        )
 
     async def enter(self, channel: str) -> AsyncPromise[None]:
         """Joins those who wait. The promise is filled at the next release, and when the subscription is confirmed.

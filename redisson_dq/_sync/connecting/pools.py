@@ -13,7 +13,7 @@ from redis import ConnectionPool
 from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._concurrency import Semaphore, Work
-from redisson_dq._redis import connection_factory, mark_clean, pack, read, send, translate
+from redisson_dq._redis import dedicated_connection, mark_clean, pack, read, send, translate
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.refusals import Refusals
@@ -53,6 +53,11 @@ class Pools:
     def is_of_this_process(self) -> bool:
         """Whether the client was made in this process, and not before a fork."""
         return self._process == os.getpid()
+
+    @property
+    def client(self) -> str:
+        """The name by which the server and the scripts tell this client from others."""
+        return self._servers.client
 
     @property
     def database(self) -> int:
@@ -124,15 +129,18 @@ class Pools:
         mark_clean(connection)
         return reply
 
-    def dedicated(self, key: str) -> Dedicated:
-        """A connection of its own to the key's node, for reads that block. The caller connects and closes it."""
+    def dedicated(self, key: str, role: str, queue: str) -> Dedicated:
+        """A connection of its own to the key's node, for reads that block. The caller connects and closes it.
+
+        It tells the server its ``role``, and the ``queue`` that it is for.
+        """
         self.check()
         pool = self.pool_of(key)
-        return Dedicated(connection_factory(pool), pool, self)
+        return Dedicated(dedicated_connection(pool, role, queue), pool, self)
 
-    def connected(self, key: str) -> Dedicated:
+    def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""
-        dedicated = self.dedicated(key)
+        dedicated = self.dedicated(key, role, queue)
         try:
             dedicated.connect()
         except (RedisError, OSError) as error:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 from typing import Any, Union
 
 from redis import ConnectionPool, Redis, RedisCluster
@@ -28,7 +29,9 @@ class SingleServer:
     """One address, or a Sentinel's current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
-        self._pool = pool_from(pool)
+        #: The name by which the server and the scripts tell this client from others.
+        self.client = secrets.token_hex(8)
+        self._pool = pool_from(pool, self.client)
         #: How many connections may be busy at once: what the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
@@ -51,6 +54,8 @@ class ClusterServers:
     """The nodes of a Redis Cluster, as the user's client knows them."""
 
     def __init__(self, cluster: RedisCluster) -> None:
+        #: As that of a single server.
+        self.client = secrets.token_hex(8)
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
         #: A cluster has database 0 alone.
@@ -77,7 +82,7 @@ class ClusterServers:
         address = (node.host, node.port)
         pool = self._pools.get(address)
         if pool is None:
-            pool = self._pools[address] = node_pool(self._cluster, node)
+            pool = self._pools[address] = node_pool(self._cluster, node, self.client)
         return pool
 
     def refresh(self) -> None:

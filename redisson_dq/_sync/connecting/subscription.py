@@ -43,8 +43,14 @@ class Subscription:
         connections: Connections,
         subscribed: Callable[[str], None],
         published: Callable[[str, bytes], None],
+        *,
+        role: str,
+        queues: Callable[[], list[str]],
     ) -> None:
+        """``role`` and the ``queues`` at that moment are told to the server when it connects."""
         self._connections = connections
+        self._role = role
+        self._queues = queues
         self._subscribed = subscribed
         self._published = published
         self._mutex = Mutex()
@@ -118,7 +124,7 @@ class Subscription:
         pause = _FIRST_PAUSE
         while not self._closed:
             try:
-                current = self._connections.connected("")
+                current = self._connections.connected("", self._role, _together(self._queues()))
             except RedissonDQError as error:
                 self._connections.outage.began(_PLACE, error)
                 logger.debug("cannot subscribe, next try in %.2f s: %s", pause, error)
@@ -163,3 +169,8 @@ class Subscription:
                 self._heard.discard(rest[0].decode())
             elif kind == b"message":
                 self._published(rest[0].decode(), rest[1])
+
+
+def _together(queues: list[str]) -> str:
+    """One queue, or the first of several and how many there are besides."""
+    return queues[0] + (f"+{len(queues) - 1}" if len(queues) > 1 else "") if queues else ""

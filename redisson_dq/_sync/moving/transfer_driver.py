@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import random
-import secrets
 from collections.abc import Callable
 from typing import Any, Union
 
@@ -137,16 +136,22 @@ class TransferDriver:
         # Whether the last probe had no answer.
         self._is_away = False
         #: The name by which the scripts tell this client from others that move the same queue.
-        self.id = secrets.token_hex(8)
+        self.id = connections.client
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         self._timer = Timer()
         self._head_start = HeadStart(busy_wait=options.busy_wait)
         # The clock of the one server, where it is not a cluster.
         self.clock = ServerClock()
         self._inbox: Inbox[_Notice | _Stop] = Inbox()
-        self._subscription = Subscription(connections, self._on_subscribed, self._on_published)
         #: What it knows of each queue that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
+        self._subscription = Subscription(
+            connections,
+            self._on_subscribed,
+            self._on_published,
+            role="subscription",
+            queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
+        )
         # The same tasks by the channel of the keyspace events of their timeout set, where those are listened to.
         self._watched: dict[str, Task] = {}
         self._closing = False

@@ -425,7 +425,7 @@ class BlockingPop:
 
     def _connected(self) -> Dedicated:
         if self._dedicated is None:
-            self._dedicated = dedicated = self._connections.dedicated(self._key)
+            self._dedicated = dedicated = self._connections.dedicated(self._key, "receiver", self._key)
             try:
                 dedicated.connect()
                 began = time.monotonic()

@@ -1,0 +1,110 @@
+"""What our connections tell the server of themselves, so that ``CLIENT LIST`` shows who they are and what they do.
+
+A connection is named ``redisson-dq/<version>/<client>/<role>/<queue>``. A name that the user gave stands before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from redis.exceptions import RedisError, ResponseError
+
+from redisson_dq._redis.errors import is_passing
+from redisson_dq._redis.sending import async_send, pack
+from redisson_dq._version import __version__
+
+__all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce"]
+
+_LIBRARY = "redisson-dq"
+#: The role of a connection of the pool.
+COMMANDS = "commands"
+
+# How many characters of a user's name and of a queue's name are told.
+_LONGEST_PART = 80
+# What redis-py sends about itself where the user has said nothing.
+_DRIVER = "redis-py"
+# What names hold as they are. Redis refuses blanks, and "/" stands between the parts.
+_PLAIN = "{}:.-_~@+,=()[]#"
+
+
+class Introduction:
+    """What the connections of one pool tell. Remembers what the server has refused, and does not send it again."""
+
+    def __init__(self, settings: Mapping[str, Any], client: str) -> None:
+        """``settings`` are those of the user's pool, ``client`` the name by which scripts tell clients apart."""
+        theirs = settings.get("client_name")
+        self._before = f"{_told(str(theirs))}/" if theirs else ""
+        self._client = client
+        #: Whether our library is named in the place of redis-py.
+        self.names_library = _says_nothing_of_a_driver(settings)
+        # Another thread may note a refusal meanwhile. It is the same one.
+        self._refused: set[str] = set()
+
+    def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
+        """The commands to send when a connection has been made, by what they are for."""
+        name = f"{self._before}{_LIBRARY}/{_told(__version__)}/{self._client}/{role}"
+        if queue:
+            name += f"/{_told(queue)}"
+        told: dict[str, tuple[str, ...]] = {"name": ("CLIENT", "SETNAME", name)}
+        if self.names_library:
+            told["library"] = ("CLIENT", "SETINFO", "LIB-NAME", _LIBRARY)
+            told["version"] = ("CLIENT", "SETINFO", "LIB-VER", _told(__version__))
+        return {what: words for what, words in told.items() if what not in self._refused}
+
+    def note(self, what: str, error: ResponseError) -> None:
+        """Notes that the server does not know a command, or that the user has no right to it."""
+        if not is_passing(error):
+            self._refused.add(what)
+
+
+def _told(text: str) -> str:
+    """A text as a part of a name, in printable characters without blanks. A long one ends with ``~``."""
+    quoted = quote(text, safe=_PLAIN, errors="replace")
+    if len(quoted) <= _LONGEST_PART:
+        return quoted
+    return re.sub(r"%.?$", "", quoted[: _LONGEST_PART - 1]) + "~"
+
+
+def _says_nothing_of_a_driver(settings: Mapping[str, Any]) -> bool:
+    if "lib_name" in settings or "lib_version" in settings:
+        return False
+    if "driver_info" not in settings:
+        return True
+    # redis-py's own clients fill it in.
+    info = settings["driver_info"]
+    return info is not None and getattr(info, "formatted_name", None) == _DRIVER
+
+
+def introduce(connection: Any) -> None:
+    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors."""
+    told = connection.introduction.words(connection.role, connection.queue)
+    try:
+        if told:
+            connection.send_packed_command([b"".join(map(pack, told.values()))], check_health=False)
+        for what in told:
+            try:
+                connection.read_response(disable_decoding=True)
+            except ResponseError as error:
+                connection.introduction.note(what, error)
+    except (RedisError, OSError):
+        connection.disconnect()
+        raise
+
+
+async def async_introduce(connection: Any) -> None:
+    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors."""
+    told = connection.introduction.words(connection.role, connection.queue)
+    try:
+        if told:
+            await async_send(connection, [pack(words) for words in told.values()])
+        for what in told:
+            try:
+                await connection.read_response(disable_decoding=True)
+            except ResponseError as error:
+                connection.introduction.note(what, error)
+    except BaseException:
+        await connection.disconnect(nowait=True)
+        raise
