@@ -26,8 +26,8 @@ DEAD = DeadKeys.belonging_to("orders")
 DIGEST = hashlib.sha1(b"a").hexdigest()[:32].encode()
 HOUR = 3600
 
-#: Of each form the texts that are written, by their names. T stands for a time in epoch ms. An entry is its first byte,
-#: and how many bytes it has beside that byte and its value.
+#: Of each form the texts that are written, by their names. T stands for a time in epoch ms, E for an entry's id in hex.
+#: An entry is its first byte, and how many bytes it has beside that byte and its value.
 #:
 #: **A sample that has to change:** give the form another number in ``wire/forms.py``, and let this version read the old
 #: one too. A text to which something is added that this version and the last one skip needs a new sample only.
@@ -48,6 +48,7 @@ SAMPLES: dict[str, dict[int, dict[str, bytes]]] = {
         1: {
             "first": b"1 0 0 T T 0 0 0 " + DIGEST + b" 0 ",
             "failed": b"1 1 0 T T 0 0 T " + DIGEST + b" 6 broken",
+            "named": b"1 0 0 T T T T 0 " + DIGEST + b' 0 {"redisson_dq.item":"E 600000 in"}',
             "context": b"0 0 0 0 0 T T T " + DIGEST + b' 0 {"trace": "7"}',
         },
     },
@@ -64,6 +65,7 @@ SAMPLES: dict[str, dict[int, dict[str, bytes]]] = {
 }
 
 TIME = re.compile(rb"\b1\d{12}\b")
+ENTRY = re.compile(rb"\b[0-9a-f]{16}\b")
 
 
 def records(admin: Any) -> list[bytes]:
@@ -102,6 +104,11 @@ class Writer:
         self.queue.add(value)
         return self.queue.receive(visibility_timeout=HOUR)
 
+    def named(self) -> None:
+        self.delayed.offer("a", 0.001, id="n")
+        eventually(lambda: self.delayed.overdue().count)
+        assert len(self.delayed.take_due(visibility_timeout=HOUR)) == 1
+
     def too_late(self) -> None:
         self.delayed.offer("a", 0.001, id="a", expires=0.001)
         eventually(lambda: self.delayed.overdue().late_by.total_seconds() > 0.01)
@@ -124,6 +131,7 @@ WRITERS: dict[tuple[str, str], tuple[Callable[[Writer], Any], Callable[[Any], li
     ("records", "too late"): (Writer.too_late, records),
     ("deliveries", "first"): (Writer.received, deliveries),
     ("deliveries", "failed"): (lambda each: each.received().nack(HOUR, reason="broken"), deliveries),
+    ("deliveries", "named"): (Writer.named, deliveries),
     ("deliveries", "context"): (lambda each: each.delayed.offer("a", HOUR, context={"trace": "7"}), deliveries),
     ("dead_info", "rejected"): (lambda each: each.received().reject("bad"), letters),
     ("recurring", "every"): (lambda each: each.delayed.offer_recurring("a", "r", every=HOUR), rules),
@@ -152,7 +160,7 @@ def test_a_form_is_written_as_its_number_says(flavour: Flavour, url: str, admin:
     with flavour.connect(url, codec=StringCodec(), envelope="legacy" if sample == "legacy" else "current") as client:
         write(Writer(client))
     (text,) = read(admin)
-    assert TIME.sub(b"T", text) == SAMPLES[name][FORMS[name].writes][sample]
+    assert ENTRY.sub(b"E", TIME.sub(b"T", text)) == SAMPLES[name][FORMS[name].writes][sample]
 
 
 # -- former forms are read, and newer ones known ---------------------------------------------------------------------
