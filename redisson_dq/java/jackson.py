@@ -7,6 +7,7 @@ from typing import Any, Union
 
 import attrs
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Json", "JsonNames", "json_of"]
@@ -85,4 +86,4 @@ def json_of(said: Any) -> Json | None:
         return said
     if isinstance(said, Mapping):
         return Json(said)
-    raise ArgumentError(f"json is a java.Json, or a dict from Java's names to names in JSON, not {said!r}")
+    raise ArgumentError(f"json is a java.Json, or a dict from Java's names to names in JSON, not {shown(said)}")

@@ -49,6 +49,8 @@ __all__ = [
 
 _UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=_UTC)
+#: The seconds of Instant.MIN and Instant.MAX.
+_INSTANT_MIN, _INSTANT_MAX = -31_557_014_167_219_200, 31_556_889_864_403_199
 _MICROSECOND = timedelta(microseconds=1)
 #: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")
@@ -70,12 +72,18 @@ def _check_nano(nano: int) -> tuple[int, int]:
     return divmod(nano, 1000)
 
 
+def _check_instant(seconds: int) -> None:
+    if not _INSTANT_MIN <= seconds <= _INSTANT_MAX:
+        raise ValueError(f"{seconds} is no second of an Instant, which ends with the years -1000000000 and 1000000000")
+
+
 def _epoch(seconds: int, micro: int) -> datetime:
     return _EPOCH + timedelta(seconds=seconds, microseconds=micro)
 
 
 def instant(seconds: int, nano: int) -> datetime | FarTime:
     """An Instant of epoch seconds and nanoseconds of the second."""
+    _check_instant(seconds)
     micro, rest = _check_nano(nano)
     found = _far(lambda: _epoch(seconds, micro), Instant.java_name, seconds, nano)
     return Instant(found, nanosecond=rest) if rest and isinstance(found, datetime) else found
@@ -214,7 +222,10 @@ def _nanosecond_of(value: datetime | time | timedelta) -> int:
 def instant_parts(value: datetime | FarTime) -> tuple[int, int]:
     """Epoch seconds and nanoseconds of the second, of an aware datetime or FarTime."""
     if isinstance(value, FarTime):
-        return cast("tuple[int, int]", value.parts)
+        seconds, nano = cast("tuple[int, int]", value.parts)
+        _check_instant(seconds)
+        _check_nano(nano)
+        return seconds, nano
     micros = (_plain(value) - _EPOCH) // _MICROSECOND
     seconds, micro = divmod(micros, 1_000_000)
     return seconds, micro * 1000 + _nanosecond_of(value)
@@ -230,7 +241,9 @@ def millis_of(value: datetime | FarTime) -> int:
 def duration_parts(value: timedelta | FarTime) -> tuple[int, int]:
     """Seconds and nanoseconds of the second."""
     if isinstance(value, FarTime):
-        return cast("tuple[int, int]", value.parts)
+        seconds, nano = cast("tuple[int, int]", value.parts)
+        _check_nano(nano)
+        return seconds, nano
     return value.days * 86400 + value.seconds, value.microseconds * 1000 + _nanosecond_of(value)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, unwritable
+from redisson_dq.codecs.kryo5.class_serializer import check_serializer
 from redisson_dq.codecs.kryo5.scalars import (
     boolean_bytes,
     byte_bytes,
@@ -120,6 +121,7 @@ def array_writer(component: str, types: Types) -> Any:
         return _primitive_writer(component)
 
     def write(value: Array[Any], writer: Writer) -> None:
+        check_serializer(component)
         final: ClassSerializer | None = types.component(component)
         if final is not None:
             writer.check_allowed(final)

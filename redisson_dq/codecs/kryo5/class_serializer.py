@@ -6,9 +6,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
+from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.codecs.kryo5 import wire
 
-__all__ = ["NULL_STRING", "NULL_ZERO", "ClassSerializer", "byte_writer"]
+__all__ = ["NO_SERIALIZER", "NULL_STRING", "NULL_ZERO", "ClassSerializer", "byte_writer", "check_serializer"]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -73,6 +74,19 @@ class ClassSerializer:
         self.shared = shared
         self.python = python
         self.enum: Any = python if python is not None and issubclass(python, Enum) else None
+
+
+#: Final classes that Kryo fails to make a serializer of: Java lets no library look at their fields.
+NO_SERIALIZER = frozenset(("java.lang.StackTraceElement",))
+
+
+def check_serializer(name: str) -> None:
+    """Raises Unencodable for such a class as the type of a field or the component of an array.
+
+    Kryo makes the serializer before it looks at what stands there, so null fails in Java as well.
+    """
+    if name in NO_SERIALIZER:
+        raise Unencodable(f"{name} as the type of a field or an array, for which Java's Kryo makes no serializer")
 
 
 def byte_writer(to_bytes: Callable[[Any], bytes]) -> _Write:

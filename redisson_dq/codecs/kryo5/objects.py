@@ -16,6 +16,7 @@ import attrs
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, malformed, type_name, unwritable
 from redisson_dq.codecs.kryo5.arrays import PRIMITIVE_BYTES, PRIMITIVES
+from redisson_dq.codecs.kryo5.class_serializer import NO_SERIALIZER, check_serializer
 from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, generics_hierarchy
 from redisson_dq.codecs.kryo5.scalars import (
     read_boolean,
@@ -258,6 +259,8 @@ def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
         if declared.name in PRIMITIVES:
             to_bytes = PRIMITIVE_BYTES[declared.name]
             return Step(attribute, lambda value, writer: writer.out.extend(to_bytes(value)), shortcut=declared.name)
+        if declared.name in NO_SERIALIZER:
+            return Step(attribute, lambda value, writer: check_serializer(declared.name))
         final = types.final(declared.name)
         if final is not None and not types.allowed and not declared.found:
             shortcut = "" if types.references or arguments else declared.name

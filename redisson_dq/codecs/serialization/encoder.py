@@ -88,6 +88,12 @@ class Encoder:
 
     def _special(self, value: Any) -> Content:
         """The contents that are no objects, or of classes that the registry does not name."""
+        if isinstance(value, Comparator):
+            return self.constant(value.value, "INSTANCE" if value is Comparator.NATURAL_ORDER else None)
+        declaration = declaration_for(type(value))
+        if isinstance(value, Enum) and declaration is None:
+            # Where it is a text too, its text would come back, and no constant.
+            raise no_java_type(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
             array = ArrayInstance(array_descriptor(_BYTES), bytes(value))
             if isinstance(value, bytearray) or is_own(value):
@@ -95,11 +101,8 @@ class Encoder:
             return array
         if isinstance(value, Array):
             return self._array(value)
-        if isinstance(value, Comparator):
-            return self.constant(value.value, "INSTANCE" if value is Comparator.NATURAL_ORDER else None)
         if isinstance(value, JavaClass):
             return self.class_object(str(value), value.described)
-        declaration = declaration_for(type(value))
         if isinstance(value, (Elements, Entries)):
             declaration = declaration_of(value.java_name)
         if declaration is not None and isinstance(value, Enum):
