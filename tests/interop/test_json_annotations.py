@@ -23,7 +23,9 @@ TYPED = ("TypedJsonJacksonCodec", "TypedJsonJackson3Codec")
 BINARY = ("CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "IonJacksonCodec")
 CODECS = ("JsonJacksonCodec", "JsonJackson3Codec", *TYPED, *BINARY, "Kryo5Codec")
 #: Where Java leaves out a value, or adds one that it computes.
-OTHER_BYTES = {"Nulls", "NullsSet", "AllNullsSet", "Computed", "Partly", "Access"}
+OTHER_BYTES = {"Nulls", "NullsSet", "AllNullsSet", "Computed", "Partly", "Access", "OfSnaky"}
+#: Of Jackson 3: where Java itself does not see a field, or reads a null where nothing stands.
+OTHER_BYTES_3 = {"IsActive", "Password", "PrivateCreator"}
 
 
 def codec_of(name: str, java_class: str) -> Codec:
@@ -82,19 +84,29 @@ def names(driver: Driver) -> Any:
     return module_of(path)
 
 
-def test_java_reads_of_our_bytes_what_it_reads_of_its_own(driver: Driver, names: Any) -> None:
-    rows = driver.rows(*CODECS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_java_reads_of_our_bytes_what_it_reads_of_its_own(
+    tmp_path: Path, driver: Driver, names: Any, version: str
+) -> None:
+    is_newest = version == VERSIONS[0]
+    if not is_newest:
+        driver = Driver(tmp_path, version)
+    rows = driver.rows(*(name for name in CODECS if is_newest or "Jackson3" not in name))
     assert not [row for row in rows if row.data.startswith("ERROR")]
     # As the whole value Java names no record, and cannot read it back.
     unread = {row.sample for row in rows if row.read.startswith("ERROR")}
-    assert unread == {"Line", "LineNull", "SnakeLine", "Partly"}
+    assert unread >= {"Line", "LineNull", "SnakeLine", "Partly", "Created2", "Accessor", "Sorted"}
     rows = [row for row in rows if not row.read.startswith("ERROR")]
-    assert len(rows) > 350
+    if not is_newest:  # where a UUID carries no class
+        rows = [row for row in rows if row.sample != "Box3"]
+    assert len(rows) > (500 if is_newest else 350)
     written = []
     for row in rows:
         codec = codec_of(row.codec, row.java_class)
         data = codec.encode(codec.decode(bytes.fromhex(row.data)))
-        if row.sample not in OTHER_BYTES and row.codec != "Kryo5Codec":
+        may_differ = OTHER_BYTES | (OTHER_BYTES_3 if "Jackson3" in row.codec else set())
+        # Older Jacksons sort the fields of some records otherwise.
+        if is_newest and row.sample not in may_differ and row.codec != "Kryo5Codec":
             assert (row.sample, row.codec, data) == (row.sample, row.codec, bytes.fromhex(row.data))
         written.append((row.codec, row.java_class, data))
     for row, text in zip(rows, driver.read(written), strict=True):

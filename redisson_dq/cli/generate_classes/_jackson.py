@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
@@ -109,10 +109,12 @@ def _of_fields(
     aliases: dict[str, list[str]] = {}
     ignored, nulls, places = [], [], {}
     written = [each.name for each in writing]
-    for field, (_, member) in seen.fields(java).items():
+    own = seen.fields(java)
+    for field, (_, member) in own.items():
         if member.flags & flags.TRANSIENT:
             continue
-        to_java, from_java = _property_of(field, reading, "reader"), _property_of(field, writing, "writer")
+        to_java = _property_of(field, reading, "reader", own)
+        from_java = _property_of(field, writing, "writer", own)
         out = from_java.name if from_java is not None and _is_taken(from_java.name, head, "allowGetters") else None
         into = to_java.name if to_java is not None and _is_taken(to_java.name, head, "allowSetters") else None
         if (out is None and into is None) or _ignores_type(member.descriptor, seen):
@@ -137,14 +139,14 @@ def _of_fields(
     )
 
 
-def _property_of(field: str, found: list[BeanProperty], way: str) -> BeanProperty | None:
-    """The property that Java writes or reads the field with."""
+def _property_of(field: str, found: list[BeanProperty], way: str, known: Collection[str]) -> BeanProperty | None:
+    """The property that Java writes or reads the field with. ``known`` are all fields."""
     own = [each for each in found if any(one.kind == "field" and one.field == field for one in each.accessors)]
     others = [each for each in found if any(one.field == field for one in each.accessors)]
     for each in (*own, *others):
         accessor: Accessor | None = getattr(each, way)
-        # Where another member hides the field, the property is not the field's.
-        if accessor is not None and (accessor.field == field or accessor.field is None):
+        # Where a member of another field hides the field, the property is not the field's.
+        if accessor is not None and (accessor.field == field or accessor.field not in known):
             return each
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from redisson_dq.codecs.jackson.enums import constant_named
+from redisson_dq.codecs.jackson.enums import constant_named, constants
 from redisson_dq.codecs.jackson.node import Number
 from redisson_dq.codecs.jackson.refusals import wrong
 from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
@@ -24,7 +24,10 @@ def map_key(text: str, name: str, jackson_3: bool) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":
-        return constant_named(text, declaration, jackson_3)
+        # What stands for a constant may be a number, which a name writes in digits.
+        number = int(text) if _DIGITS.fullmatch(text) else None
+        is_number = number is not None and text not in constants(declaration, jackson_3)[1]
+        return constant_named(number if is_number and number is not None else text, declaration, jackson_3)
     node: Any = text
     if name in ("boolean", "java.lang.Boolean"):
         node = {"true": True, "false": False}.get(text)

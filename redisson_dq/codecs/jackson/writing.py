@@ -295,7 +295,10 @@ class Writer:
         if named:
             if isinstance(key, Enum):
                 text = self._dialect.keys.get(type(key))
-                return str(self._member(_declared(type(key)), key)) if text is None else str(text(key)[1])
+                if text is not None:
+                    return str(text(key)[1])
+                member = self._member(_declared(type(key)), key)
+                return WholeName(member) if isinstance(member, int) else member
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):

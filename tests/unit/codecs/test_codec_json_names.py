@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from redisson_dq.codecs import (
+    AvroJacksonCodec,
     CborJacksonCodec,
     JsonJackson3Codec,
     JsonJacksonCodec,
@@ -75,6 +76,16 @@ def test_names_in_json_are_written_and_read() -> None:
     assert b"amount" not in codec.encode(value)
 
 
+def test_avro_has_the_names_of_the_schema() -> None:
+    schema = (
+        '{"type": "record", "name": "Paid", "fields": [{"name": "amt", "type": "int"}, '
+        '{"name": "payer", "type": ["null", "string"]}]}'
+    )
+    avro = AvroJacksonCodec(Paid, schema)
+    assert avro.encode(Paid(5, "Ann")) == b"\x0a\x02\x06Ann"
+    assert avro.decode(b"\x0a\x02\x06Ann") == Paid(5, "Ann")
+
+
 def test_a_class_with_names_of_its_own_says_all_of_them() -> None:
     value = Refund(amount=5, from_="Ann", why=None)
     assert codec.encode(value) == b'{"@class":"json.Refund","reason":null,"from":"Ann"}'
@@ -98,6 +109,11 @@ def test_constants_have_names_numbers_and_aliases() -> None:
     maps = TypedJsonJacksonCodec(dict[Level, int])
     assert maps.encode({Level.LOW: 1}) == b'{"low":1}'
     assert maps.decode(b'{"low":1,"TOP":2}') == {Level.LOW: 1, Level.TOP: 2}
+    assert maps.encode({Level.HIGH: 1}) == b'{"7":1}'
+    assert maps.decode(b'{"7":1}') == {Level.HIGH: 1}
+    for wrong in b'{"8":1}', b'{"HIGH":1}':
+        with pytest.raises(DecodeError, match=r"json\.Level has no constant"):
+            maps.decode(wrong)
 
 
 def test_a_typed_class_is_named_where_others_are_not() -> None:

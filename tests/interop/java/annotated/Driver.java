@@ -14,11 +14,8 @@ import org.redisson.codec.*;
  */
 public class Driver {
     static Codec codec(String name, Class<?> of) throws Exception {
-        switch (name) {
-            case "TypedJsonJacksonCodec": return new TypedJsonJacksonCodec(of);
-            case "TypedJsonJackson3Codec": return new TypedJsonJackson3Codec(of);
-            default: return (Codec) Class.forName("org.redisson.codec." + name).getConstructor().newInstance();
-        }
+        Class<?> kind = Class.forName("org.redisson.codec." + name);
+        return (Codec) (name.startsWith("Typed") ? kind.getConstructor(Class.class).newInstance(of) : kind.getConstructor().newInstance());
     }
 
     static String text(Object value) throws Exception {
