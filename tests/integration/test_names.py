@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from redisson_dq import ItemState, OfferOutcome, Outcome, SettleOutcome
-from redisson_dq.errors import DuplicateItemError
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.interop.sides import HOUR
@@ -333,3 +335,120 @@ def test_of_equal_values_that_somebody_took_the_oldest_are_gone(admin: Any, prod
     assert producer.find("second").state is ItemState.READY
     assert producer.cancel("third") is Outcome.CANCELLED
     assert admin.lrange(KEYS.ready, 0, -1) == [b"a"]
+
+
+# -- other kinds of queues -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{"lean": True}, {"lean": False}])
+def test_a_retry_of_each_kind_of_entry(admin: Any, client: Any, queue: Any, options: dict[str, Any]) -> None:
+    delayed = client.delayed_queue("orders", transfer=False, **options)
+    make_ready(admin, delayed)
+    received(queue).nack(delay=HOUR)
+    assert delayed.find("71").state is ItemState.RETRYING
+    assert delayed.cancel("71") is Outcome.CANCELLED
+    nothing_is_left(admin)
+
+
+def test_an_item_in_partitions(flavour: Flavour, url: str) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        queue, delayed = client.blocking_queue("orders", partitions=3), client.delayed_queue("orders", partitions=3)
+        for number in range(9):
+            delayed.offer(f"v{number}", delay=0, id=f"{number}")
+        for _ in range(9):
+            delivery = received(queue)
+            assert delivery.value == f"v{delivery.offer_id}"
+            delivery.nack(delay=HOUR)
+        for number in range(9):
+            found = delayed.find(f"{number}")
+            assert (found.state, found.attempts) == (ItemState.RETRYING, 1)
+            with pytest.raises(DuplicateItemError):
+                delayed.offer("b", delay=0, id=f"{number}")
+            assert delayed.cancel(f"{number}") is Outcome.CANCELLED
+        assert delayed.size() == 0
+
+
+@pytest.mark.parametrize("where", ["ready", "retrying", "leased", "dead"])
+def test_a_cancelled_item_makes_room_in_a_bounded_queue(admin: Any, client: Any, producer: Any, where: str) -> None:
+    queue = client.bounded_blocking_queue("orders")
+    assert queue.try_set_capacity(2)
+    assert queue.offer("other")
+    assert received(queue).ack() is SettleOutcome.ACKED
+    # A transfer takes no room. So a value that it moved makes room of its own.
+    make_ready(admin, producer)
+    admin.decrby(KEYS.capacity, 1)
+    if where != "ready":
+        delivery = received(queue)
+        if where == "retrying":
+            delivery.nack(delay=HOUR)
+        elif where == "dead":
+            delivery.reject("broken")
+    assert producer.cancel("71") is Outcome.CANCELLED
+    if where == "leased":
+        assert queue.remaining_capacity() == 1
+        assert delivery.nack() is SettleOutcome.CANCELLED
+    assert queue.remaining_capacity() == 2
+
+
+def test_an_offer_by_payload_is_a_duplicate_while_it_is_retried(admin: Any, producer: Any, queue: Any) -> None:
+    producer.offer("a", delay=0, deduplicate_for=HOUR)
+    moved_when_due(admin)
+    received(queue).nack(delay=HOUR)
+    with pytest.raises(DuplicateItemError) as refused:
+        producer.offer("a", delay=0, deduplicate_for=HOUR)
+    assert refused.value.state == "retrying"
+    replaced = producer.offer("a", delay=2 * HOUR, deduplicate_for=HOUR, on_duplicate="replace")
+    assert replaced.outcome is OfferOutcome.REPLACED
+    assert dict(whereabouts(admin).total) == {b"a": 1}
+
+
+def moved_when_due(admin: Any) -> None:
+    def is_ready() -> bool:
+        moved(admin)
+        return bool(admin.llen(KEYS.ready))
+
+    eventually(is_ready)
+
+
+def test_a_redrive_into_another_queue_takes_the_name_along(admin: Any, client: Any, producer: Any, queue: Any) -> None:
+    dead(admin, producer, queue)
+    assert queue.redrive(to="orders{orders}").count == 1
+    other = client.delayed_queue("orders{orders}", transfer=False)
+    assert other.find("71").state is ItemState.READY
+    delivery = received(client.blocking_queue("orders{orders}"))
+    assert (delivery.offer_id, other.find("71").state) == ("71", ItemState.LEASED)
+    assert producer.find("71") is None
+
+
+def test_a_purge_ends_the_name(admin: Any, producer: Any, queue: Any) -> None:
+    dead(admin, producer, queue)
+    assert queue.purge_dead() == 1
+    assert (producer.find("71"), producer.cancel("71")) == (None, Outcome.UNKNOWN)
+    nothing_is_left(admin)
+
+
+def test_names_go_along_with_a_dump_and_a_rename(admin: Any, producer: Any, client: Any, queue: Any) -> None:
+    make_ready(admin, producer)
+    received(queue).nack(delay=HOUR)
+    content = producer.dump()
+    producer.delete()
+    assert producer.find("71") is None
+    producer.restore(content)
+    assert (producer.find("71").state, producer.find("71").attempts) == (ItemState.RETRYING, 1)
+    producer.rename("orders{orders}")
+    assert client.delayed_queue("orders{orders}", transfer=False).find("71").state is ItemState.RETRYING
+
+
+def test_strange_names(admin: Any, producer: Any, queue: Any) -> None:
+    for id in ['"', "\\", 'a",b', "a b", "\u00e9\u20ac\U0001f600", "\x00", "/", "i", "x" * 512]:
+        make_ready(admin, producer, id=id)
+        delivery = received(queue)
+        assert delivery.offer_id == id
+        delivery.nack(delay=HOUR)
+        assert producer.find(id).id == id
+        assert producer.cancel(id) is Outcome.CANCELLED
+
+
+def test_the_word_of_the_library_is_refused_in_a_context(producer: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"redisson_dq\.item"):
+        producer.offer("a", delay=0, context={"redisson_dq.item": "0a 5 i71"})

@@ -195,7 +195,7 @@ LARGEST = {
     "transfer": 62_500,
     "give_back": 37_000,
     "take_due": 42_500,
-    "offer_item": 40_000,
+    "offer_item": 40_500,
     "receive": 34_500,
     "reject": 30_500,
     "reschedule": 37_500,

@@ -5,9 +5,10 @@
 -- At most so many newer equal values are looked at.
 local NEWER = 100
 
--- How many equal values were ready later, as far as they are known.
+-- How many equal values were ready later, as far as they are known. Before its time a value is ready where Java's clock is
+-- ahead, or it was taken out: all others go before it.
 local function newer_than(id, d, order, value, now_ms)
-  local low = '(' .. place(id, {digest = d.digest, order = order})
+  local low = '(' .. (order > now_ms and d.digest or place(id, {digest = d.digest, order = order}))
   local high = '(' .. place('', {digest = d.digest, order = now_ms + 1})
   local count = 0
   for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.histories, low, high, 'LIMIT', 0, NEWER)) do
@@ -46,8 +47,6 @@ local function whereabouts(item, due, now_ms)
     found.state = is_held and 'leased' or d.attempt > 0 and 'retrying' or (d.turn or id ~= item) and 'parked'
       or 'waiting'
     return found
-  elseif order > now_ms then
-    return nil
   end
   -- Equal values stand for each other. Whoever takes one takes the oldest. So it is ready when more of them are ready
   -- than have come later.
