@@ -6,7 +6,7 @@
 -- COST: O(n), n the size of the object
 -- INCLUDE: need, announce
 need({'COPY', 'UNLINK'})
-local count = #KEYS / 2
+local count = math.floor(#KEYS / 2)
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
   -- Then the keys under the new name stay as they are.
   return reply_with(0)

@@ -17,7 +17,7 @@ for i = 1, #found, 2 do
   if member then
     bytes = bytes + #member
     if part and #rows > 0 and bytes > MOST_BYTES then
-      return {now_us, rows, first + (i - 1) / 2}
+      return {now_us, rows, first + math.floor(i / 2)}
     end
     local n = #rows
     rows[n + 1], rows[n + 2] = id, tonumber(deadline)

@@ -5,7 +5,7 @@
 -- RETURN: 1 if renamed, 0 if a new name is taken, -1 if there is no key to rename
 -- COST: O(1) for each key, and the size of what is replaced
 -- INCLUDE: need, announce
-local count = #KEYS / 2
+local count = math.floor(#KEYS / 2)
 local present = {}
 for i = 1, count do
   if redis.call('EXISTS', KEYS[i]) == 1 then

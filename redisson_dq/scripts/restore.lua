@@ -5,7 +5,7 @@
 -- RETURN: 1 if restored, 0 if a name is taken
 -- COST: O(n), n the size of the object
 -- INCLUDE: need, announce
-local count = #KEYS / 2
+local count = math.floor(#KEYS / 2)
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 then
   return reply_with(0)
 end

@@ -7,7 +7,7 @@
 -- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, full_memory
 
 -- So many of each kind are looked at by one call.
-local MOST = 200
+local MOST = 100
 -- What is over and stays for now is looked at again after so many ms, and anything else after a day at most.
 local AGAIN_MS, LONGEST_MS = 300000, 86400000
 local _, now_ms = server_time()
@@ -34,8 +34,10 @@ local soonest
 for _, key in ipairs({keys.forget, keys.leases, keys.history_ends, keys.handled}) do
   local first = tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
   if first then
-    -- A lease that is over is about to be moved. What is known of a ready value stays as long as the value.
-    first = first > now_ms and first - now_ms or AGAIN_MS
+    -- A lease that is over is about to be moved. What is known of a ready value, or of one that is overdue, stays as long
+    -- as the value.
+    local may_stay = first <= now_ms or key == keys.history_ends
+    first = math.max(first - now_ms, may_stay and AGAIN_MS or 0)
     soonest = math.min(soonest or LONGEST_MS, math.ceil(first))
   end
 end

@@ -324,3 +324,37 @@ def test_a_development_command_prints_the_assembled_text() -> None:
     unknown = subprocess.run([*command, "transfers"], capture_output=True, text=True, check=False)
     assert unknown.returncode == 2
     assert "there is no script transfers" in unknown.stderr
+
+
+# A line with one of these works out a time, or compares. cost.lua does nothing else.
+ESTIMATE = re.compile(r"\w+_us\b|\bslowness\b|\bguess\b|\bbytes_of_one\b|[<>]")
+
+
+def unrounded(line: str) -> bool:
+    """Whether a division of this line is in no math.floor(...) and no math.ceil(...)."""
+    rounds: list[bool] = []
+    for part in re.findall(r"\w*\(|\)|/", re.sub(r"'[^']*'|--.*", "", line)):
+        if part.endswith("("):
+            rounds.append(part in ("floor(", "ceil("))
+        elif part == ")":
+            rounds.pop()
+        elif not any(rounds):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"{name}.lua" for name in names()), *(f"include/{name}.lua" for name in includes())]
+)
+def test_a_quotient_is_made_whole_where_it_is_worked_out(name: str) -> None:
+    """Redis takes no other count, place or rank. So each division is rounded, or gives a time that Redis never sees."""
+    text = resources.files("redisson_dq.scripts").joinpath(name).read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines() if "/" in line and not line.startswith("--")]
+    if name != "include/cost.lua":
+        assert [line for line in lines if unrounded(line) and not ESTIMATE.search(line)] == []
+
+
+def test_what_is_made_whole() -> None:
+    assert unrounded("local count = 1000 / pace")
+    assert unrounded("local count = math.max(100, math.floor(a) + size / 2)")
+    assert not unrounded("local count = math.max(100, math.floor((size - 1) / 2)) -- a / b")

@@ -28,7 +28,7 @@ local function by_due(first, last, part)
   end
   local start, index = first, first
   if is_held then
-    local held = held_members(first / FINDING)
+    local held = held_members(math.floor(first / FINDING))
     if held then
       local ranks = {}
       for i, member in ipairs(held) do

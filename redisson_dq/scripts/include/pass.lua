@@ -36,7 +36,7 @@ end
 -- wanted entry the key and the place, or where none is named all keys of the slice. It ends where all that is named was
 -- found.
 local function slice(before, named, now_us)
-  local wanted, parts, left = {}, {}, #named / 8
+  local wanted, parts, left = {}, {}, math.floor(#named / 8)
   for at = 1, #named, 8 do
     wanted[string.sub(named, at, at + 7)] = true
   end

@@ -17,7 +17,7 @@ local function each_ranked(rank, last, visit)
         return
       end
     end
-    rank = rank + #found / 2
+    rank = rank + math.floor(#found / 2)
     count = select(2, next_read(found, RANKED_AT_ONCE, 2))
   end
 end

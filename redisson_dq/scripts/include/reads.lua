@@ -8,7 +8,7 @@ local MOST_BYTES = 1000000
 
 -- The bytes that were read, and how many entries the next read is for. step: 2 where each entry has its due behind it.
 local function next_read(found, most, step)
-  local bytes, count = 1, #found / (step or 1)
+  local bytes, count = 1, math.floor(#found / (step or 1))
   for i = 1, #found, step or 1 do
     bytes = bytes + #found[i]
   end

@@ -10,5 +10,5 @@ local function reap(now_ms, most)
       lapse(found[i], now_ms)
     end
   end
-  return #found / 2
+  return math.floor(#found / 2)
 end
