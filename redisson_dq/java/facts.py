@@ -21,7 +21,7 @@ NO_NULLS = frozenset(
         *(_UTIL + name for name in ("ArrayDeque", "PriorityQueue", "TreeSet", "TreeMap", "Hashtable", "Properties")),
         *(_CONCURRENT + name for name in ("ConcurrentHashMap", "ConcurrentHashMap$KeySetView")),
         *(_CONCURRENT + name for name in ("ConcurrentLinkedQueue", "ConcurrentLinkedDeque", "PriorityBlockingQueue")),
-        *(_CONCURRENT + name for name in ("LinkedBlockingQueue", "LinkedBlockingDeque")),
+        *(_CONCURRENT + name for name in ("LinkedBlockingQueue", "LinkedBlockingDeque", "LinkedTransferQueue")),
         *(_CONCURRENT + name for name in ("ConcurrentSkipListSet", "ConcurrentSkipListMap")),
         *(_UTIL + name for name in ("ImmutableCollections$Map1", "ImmutableCollections$MapN")),
     )

@@ -17,6 +17,7 @@ __all__ = [
     "EmptyList",
     "LinkedBlockingDeque",
     "LinkedBlockingQueue",
+    "LinkedTransferQueue",
     "LinkedList",
     "ListOf",
     "PriorityBlockingQueue",
@@ -92,6 +93,13 @@ class ConcurrentLinkedDeque(list[T]):
 
     __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = _CONCURRENT + "ConcurrentLinkedDeque"
+
+
+class LinkedTransferQueue(list[T]):
+    """``java.util.concurrent.LinkedTransferQueue``"""
+
+    __slots__ = ("__weakref__",)
+    java_name: ClassVar[str] = _CONCURRENT + "LinkedTransferQueue"
 
 
 class LinkedBlockingQueue(list[T]):

@@ -185,6 +185,12 @@ HANDLERS: tuple[ClassHandler, ...] = (
         items_and_null,
     ),
     list_handler(
+        CONCURRENT + "LinkedTransferQueue",
+        java.LinkedTransferQueue,
+        null_ended(CONCURRENT + "LinkedTransferQueue"),
+        items_and_null,
+    ),
+    list_handler(
         CONCURRENT + "ConcurrentLinkedDeque",
         java.ConcurrentLinkedDeque,
         null_ended(CONCURRENT + "ConcurrentLinkedDeque"),
