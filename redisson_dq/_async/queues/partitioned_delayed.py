@@ -142,7 +142,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         return [DelayedItem(partition, state) for partition, state in islice(merged, start, stop + 1)]
 
     async def find(self, id: str, key: str | None = None) -> DelayedItem[T] | None:
-        """The waiting item with that id, or None when it does not wait.
+        """The item with that id, or None when it is settled, as :meth:`DelayedQueue.find` says.
 
         With ``key`` it is looked for in that key's partition; without it in that of the id, then in all others.
         Raises ArgumentError when it is in more than one of those: offered under different keys.

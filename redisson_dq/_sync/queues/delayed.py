@@ -221,20 +221,28 @@ class DelayedQueue(WaitingQueue[T]):
     # -- single items ------------------------------------------------------------------------------------------------
 
     def cancel(self, id: str) -> Outcome:
-        """Takes one waiting item out for good, by its id: yours, or one that an offer made.
+        """Takes one item out for good, by its id: yours, or one that an offer made.
+
+        An item with an id of yours is reached until it is settled: while it waits, is retried, parked, ready or dead.
+        One that a receiver holds comes again no more; ``delivery.cancelled`` tells the receiver. An id that an offer
+        made reaches an item that waits.
 
         Outcome.CANCELLED for exactly one of any number of callers. Otherwise Outcome.DELIVERED, EXPIRED or UNKNOWN;
         an outcome is true when the item was cancelled. Outcomes are remembered for a while (``remember=`` of the
-        client) after the due time.
+        client) after the due time, or the item's end.
 
-        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it; one round trip
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it; O(n) of one that is
+            ready or dead; one round trip
         :Guarantee: atomic; may safely be repeated
         """
         return self._run(self.requests.cancel(id))
 
     @names_options
     def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
-        """Gives one waiting item another due time, and keeps its id and its place among equal due times.
+        """Gives one item another due time, and keeps its id and its place among equal due times.
+
+        An item with an id of yours is reached as :meth:`cancel` does. A ready one waits again, a dead letter begins
+        anew at that time. One that a receiver holds comes again at that time if the receiver fails.
 
         ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
         included, is told of a new head. Gives Outcome.RESCHEDULED, or what became of the item, as :meth:`cancel` does.
@@ -246,7 +254,7 @@ class DelayedQueue(WaitingQueue[T]):
         return self._run(self.requests.reschedule(id, delay, at))
 
     def run_now(self, id: str) -> Outcome:
-        """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
+        """Makes one item due at once: a retry, a parked item, a dead letter. Otherwise like :meth:`reschedule`.
 
         :Cost: O(log n); one round trip
         :Guarantee: atomic
@@ -254,7 +262,9 @@ class DelayedQueue(WaitingQueue[T]):
         return self.reschedule(id, 0)
 
     def find(self, id: str) -> DelayedItem[T] | None:
-        """The waiting item with that id, or None when it does not wait.
+        """The item with that id, or None when it is settled; its ``state`` and ``attempts`` say where it is.
+
+        With an id that an offer made it is found as long as it waits.
 
         >>> item = delayed.offer("order-42", delay=60)
         >>> delayed.find(item.id) == item, delayed.find("another")
