@@ -21,6 +21,7 @@ from redisson_dq.java.times import (
     OffsetTime,
     Timestamp,
     ZonedDateTime,
+    no_java_zone,
     offset_id,
 )
 
@@ -189,12 +190,19 @@ def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> dateti
     plain = _plain(local)
     rest = _nanosecond_of(local)
     info = zone_info(zone)
-    for fold in (0, 1) if info is not None else ():
+    is_plain = info is not None and not no_java_zone(zone) and not _is_in_gap(plain.replace(tzinfo=info))
+    for fold in (0, 1) if is_plain else ():
         found = plain.replace(tzinfo=info, fold=fold)
         if found.utcoffset() == fixed.utcoffset(None):
             return ZonedDateTime(found, zone=zone, nanosecond=rest) if rest else found
     # The zone is an offset, or this machine does not know the zone, or knows it with other rules.
     return ZonedDateTime(plain.replace(tzinfo=fixed), zone=zone, nanosecond=rest)
+
+
+def _is_in_gap(value: datetime) -> bool:
+    """Whether the clocks of the value's zone are put forward over its time, so that they never show it."""
+    before, after = (datetime.replace(value, fold=fold).utcoffset() for fold in (0, 1))
+    return before is not None and after is not None and before < after
 
 
 def zone_info(zone: str) -> zoneinfo.ZoneInfo | None:
@@ -279,6 +287,11 @@ def zone_of(value: datetime | FarTime) -> str:
         return cast(str, value.parts[8])
     if isinstance(value, ZonedDateTime):
         return value.zone
+    key = getattr(value.tzinfo, "key", None)
+    if key and (why := no_java_zone(key)):
+        raise ValueError(why)
+    if key and _is_in_gap(value):
+        raise ValueError(f"{value.replace(tzinfo=None)} is left out by the clocks of {key}: send it in UTC")
     return cast(str, getattr(value.tzinfo, "key", None)) or offset_id(offset_of(value))
 
 

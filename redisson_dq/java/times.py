@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import attrs
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
     "Duration",
@@ -39,6 +39,7 @@ __all__ = [
     "ZoneId",
     "ZoneOffset",
     "ZonedDateTime",
+    "no_java_zone",
     "offset_id",
 ]
 
@@ -220,6 +221,8 @@ class ZonedDateTime(JavaDateTime):
         made = super().__new__(cls, value, *args, **kwargs)
         if zone is None:
             zone = getattr(value, "zone", None) or getattr(made.tzinfo, "key", None)
+            if zone and (why := no_java_zone(zone)):
+                raise ArgumentError(why)
         made.zone = zone or offset_id(int(cast(timedelta, made.utcoffset()).total_seconds()))
         return made
 
@@ -396,21 +399,40 @@ class GregorianCalendar:
             raise ArgumentError("gregorian_change are milliseconds in 64 bits")
 
 
+def _between(least: int, most: int) -> Any:
+    """A validator: Java holds no other number there."""
+
+    def check(owner: object, attribute: Any, value: int) -> None:
+        if not isinstance(value, int) or not least <= value <= most:
+            raise ArgumentError(f"{attribute.name} of a {type(owner).__name__} is {least} to {most}, not {value!r}")
+
+    return check
+
+
+_MOST_YEARS = 999_999_999
+
+
 @attrs.frozen
 class Period:
     """``java.time.Period``"""
 
     java_name: ClassVar[str] = "java.time.Period"
-    years: int = 0
-    months: int = 0
-    days: int = 0
+    years: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
+    months: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
+    days: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
 
 
 class Year(int):
-    """``java.time.Year``"""
+    """``java.time.Year``: -999,999,999 to 999,999,999."""
 
     __slots__ = ()
     java_name: ClassVar[str] = "java.time.Year"
+
+    def __new__(cls, value: int | str) -> Year:
+        made = super().__new__(cls, value)
+        if not -_MOST_YEARS <= made <= _MOST_YEARS:
+            raise ArgumentError(f"a Year is -{_MOST_YEARS} to {_MOST_YEARS}")
+        return made
 
     def __repr__(self) -> str:
         return f"Year({int.__repr__(self)})"
@@ -423,8 +445,8 @@ class YearMonth:
     """``java.time.YearMonth``"""
 
     java_name: ClassVar[str] = "java.time.YearMonth"
-    year: int
-    month: int
+    year: int = attrs.field(validator=_between(-_MOST_YEARS, _MOST_YEARS))
+    month: int = attrs.field(validator=_between(1, 12))
 
 
 @attrs.frozen(order=True)
@@ -432,15 +454,48 @@ class MonthDay:
     """``java.time.MonthDay``"""
 
     java_name: ClassVar[str] = "java.time.MonthDay"
-    month: int
-    day: int
+    month: int = attrs.field(validator=_between(1, 12))
+    day: int = attrs.field(validator=_between(1, 31))
+
+    def __attrs_post_init__(self) -> None:
+        if self.day > (29 if self.month == 2 else 30 if self.month in (4, 6, 9, 11) else 31):
+            raise ArgumentError(f"month {self.month} has no day {self.day} in any year")
+
+
+#: Zones of the tz database that Java has not, and those that it reads as others.
+_NOT_IN_JAVA = frozenset(
+    ("EST", "HST", "MST", "Factory", "ROC", "localtime", "posixrules", "GMT+0", "GMT-0", "UTC+0", "UTC-0")
+)
+
+
+def no_java_zone(zone: str) -> str:
+    """Why no JVM has a zone of that id that Python may know; empty if one may."""
+    if zone not in _NOT_IN_JAVA and not zone.startswith(("posix/", "right/")):
+        return ""
+    return f"{zone[:80]!r} is no time zone in Java: take one such as Europe/Berlin or Etc/GMT+5, or an offset"
 
 
 class ZoneId(str):
-    """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``."""
+    """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``. Ids that no JVM knows are refused."""
 
     __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = "java.time.ZoneRegion"
+
+    def __new__(cls, value: object = "") -> ZoneId:
+        made = cls.read(str(value))
+        if why := no_java_zone(made):
+            raise ArgumentError(why)
+        if made == "Z" or made.startswith(("+", "-")):
+            raise ArgumentError(f"{str.__str__(made)[:80]!r} is an offset: make it a java.ZoneOffset")
+        return made
+
+    @classmethod
+    def read(cls, value: str) -> ZoneId:
+        """The zone of an id that Java wrote."""
+        return super().__new__(cls, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ZoneId.read, (str.__str__(self),)
 
     def __repr__(self) -> str:
         return f"ZoneId({str.__repr__(self)})"

@@ -251,7 +251,7 @@ _TIMES: dict[str, Callable[[Any], Any]] = {
     "java.time.YearMonth": _either(iso.read_year_month, _year_month, list),
     "java.time.MonthDay": _time(iso.read_month_day, str),
     "java.time.Month": _time(_month, int, str),
-    "java.time.ZoneId": _time(java.ZoneId, str),
+    "java.time.ZoneId": _time(java.ZoneId.read, str),
     "java.time.ZoneOffset": _time(lambda node: java.ZoneOffset(iso.read_offset(node)), str),
 }
 

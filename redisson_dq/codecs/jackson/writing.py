@@ -145,14 +145,16 @@ class Writer:
             raise Unencodable(f"a {value.java_name} with {len(value)} elements, which Java does not read: send a list")
         if isinstance(value, java.EnumSet):
             declaration = _declared(value.element)
-            members = sorted(value, key=declaration.members.index) if value <= {*declaration.members} else value
+            if not value <= {*declaration.members}:
+                raise Unencodable(f"an EnumSet of {declaration.name} with an element that is none of its constants")
+            members = sorted(value, key=declaration.members.index)
             node: Any = [self._constant(member, declaration) for member in members]
             return self._with_name(f"{value.java_name}<{declaration.name}>", node, slot)
         if isinstance(value, java.EnumMap):
             declaration = _declared(value.element)
-            pairs: Any = value.items()
-            if value.keys() <= {*declaration.members}:
-                pairs = sorted(pairs, key=lambda pair: declaration.members.index(pair[0]))
+            if not value.keys() <= {*declaration.members}:
+                raise Unencodable(f"an EnumMap of {declaration.name} with a key that is none of its constants")
+            pairs = sorted(value.items(), key=lambda pair: declaration.members.index(pair[0]))
             name = f"{value.java_name}<{declaration.name},java.lang.Object>"
             # As its name says, its values stand as objects do whose class is not known.
             key_slot, value_slot = key_and_value_of(slot)

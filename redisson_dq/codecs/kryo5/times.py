@@ -204,7 +204,7 @@ def _read_month_day(data: bytes, pos: int) -> tuple[times.MonthDay, int]:
 
 def _read_zone_id(data: bytes, pos: int) -> tuple[times.ZoneId, int]:
     text, pos = _read_text(data, pos)
-    return times.ZoneId(text), pos
+    return times.ZoneId.read(text), pos
 
 
 def _read_zone_offset(data: bytes, pos: int) -> tuple[times.ZoneOffset, int]:

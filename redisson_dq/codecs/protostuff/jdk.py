@@ -56,7 +56,7 @@ def _offset(value: Any) -> java.ZoneOffset:
 
 def _zone(value: Any) -> java.ZoneId | java.ZoneOffset:
     zone, offset = time_numbers.zone_of(value), time_numbers.offset_of(value)
-    return java.ZoneOffset(offset) if zone == times.offset_id(offset) else java.ZoneId(zone)
+    return java.ZoneOffset(offset) if zone == times.offset_id(offset) else java.ZoneId.read(zone)
 
 
 #: By Java name.
@@ -85,7 +85,7 @@ JDK: dict[str, Parts] = {
         lambda local, offset, zone: time_numbers.zoned_date_time(local, offset.seconds, str(zone)),
     ),
     _TIME + "ZoneOffset": Parts(("int",), lambda value: (value.seconds,), java.ZoneOffset),
-    _TIME + "ZoneRegion": Parts(("java.lang.String",), lambda value: (str(value),), java.ZoneId),
+    _TIME + "ZoneRegion": Parts(("java.lang.String",), lambda value: (str(value),), java.ZoneId.read),
     _TIME + "Period": Parts(("int", "int", "int"), lambda value: (value.years, value.months, value.days), java.Period),
     _TIME + "Year": Parts(("int",), lambda value: (int(value),), java.Year),
     _TIME + "YearMonth": Parts(("int", "int"), lambda value: (value.year, value.month), java.YearMonth),

@@ -124,7 +124,7 @@ _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
     4: (java.LocalTime.java_name, _read_time, _time),
     5: (java.LocalDateTime.java_name, _read_date_time, _date_time),
     6: (java.ZonedDateTime.java_name, _read_zoned, _zoned),
-    _ZONE_REGION: (java.ZoneId.java_name, lambda data: java.ZoneId(data.utf()), utf_bytes),
+    _ZONE_REGION: (java.ZoneId.java_name, lambda data: java.ZoneId.read(data.utf()), utf_bytes),
     _ZONE_OFFSET: (
         java.ZoneOffset.java_name,
         lambda data: java.ZoneOffset(_read_offset(data)),

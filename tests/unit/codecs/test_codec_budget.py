@@ -21,7 +21,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.codecs.kryo5.wire import ascii_name
 from redisson_dq.errors import DecodeError
-from tests.unit.codecs.test_codec_hostile import peak_of
+from tests.unit.codecs.memory import peak_of
 
 SIZE = 500_000
 #: So many bytes of memory are taken for a byte of a text, by itself and by what is told of it in an error.

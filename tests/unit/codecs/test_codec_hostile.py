@@ -8,7 +8,6 @@ import functools
 import sys
 import threading
 import time
-import tracemalloc
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -40,6 +39,7 @@ from redisson_dq.codecs import (
 from redisson_dq.codecs.kryo5.wire import ascii_name, varint, varint_flag
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
+from tests.unit.codecs.memory import peak_of
 
 KRYO = Kryo5Codec()
 SHARING = Kryo5Codec(references=True)
@@ -91,16 +91,6 @@ class Flags(enum.Flag):
 def named(number: int, name: str) -> bytes:
     """A class as Kryo names it the first time, the ``number``-th of the value."""
     return b"\x01" + varint(number) + ascii_name(name)
-
-
-def peak_of(call: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        call()
-    finally:
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    return peak
 
 
 def seconds_of(call: Callable[[], object]) -> float:
