@@ -52,7 +52,7 @@ def test_an_idle_queue_forgets_soon_after_the_time(flavour: Flavour, url: str, a
 def test_many_records_go_in_short_calls(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     record(admin, 3_000, until_ms=1000)
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.2) as client:
-        client.blocking_queue("orders")
+        assert client.blocking_queue("orders").poll(timeout=0.1) is None
         eventually(lambda: not remembered(admin))
         # Nothing is left, so nothing wakes up.
         eventually(lambda: admin.info("commandstats")["cmdstat_ping"]["calls"] > 2)
