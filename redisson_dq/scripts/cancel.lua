@@ -4,7 +4,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, remember, sweep, locate, fate, withdraw, unlearn, need, full_memory, announce
+-- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, full_memory, announce
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
@@ -16,6 +16,12 @@ local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
   return reply_with('unknown')
 elseif not at then
+  -- Somebody has taken its value. No equal value is to get its name.
+  local place, kind = place_of(id)
+  if kind == 'l' and item_of(parsed(redis.call('HGET', keys.deliveries, place))) == id then
+    unlearn(place)
+    forget_place(id)
+  end
   return reply_with(fate(id, record, due, remember_ms, now_ms))
 end
 withdraw(id, record, at, remember_ms, now_ms)

@@ -17,8 +17,7 @@ end
 local gone = {}
 for _, member in ipairs(redis.call('ZRANGE', keys.histories, 0, -1)) do
   local id = string.sub(member, 41)
-  local order = redis.call('ZSCORE', keys.history_ends, member)
-  if order and find(id, order) then
+  if find(id, order_of(member)) then
     gone[#gone + 1] = id
   end
 end

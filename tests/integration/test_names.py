@@ -452,3 +452,17 @@ def test_strange_names(admin: Any, producer: Any, queue: Any) -> None:
 def test_the_word_of_the_library_is_refused_in_a_context(producer: Any) -> None:
     with pytest.raises(ArgumentError, match=r"redisson_dq\.item"):
         producer.offer("a", delay=0, context={"redisson_dq.item": "0a 5 i71"})
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_an_overdue_item_keeps_its_name_however_long_nobody_moves_it(admin: Any, producer: Any, ends: bool) -> None:
+    item = producer.offer("a", delay=0, id="71")
+    eventually(lambda: item.remaining < timedelta(0))
+    for number in range(3):
+        # Each offer drops what is over. What was looked at is looked at again some seconds later.
+        admin.zadd(KEYS.history_ends, dict.fromkeys(admin.zrangebyscore(KEYS.history_ends, 0, "+inf"), 1 + number))
+        producer.offer("b", delay=HOUR, id=f"other {number}")
+    assert producer.find("71").state is ItemState.WAITING
+    if ends:
+        producer.clear()
+        assert not admin.exists(KEYS.histories, KEYS.history_ends, KEYS.deliveries, KEYS.records)

@@ -163,7 +163,8 @@ class Machine(RuleBasedStateMachine):
         if data is not None:
             gone = [name for name in self.names if self.delayed.find(name) is None]
             assert [self.names[name] for name in gone] == [data.decode()]
-            assert self.delayed.cancel(gone[0]) is Outcome.DELIVERED
+            # Java moved it a moment before its time, as its clock is ahead here.
+            assert self.delayed.cancel(gone[0]) in (Outcome.DELIVERED, Outcome.UNKNOWN)
             self.settled(gone[0])
 
     @rule()

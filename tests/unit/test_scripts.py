@@ -202,7 +202,7 @@ LARGEST = {
     "ack": 29_000,
     "ack_and_receive": 18_000,
     "remove": 26_000,
-    "cancel": 39_500,
+    "cancel": 40_000,
     "tidy": 21_500,
     "poll_last_to": 21_500,
     "offer_in_context": 19_500,

@@ -38,3 +38,9 @@ end
 local function place(id, d)
   return d.digest .. struct.pack('>I4I4', math.floor(d.order / 4294967296), d.order % 4294967296) .. id
 end
+
+-- The order in a place. The score in history_ends may be a later time, at which the record is looked at again.
+local function order_of(member)
+  local high, low = struct.unpack('>I4I4', member, 33)
+  return high * 4294967296 + low
+end

@@ -11,8 +11,8 @@ local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
   local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)
   for _, member in ipairs(over) do
-    local id, order = string.sub(member, 41), redis.call('ZSCORE', keys.history_ends, member)
-    if find(id, order) then
+    local id = string.sub(member, 41)
+    if find(id, order_of(member)) then
       -- It is due and was not moved yet.
       redis.call('ZADD', keys.history_ends, now_ms + 5000, member)
     else

@@ -5,10 +5,13 @@
 -- At most so many newer equal values are looked at.
 local NEWER = 100
 
--- How many equal values were ready later, as far as they are known. Before its time a value is ready where Java's clock is
--- ahead, or it was taken out: all others go before it.
+-- Java's clock may be ahead by so much, and its transfer early.
+local EARLY_MS = 2000
+
+-- How many equal values were ready later, as far as they are known. A value that is gone long before its time was taken
+-- out, as a rule. So all others go before it.
 local function newer_than(id, d, order, value, now_ms)
-  local low = '(' .. (order > now_ms and d.digest or place(id, {digest = d.digest, order = order}))
+  local low = '(' .. (order > now_ms + EARLY_MS and d.digest or place(id, {digest = d.digest, order = order}))
   local high = '(' .. place('', {digest = d.digest, order = now_ms + 1})
   local count = 0
   for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.histories, low, high, 'LIMIT', 0, NEWER)) do
