@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import Any
 
+import pytest
 import redis
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from redisson_dq import ItemState, Outcome, SettleOutcome, connect
 from redisson_dq.codecs import StringCodec
@@ -22,17 +21,14 @@ VALUES = ["a", "b"]
 WAITS = (ItemState.WAITING, ItemState.RETRYING, ItemState.PARKED)
 
 
-class Machine(RuleBasedStateMachine):
+class Orders:
     """Time passes when a rule makes Java move whatever waits."""
 
-    server: EmbeddedServer
-    envelope: Any = "current"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.admin: Any = redis.Redis.from_url(self.server.url)
+    def __init__(self, url: str, chance: random.Random) -> None:
+        self.chance = chance
+        self.admin: Any = redis.Redis.from_url(url)
         self.admin.flushall()
-        self.client = connect(self.server.url, codec=StringCodec(), envelope=self.envelope)
+        self.client = connect(url, codec=StringCodec())
         self.queue = self.client.blocking_queue("orders", transfer=False, delivery_limit=None)
         self.delayed = self.client.delayed_queue("orders", transfer=False)
         self.made = 0
@@ -51,17 +47,16 @@ class Machine(RuleBasedStateMachine):
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
-    @rule(value=st.sampled_from(VALUES), now=st.booleans())
-    def offer(self, value: str, now: bool) -> None:
+    def offer(self) -> None:
+        value, now = self.chance.choice(VALUES), self.chance.random() < 0.5
         name = f"n{self.made}"
         self.made += 1
         self.delayed.offer(value, 0 if now else HOUR, id=name)
         self.names[name] = value
 
-    @rule(chance=st.randoms(use_true_random=False), how=st.sampled_from(["reject", "keep", "replace"]))
-    @precondition(lambda self: self.names)
-    def offer_again(self, chance: Any, how: Any) -> None:
-        name = chance.choice(sorted(self.names))
+    def offer_again(self) -> None:
+        how: Any = self.chance.choice(["reject", "keep", "replace"])
+        name = self.chance.choice(sorted(self.names))
         try:
             item = self.delayed.offer("b", HOUR, id=name, on_duplicate=how)
         except DuplicateItemError:
@@ -73,7 +68,6 @@ class Machine(RuleBasedStateMachine):
             self.cancelled(name)
             self.names[name] = "b"
 
-    @rule()
     def java_moves_all(self) -> None:
         for member, score in self.admin.zrange(KEYS.timeout, 0, -1, withscores=True):
             if self.admin.zscore(KEYS.leases, member[1:11] if member[0] == 10 else member[:8]) is None:
@@ -87,7 +81,6 @@ class Machine(RuleBasedStateMachine):
         seconds, micros = self.admin.time()
         return int(seconds * 1000 + micros // 1000 + 1)
 
-    @rule()
     def receive(self) -> None:
         delivery = self.queue.receive(timeout=0, visibility_timeout=HOUR)
         if delivery is None:
@@ -101,10 +94,9 @@ class Machine(RuleBasedStateMachine):
         assert delivery.attempt == self.attempts[name]
         self.held[name] = delivery
 
-    @rule(chance=st.randoms(use_true_random=False), how=st.sampled_from(["ack", "nack", "later", "parked", "reject"]))
-    @precondition(lambda self: self.held)
-    def end(self, chance: Any, how: str) -> None:
-        name = chance.choice(sorted(self.held))
+    def end(self) -> None:
+        how = self.chance.choice(["ack", "nack", "later", "parked", "reject"])
+        name = self.chance.choice(sorted(self.held))
         delivery = self.held.pop(name)
         if how == "ack":
             assert delivery.ack() is SettleOutcome.ACKED
@@ -121,16 +113,15 @@ class Machine(RuleBasedStateMachine):
             assert delivery.reject("no") is SettleOutcome.DEAD_LETTERED
             self.dead.add(name)
 
-    @rule(chance=st.randoms(use_true_random=False), nacks=st.booleans())
-    @precondition(lambda self: self.void)
-    def end_void(self, chance: Any, nacks: bool) -> None:
-        delivery, _ = self.void.pop(chance.randrange(len(self.void)))
-        assert (delivery.nack() if nacks else delivery.ack()) in (SettleOutcome.CANCELLED, SettleOutcome.ACKED)
+    def end_void(self) -> None:
+        delivery, _ = self.void.pop(self.chance.randrange(len(self.void)))
+        assert (delivery.nack() if self.chance.random() < 0.5 else delivery.ack()) in (
+            SettleOutcome.CANCELLED,
+            SettleOutcome.ACKED,
+        )
 
-    @rule(chance=st.randoms(use_true_random=False))
-    @precondition(lambda self: self.names)
-    def cancel(self, chance: Any) -> None:
-        name = chance.choice(sorted(self.names))
+    def cancel(self) -> None:
+        name = self.chance.choice(sorted(self.names))
         assert self.delayed.cancel(name) is Outcome.CANCELLED
         assert self.delayed.cancel(name) is Outcome.UNKNOWN
         self.cancelled(name)
@@ -141,23 +132,20 @@ class Machine(RuleBasedStateMachine):
         self.settled(name)
         del self.attempts[name]
 
-    @rule(chance=st.randoms(use_true_random=False), now=st.booleans())
-    @precondition(lambda self: self.names.keys() - self.held.keys())
-    def reschedule(self, chance: Any, now: bool) -> None:
-        name = chance.choice(sorted(self.names.keys() - self.held.keys()))
+    def reschedule(self) -> None:
+        now = self.chance.random() < 0.5
+        name = self.chance.choice(sorted(self.names.keys() - self.held.keys()))
         assert self.delayed.reschedule(name, 0 if now else 2 * HOUR) is Outcome.RESCHEDULED
         if name in self.dead:
             self.dead.discard(name)
             self.attempts[name] = 0
 
-    @rule()
     def redrive(self) -> None:
         assert self.queue.redrive().count == len(self.dead)
         for name in self.dead:
             self.attempts[name] = 0
         self.dead.clear()
 
-    @rule()
     def plain_take(self) -> None:
         data = self.admin.lpop(KEYS.ready)
         if data is not None:
@@ -167,7 +155,6 @@ class Machine(RuleBasedStateMachine):
             assert self.delayed.cancel(gone[0]) in (Outcome.DELIVERED, Outcome.UNKNOWN)
             self.settled(gone[0])
 
-    @rule()
     def clear(self) -> None:
         states = {name: self.delayed.find(name).state for name in self.names}  # type: ignore[union-attr]
         self.delayed.clear()
@@ -178,12 +165,10 @@ class Machine(RuleBasedStateMachine):
 
     # -- what holds --------------------------------------------------------------------------------------------------
 
-    @invariant()
     def every_value_is_somewhere(self) -> None:
         expected = Counter(self.names.values()) + Counter(value for _, value in self.void)
         assert {key.decode(): count for key, count in whereabouts(self.admin).total.items()} == dict(expected)
 
-    @invariant()
     def every_name_is_found(self) -> None:
         for name, value in self.names.items():
             item = self.delayed.find(name)
@@ -192,11 +177,27 @@ class Machine(RuleBasedStateMachine):
             assert (item.state is ItemState.LEASED) == (name in self.held)
             assert (item.state is ItemState.DEAD) == (name in self.dead)
 
-    def teardown(self) -> None:
+    def step(self) -> None:
+        calls = [self.offer, self.java_moves_all, self.receive, self.redrive, self.plain_take]
+        calls += [self.offer_again, self.cancel] if self.names else []
+        calls += [self.end, self.end] if self.held else []
+        calls += [self.end_void] if self.void else []
+        calls += [self.reschedule] if self.names.keys() - self.held.keys() else []
+        calls += [self.clear] if self.chance.random() < 0.2 else []
+        self.chance.choice(calls)()
+
+    def close(self) -> None:
         self.client.close()
         self.admin.close()
 
 
-def test_any_calls_on_names(servers: Any) -> None:
-    Machine.server = servers("redis")
-    run_state_machine_as_test(Machine, settings=settings(max_examples=80, stateful_step_count=40, deadline=None))
+@pytest.mark.parametrize("seed", range(20))
+def test_any_calls_on_names(server: EmbeddedServer, seed: int) -> None:
+    orders = Orders(server.url, random.Random(seed))
+    try:
+        for _ in range(80):
+            orders.step()
+            orders.every_value_is_somewhere()
+            orders.every_name_is_found()
+    finally:
+        orders.close()

@@ -12,7 +12,7 @@ local EARLY_MS = 2000
 -- out, as a rule. So all others go before it.
 local function newer_than(id, d, order, value, now_ms)
   local low = '(' .. (order > now_ms + EARLY_MS and d.digest or place(id, {digest = d.digest, order = order}))
-  local high = '(' .. place('', {digest = d.digest, order = now_ms + 1})
+  local high = '(' .. place('', {digest = d.digest, order = now_ms + EARLY_MS})
   local count = 0
   for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.histories, low, high, 'LIMIT', 0, NEWER)) do
     if not stands(string.sub(member, 41), value) then
