@@ -231,8 +231,8 @@ class DelayedQueue(WaitingQueue[T]):
         an outcome is true when the item was cancelled. Outcomes are remembered for a while (``remember=`` of the
         client) after the due time, or the item's end.
 
-        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it, or O(n) if ready or dead;
-            one round trip
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it; of a ready or dead one
+            O(n); one round trip
         :Guarantee: atomic; may safely be repeated
         """
         return self._run(self.requests.cancel(id))
