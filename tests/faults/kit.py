@@ -224,6 +224,36 @@ def _kills_script(admin: redis.Redis) -> bool:
     return False
 
 
+# How many each load offers for one moment before the server gets slow. A client learns how slow it is only by calls
+# with work to do.
+_MUCH = 1000
+
+
+def _slow(run: Run) -> None:
+    """Each call waits behind another client's command, again and again, and much is due meanwhile."""
+    ends = _until_much_is_due(run)
+    while time.monotonic() < ends:
+        run.world.admin.execute_command("DEBUG", "SLEEP", run.rng.uniform(0.03, 0.12))
+        run.pause(0.001, 0.03)
+
+
+def _throttled(run: Run) -> None:
+    """The server's process gets a tenth of a CPU, in small portions, and much is due meanwhile."""
+    ends = _until_much_is_due(run)
+    while time.monotonic() < ends:
+        os.kill(run.world.server.pid, signal.SIGSTOP)
+        time.sleep(0.018)
+        os.kill(run.world.server.pid, signal.SIGCONT)
+        time.sleep(0.002)
+
+
+def _until_much_is_due(run: Run) -> float:
+    """When a slow phase ends that begins now."""
+    for load in run.loads:
+        load.burst(_MUCH)
+    return time.monotonic() + run.rng.uniform(0.5, 2.5)
+
+
 _add(Fault("pause-writes", _pause_writes, times=4))
 _add(Fault("pause-all", _pause_all, times=4))
 _add(Fault("full", _full))
@@ -233,6 +263,8 @@ _add(Fault("flush-scripts", _flush_scripts, times=10))
 _add(Fault("flush-all", _flush_all, times=5))
 _add(Fault("stop", _stop))
 _add(Fault("busy", _busy))
+_add(Fault("slow", _slow))
+_add(Fault("throttled", _throttled))
 
 
 # -- processes -------------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ _LOADS = ("threads", "asyncio", "lean", "partitions", "listeners", "pipelines", 
 _FAULTS = (
     *(name for name in FAULTS if name.startswith(("cut", "delay", "freeze", "kill-"))),
     *("refuse", "pause-all", "read-only", "flush-scripts", "stop", "busy", "kill9-always"),
+    # Slow phases lead to what clients learn, so they come more often than others.
+    *("slow", "throttled") * 4,
 )
 
 # Seconds after which an item that was taken is forgotten, so that the count itself does not grow.

@@ -21,6 +21,7 @@ _RUNS = {
     "cut-script": ("lean", "pipelines", "asyncioleases"),
     "kill-process": ("leaseprocesses",),
     "nothing": ("signals", "forks"),
+    "slow": ("threads", "leases"),
     "kill-id": ("java", "leasepartitions"),
 }
 
