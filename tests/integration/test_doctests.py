@@ -7,6 +7,7 @@ Those of the asyncio flavour are the same with ``await``, so they are not run ag
 
 from __future__ import annotations
 
+import copy
 import doctest
 import importlib
 import pkgutil
@@ -44,6 +45,8 @@ def report_of(example: doctest.DocTest, server: EmbeddedServer) -> str:
         names = {"redisson_dq": redisson_dq, "client": client, "queue": queue, "delayed": client.delayed_queue(queue)}
         names |= {name: getattr(workers, name) for name in workers.__all__}
         names["worker"] = workers.Worker(client)
+        # A run empties the names that it was given, and an example runs on each server.
+        example = copy.copy(example)
         example.globs = {**example.globs, **names}
         doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
     return "".join(report)

@@ -42,7 +42,7 @@ class QueueReport:
 async def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
     """Counts what is in a queue, and looks at the type of each of its keys."""
     connections = client.runtime.connections
-    counts = dict.fromkeys(("ready", "waiting", "leased", "undecodable", "quarantined"), 0)
+    counts: dict[str, int] = dict.fromkeys(("ready", "waiting", "leased", "undecodable", "quarantined"), 0)
     wrong: list[str] = []
     # Partitions may share one list of dead letters.
     dead: dict[str, int] = {}

@@ -58,7 +58,7 @@ def constant_values(
             if method != "valueOf" or _BOXING.fullmatch(owner) is None:
                 pushed[-1] = None
                 pushed.append(None)  # more than one may be gone: what comes before is not known
-                pushed = [None] * len(pushed)
+                pushed[:] = [None] * len(pushed)
         elif operation != _DUP and pushed is not None:
             pushed.append(_pushed(operation, initializer, at, pool))
     return found

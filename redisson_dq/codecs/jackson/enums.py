@@ -45,7 +45,7 @@ def constant_of(declaration: Declaration, node: Any, jackson_3: bool) -> Any:
     name = declaration.name
     if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
         node = node[1]
-    if type(node) not in (str, int):
+    if type(node) is not str and type(node) is not int:
         raise wrong(name)
     return constant_named(node, declaration, jackson_3)
 
