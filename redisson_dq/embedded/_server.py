@@ -38,14 +38,14 @@ class EmbeddedServer:
     garbage, when the interpreter exits, and when this process is killed in whatever way. A forked copy of
     this process does not own it. Use one object from one thread at a time; different objects are independent.
 
-    ``program``      a path, a name on PATH or a ``ServerProgram``; None looks one up (``find_server``).
-    ``port``         the TCP port on 127.0.0.1; None picks a free one, anew if somebody else was faster.
-    ``unixsocket``   a socket path instead of TCP; True puts it into the server's temporary directory.
-    ``data_dir``     where data is kept, made if missing and left alone at stop; None: a temporary directory.
-    ``appendonly``   write an append-only file, so data survives ``restart``; RDB snapshots are always off.
-    ``config``       more server options, as in redis.conf. With ``{"appendfsync": "always"}`` acknowledged
-                     writes survive ``kill`` too; otherwise the last two seconds may be lost.
-    ``start_timeout`` seconds until a server that does not answer is an error.
+    - ``program``: a path, a name on PATH or a ``ServerProgram``; None looks one up (``find_server``).
+    - ``port``: the TCP port on 127.0.0.1; None picks a free one, anew if somebody else was faster.
+    - ``unixsocket``: a socket path instead of TCP; True puts it into the server's temporary directory.
+    - ``data_dir``: where data is kept, made if missing and left alone at stop; None: a temporary directory.
+    - ``appendonly``: write an append-only file, so data survives ``restart``; RDB snapshots are always off.
+    - ``config``: more server options, as in redis.conf. With ``{"appendfsync": "always"}`` acknowledged writes
+      survive ``kill`` too; otherwise the last two seconds may be lost.
+    - ``start_timeout``: seconds until a server that does not answer is an error.
 
     Raises ``ServerNotFoundError`` when no program is found, ``ArgumentError``, and ``RedisConnectionError``
     with the end of the server's log when it does not come up.

@@ -214,6 +214,8 @@ def _busy(run: Run) -> None:
         connection.send_command("EVAL", "while true do end", 0)
         run.pause(0.2, 1.0)
         eventually(lambda: _kills_script(run.world.admin))
+        # The answer to SCRIPT KILL comes before the script ends.
+        eventually(lambda: _is_free(run.world.admin))
         connection.disconnect()
 
 
@@ -221,6 +223,12 @@ def _kills_script(admin: redis.Redis) -> bool:
     with suppress(redis.ResponseError):
         admin.script_kill()
         return True
+    return False
+
+
+def _is_free(admin: redis.Redis) -> bool:
+    with suppress(redis.ResponseError):
+        return bool(admin.ping())
     return False
 
 
