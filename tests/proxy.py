@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from types import TracebackType
 
 __all__ = ["Proxy"]
 
 
 class Proxy:
-    """Forwards ``url`` to the server at ``port`` until told otherwise."""
+    """Forwards ``url`` to the server at ``port`` until told otherwise. Replies take ``delay`` seconds more."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, delay: float = 0.0) -> None:
         self._server_port = port
+        self._delay = delay
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._silent: set[socket.socket] = set()
@@ -55,12 +57,13 @@ class Proxy:
                 for sock in (client, server):
                     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._pairs.append((client, server))
-                for source, target in ((client, server), (server, client)):
-                    threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+                for source, target, delay in ((client, server, 0.0), (server, client, self._delay)):
+                    threading.Thread(target=self._forward, args=(source, target, delay), daemon=True).start()
 
-    def _forward(self, source: socket.socket, target: socket.socket) -> None:
+    def _forward(self, source: socket.socket, target: socket.socket, delay: float) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                time.sleep(delay)
                 if source not in self._silent:
                     target.sendall(data)
             target.shutdown(socket.SHUT_RDWR)

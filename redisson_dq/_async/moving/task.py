@@ -48,16 +48,16 @@ class Task:
     # How many transfers have failed since the last one that moved what was due.
     _failures: int = 0
 
-    def answered(self, us: int, moved: int, step: tuple[object, ...]) -> None:
-        """Learns from a transfer that took so long."""
+    def answered(self, us: int, moved: int, step: tuple[object, ...]) -> bool:
+        """Learns from a transfer that took so long. True when its server may be slow, and the way is to be measured."""
         self.connections.outage.ended(self.keys.channel)
-        if moved or self.hints.is_passing:
-            self.pace.took(us)
+        may_be_slow = self.pace.took(us, worked=bool(moved or self.hints.is_passing))
         self.hints.answered(*step)  # type: ignore[arg-type]
         # A call of a pass moves nothing, so it does not show that the queue moves.
         if not self.hints.is_passing:
             self._failures = 0
             self.connections.refusals.ended(self.keys.channel)
+        return may_be_slow
 
     def failed(self, error: Exception) -> bool:
         """Notes that a transfer has failed. True when what was learnt is forgotten, as it may be the cause."""

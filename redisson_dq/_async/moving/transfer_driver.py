@@ -364,7 +364,8 @@ class TransferDriver:
         warn_of_expired(task.keys, result.expired)
         for name, form in result.newer:
             tell_newer(task.keys.ready, getattr(task.keys, name), name, form)
-        task.answered(read_us - departure.sent_us, result.moved, result.step)
+        if task.answered(read_us - departure.sent_us, result.moved, result.step):
+            await self._measure_way(task)
         if departure.way_us is not None:
             self._head_start.learn(departure.way_us)
         next_ms = result.next_ms
@@ -378,6 +379,12 @@ class TransferDriver:
         self._counts.sent += 1
         self._counts.early += task.engine.was_early
         return actions, read_us
+
+    async def _measure_way(self, task: Task) -> None:
+        """Long transfers tell of a slow server, or of a long way to it. A call without work shows the way alone."""
+        sent_us = now_us()
+        await self._connections.run(commands.server_time_us(task.keys.timeout))
+        task.pace.way_took(now_us() - sent_us)
 
     async def _probe(self) -> None:
         """Two commands for a client with one queue: a PING on the subscription, a look at each queue's head.
