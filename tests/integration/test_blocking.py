@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import signal
 import threading
@@ -378,6 +379,24 @@ def test_a_healthy_wait_forgets_an_old_trouble(threads: ThreadPoolExecutor, admi
     assert queue.poll(timeout=0.6) is None
     admin.rpush("orders", "a")
     assert waiting.result(PATIENCE) == "a"
+
+
+def test_a_wait_that_breaks_now_and_then_goes_on_as_soon_as_one_that_breaks_once(
+    threads: ThreadPoolExecutor, admin: Any, queue: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = threads.submit(queue.take)
+    with caplog.at_level(logging.DEBUG, "redisson_dq"):
+        for _ in range(2):
+            eventually(lambda: blocked(admin) == 1)
+            # Longer than the longest pause. Breaks in quick succession are a server that is away.
+            time.sleep(2.1)
+            for entry in admin.client_list():
+                if "b" in entry["flags"]:
+                    admin.client_kill_filter(_id=entry["id"])
+        admin.rpush("orders", "a")
+        assert waiting.result(PATIENCE) == "a"
+    pauses = [message.split(" in ")[1][:4] for message in caplog.messages if "waiting again in" in message]
+    assert pauses == ["0.05", "0.05"]
 
 
 @pytest.mark.parametrize("flavour", ["asyncio"], indirect=True)

@@ -263,6 +263,7 @@ class BlockingPop:
     async def _run(self, stand_in: Waiter | None = None) -> None:
         pause = _FIRST_PAUSE
         while await self._next_round(stand_in):
+            began = time.monotonic()
             try:
                 if not self._backs.are_left:
                     await (self._ask_again() if self._waiters.closed else self._take(stand_in))
@@ -288,6 +289,9 @@ class BlockingPop:
                             self._waiters.doubt()
                         self._waiters.answer_expired(trouble)
                     self._connections.outage.began(self._place, trouble)
+                    if time.monotonic() - began > _LONGEST_PAUSE:
+                        # Redis could be reached since the last trouble: nothing has come, so nothing has told.
+                        pause = _FIRST_PAUSE
                     logger.debug("queue %r: waiting again in %.2f s: %s", self._key, pause, error)
                     await self._connections.refresh()
                     await self._closing.wait(pause)
