@@ -94,6 +94,31 @@ def test_a_key_of_another_type_makes_health_red_until_it_is_gone(
         assert ledger.next() == "late"
 
 
+def test_the_log_says_once_what_keeps_a_queue_from_being_moved_and_once_that_it_is_over(
+    flavour: Flavour, url: str, admin: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    def told(text: str) -> list[str]:
+        return [each.getMessage() for each in caplog.records if each.levelno >= level and text in each.getMessage()]
+
+    with flavour.connect(url, codec=StringCodec()) as client, caplog.at_level(logging.DEBUG, "redisson_dq"):
+        admin.set(KEYS.timeout, "taken")
+        moving(client.delayed_queue("orders"))
+        level = logging.DEBUG
+        eventually(lambda: len(told("a transfer failed")) >= 4)
+        level = logging.WARNING
+        assert len(told("a transfer failed")) == 2
+        admin.delete(KEYS.timeout)
+        admin.set(KEYS.ready, "taken")
+        admin.zadd(KEYS.timeout, {b"junk": 5})
+        eventually(lambda: len(told("a transfer failed")) == 3)
+        assert KEYS.timeout in told("a transfer failed")[1]
+        assert f"key {KEYS.ready!r}" in told("a transfer failed")[2]
+        assert not told("moved again")
+        admin.delete(KEYS.ready)
+        eventually(lambda: told("moved again"))
+        assert client.problems == ()
+
+
 @pytest.mark.parametrize("command", ["zrange", "zcount", "lrem"])
 def test_a_right_that_is_taken_away_makes_health_red_until_it_is_given(
     flavour: Flavour, url: str, admin: redis.Redis, command: str

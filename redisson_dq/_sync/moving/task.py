@@ -48,8 +48,9 @@ class Task:
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
-    # How many transfers have failed since the last one that moved what was due.
+    # How many transfers have failed since the last one that moved what was due, and the error that was logged last.
     _failures: int = 0
+    _logged: str = ""
 
     def answered(self, us: int, moved: int, step: tuple[object, ...]) -> bool:
         """Learns from a transfer that took so long. True when its server may be slow, and the way is to be measured."""
@@ -57,8 +58,12 @@ class Task:
         may_be_slow = self.pace.took(us, worked=bool(moved or self.hints.is_passing))
         self.hints.answered(*step)  # type: ignore[arg-type]
         # A call of a pass moves nothing, so it does not show that the queue moves.
-        if not self.hints.is_passing:
-            self._failures = 0
+        if self._failures and not self.hints.is_passing:
+            if self._failures >= _FAILURES:
+                logger.warning(
+                    "queue %r: its due items are moved again, after %d failures", self.keys.ready, self._failures
+                )
+            self._failures, self._logged = 0, ""
             self.connections.refusals.ended(self.keys.channel)
         return may_be_slow
 
@@ -71,13 +76,17 @@ class Task:
             return False
         # Redis has answered, or a defect of ours has shown.
         self.connections.outage.ended(self.keys.channel)
-        logger.warning(
+        self._failures += 1
+        # A queue may be refused for hours.
+        is_known = self._failures > _FAILURES and str(error) == self._logged
+        self._logged = str(error)
+        logger.log(
+            logging.DEBUG if is_known else logging.WARNING,
             "queue %r: a transfer failed, it will be tried again: %s",
             self.keys.ready,
             error,
             exc_info=not isinstance(error, RedissonDQError),
         )
-        self._failures += 1
         if self._failures >= _FAILURES:
             what = f"its due items are not moved (key {self.keys.timeout!r})"
             self.connections.refusals.began(self.keys.channel, self.keys.ready, what, error)
