@@ -21,6 +21,8 @@ from redisson_dq.java.conversions import Misfit
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.fields import attributes_of
+from redisson_dq.java.numbers import Double, Float
+from redisson_dq.java.sets import OrderedSet
 
 __all__ = [
     "MAX_DEPTH",
@@ -28,7 +30,7 @@ __all__ = [
     "Malformed",
     "Unencodable",
     "check_fields",
-    "check_nulls",
+    "check_contents",
     "command",
     "decode_error",
     "encode_error",
@@ -39,6 +41,8 @@ __all__ = [
     "undeclared",
     "unwritable",
 ]
+
+_FLOATS = frozenset((float, Double, Float))
 
 #: Collections may nest this deep, in both directions.
 MAX_DEPTH = 200
@@ -184,10 +188,16 @@ def check_fields(value: Any, declaration: Declaration) -> None:
             )
 
 
-def check_nulls(value: Any, java_name: str) -> None:
-    """Refuse a null in a collection that allows none in Java. There, reading the null fails, or drops the elements
-    after it.
+def check_contents(value: Any, java_name: str) -> None:
+    """Refuse contents that the collection cannot have in Java.
+
+    Some collections allow no null. Reading it fails, or drops the elements after it. Two NaN are one element or key in
+    Java, and may be two in Python.
     """
+    if isinstance(value, (dict, set, frozenset, OrderedSet)) and not _FLOATS.isdisjoint(map(type, value)):
+        kinds = [isinstance(item, Float) for item in value if isinstance(item, float) and item != item]
+        if len(kinds) > len({*kinds}) and java_name != "java.util.IdentityHashMap":
+            raise Unencodable(f"a {java_name} with more than one NaN, which Java takes for one")
     if java_name not in NO_NULLS:
         return
     pairs = value.items() if isinstance(value, dict) else value if isinstance(value, Entries) else None

@@ -49,6 +49,7 @@ from redisson_dq.java.lists import (
     Stack,
     Vector,
 )
+from redisson_dq.java.locales import Locale
 from redisson_dq.java.maps import (
     ConcurrentHashMap,
     ConcurrentSkipListMap,
@@ -133,7 +134,6 @@ from redisson_dq.java.values import (
     InetSocketAddress,
     JavaClass,
     JavaObject,
-    Locale,
     Optional,
     OptionalDouble,
     OptionalInt,

@@ -97,10 +97,16 @@ class BooleanArray(PrimitiveArray[bool]):
 
 
 class CharArray(PrimitiveArray[str]):
-    """``char[]``: strings of one UTF-16 unit each."""
+    """``char[]``: strings of one UTF-16 unit each. A text becomes its units, as Java's toCharArray gives them."""
 
     __slots__ = ()
     _component = "char"
+
+    def __init__(self, items: Iterable[str] = ()) -> None:
+        if isinstance(items, str) and not items.isascii():
+            units = items.encode("utf-16-le", "surrogatepass")
+            items = [chr(units[at] | units[at + 1] << 8) for at in range(0, len(units), 2)]
+        super().__init__(items)
 
 
 class ShortArray(PrimitiveArray[int]):

@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import numbers, text_forms, time_numbers, times, values
+from redisson_dq.java import numbers, text_forms, times, values
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
@@ -139,7 +139,6 @@ def _pattern(_value: str, _: Signature) -> values.Pattern:
 
 
 _OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d\d?)(?::?([0-5]\d))?")
-_UNKNOWN_ZONE = "it is no time zone that this machine knows; make it a java."
 
 
 def _zone(value: str, _: Signature) -> Any:
@@ -151,21 +150,11 @@ def _zone(value: str, _: Signature) -> Any:
         if offset[1] is None:
             return made
         return times.ZoneId(offset[1] + (str(made) if seconds else ""))
-    if text == "Z":
-        return times.ZoneOffset(0)
-    if text in ("UTC", "GMT", "UT") or time_numbers.zone_info(text) is not None:
-        return times.ZoneId(text)
-    raise ArgumentError(_UNKNOWN_ZONE + "ZoneId")
-
-
-_CUSTOM_ZONE = re.compile(r"GMT[+-](?:[01]?\d|2[0-3])(?::?[0-5]\d)?")
+    return times.ZoneOffset(0) if text == "Z" else times.ZoneId(text)
 
 
 def _time_zone(value: str, _: Signature) -> values.TimeZone:
-    text = str.__str__(value)
-    if text in ("UTC", "GMT") or _CUSTOM_ZONE.fullmatch(text) or time_numbers.zone_info(text) is not None:
-        return values.TimeZone(text)
-    raise ArgumentError(_UNKNOWN_ZONE + "TimeZone")
+    return values.TimeZone(str.__str__(value))
 
 
 def _year(value: Any, _: Signature) -> times.Year:

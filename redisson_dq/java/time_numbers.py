@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import zoneinfo
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from typing import Any, cast
 
 from redisson_dq.java.times import (
+    INSTANT_MAX,
+    INSTANT_MIN,
     Duration,
     FarTime,
     Instant,
@@ -21,9 +21,10 @@ from redisson_dq.java.times import (
     OffsetTime,
     Timestamp,
     ZonedDateTime,
-    no_java_zone,
+    is_in_gap,
     offset_id,
 )
+from redisson_dq.java.zones import no_java_zone, zone_info
 
 __all__ = [
     "date_parts",
@@ -43,18 +44,13 @@ __all__ = [
     "offset_time",
     "time_parts",
     "timestamp",
-    "zone_info",
     "zone_of",
     "zoned_date_time",
 ]
 
 _UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=_UTC)
-#: The seconds of Instant.MIN and Instant.MAX.
-_INSTANT_MIN, _INSTANT_MAX = -31_557_014_167_219_200, 31_556_889_864_403_199
 _MICROSECOND = timedelta(microseconds=1)
-#: The longest has three parts of 14 characters. Python looks for the parts as directories, and as packages of tzdata.
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,32}){0,2}")
 
 
 # From Java's numbers to Python values. Numbers that no Java object holds raise ValueError.
@@ -74,7 +70,7 @@ def _check_nano(nano: int) -> tuple[int, int]:
 
 
 def _check_instant(seconds: int) -> None:
-    if not _INSTANT_MIN <= seconds <= _INSTANT_MAX:
+    if not INSTANT_MIN <= seconds <= INSTANT_MAX:
         raise ValueError(f"{seconds} is no second of an Instant, which ends with the years -1000000000 and 1000000000")
 
 
@@ -190,29 +186,13 @@ def zoned_date_time(local: datetime | FarTime, offset: int, zone: str) -> dateti
     plain = _plain(local)
     rest = _nanosecond_of(local)
     info = zone_info(zone)
-    is_plain = info is not None and not no_java_zone(zone) and not _is_in_gap(plain.replace(tzinfo=info))
+    is_plain = info is not None and not no_java_zone(zone) and not is_in_gap(plain.replace(tzinfo=info))
     for fold in (0, 1) if is_plain else ():
         found = plain.replace(tzinfo=info, fold=fold)
         if found.utcoffset() == fixed.utcoffset(None):
-            return ZonedDateTime(found, zone=zone, nanosecond=rest) if rest else found
+            return ZonedDateTime.read(found, zone, rest) if rest else found
     # The zone is an offset, or this machine does not know the zone, or knows it with other rules.
-    return ZonedDateTime(plain.replace(tzinfo=fixed), zone=zone, nanosecond=rest)
-
-
-def _is_in_gap(value: datetime) -> bool:
-    """Whether the clocks of the value's zone are put forward over its time, so that they never show it."""
-    before, after = (datetime.replace(value, fold=fold).utcoffset() for fold in (0, 1))
-    return before is not None and after is not None and before < after
-
-
-def zone_info(zone: str) -> zoneinfo.ZoneInfo | None:
-    """The time zone of that id. None if this machine's tz database does not have it."""
-    if _ZONE.fullmatch(zone) is None:
-        return None
-    try:
-        return zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return None
+    return ZonedDateTime.read(plain.replace(tzinfo=fixed), zone, rest)
 
 
 # From Python values to Java's numbers.
@@ -290,7 +270,7 @@ def zone_of(value: datetime | FarTime) -> str:
     key = getattr(value.tzinfo, "key", None)
     if key and (why := no_java_zone(key)):
         raise ValueError(why)
-    if key and _is_in_gap(value):
+    if key and is_in_gap(value):
         raise ValueError(f"{value.replace(tzinfo=None)} is left out by the clocks of {key}: send it in UTC")
     return cast(str, getattr(value.tzinfo, "key", None)) or offset_id(offset_of(value))
 

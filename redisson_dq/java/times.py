@@ -9,6 +9,7 @@ Calculating with a wrapper gives a plain value without the nanoseconds.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -16,8 +17,11 @@ import attrs
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.zones import ReadZone, fixed_offset, time_zone_id, zone_id, zone_info
 
 __all__ = [
+    "INSTANT_MAX",
+    "INSTANT_MIN",
     "Duration",
     "FarTime",
     "GregorianCalendar",
@@ -39,7 +43,7 @@ __all__ = [
     "ZoneId",
     "ZoneOffset",
     "ZonedDateTime",
-    "no_java_zone",
+    "is_in_gap",
     "offset_id",
 ]
 
@@ -211,7 +215,11 @@ class OffsetDateTime(JavaDateTime):
 
 
 class ZonedDateTime(JavaDateTime):
-    """``java.time.ZonedDateTime``. ``zone`` is the zone's id. By default it is that of the ZoneInfo or offset."""
+    """``java.time.ZonedDateTime``. ``zone`` is the zone's id. By default it is that of the ZoneInfo or offset.
+
+    Raises ArgumentError for a zone that no JVM knows. It also does so for a time and an offset that the zone does not
+    have, as far as this machine knows its rules.
+    """
 
     __slots__ = ("zone",)
     java_name = "java.time.ZonedDateTime"
@@ -219,15 +227,26 @@ class ZonedDateTime(JavaDateTime):
 
     def __new__(cls, value: datetime | int, *args: Any, zone: str | None = None, **kwargs: Any) -> ZonedDateTime:
         made = super().__new__(cls, value, *args, **kwargs)
-        if zone is None:
-            zone = getattr(value, "zone", None) or getattr(made.tzinfo, "key", None)
-            if zone and (why := no_java_zone(zone)):
-                raise ArgumentError(why)
-        made.zone = zone or offset_id(int(cast(timedelta, made.utcoffset()).total_seconds()))
+        if zone is None and isinstance(value, ZonedDateTime):
+            made.zone = value.zone
+            return made
+        offset = offset_id(int(cast(timedelta, made.utcoffset()).total_seconds()))
+        zone = zone or getattr(made.tzinfo, "key", None) or offset
+        made.zone = zone if zone == offset else zone_id(zone)
+        if zone != offset and not _is_time_of(made, made.zone):
+            shown = made.to_datetime().isoformat()
+            raise ArgumentError(f"{shown} is no time of {made.zone}: give it as that zone has it, or in UTC")
         return made
 
-    def _extra(self) -> dict[str, Any]:
-        return {**super()._extra(), "zone": self.zone}
+    @classmethod
+    def read(cls, value: datetime, zone: str, nanosecond: int = 0) -> ZonedDateTime:
+        """The time that Java wrote. Its zone may have other rules there."""
+        made = super().__new__(cls, value, nanosecond=nanosecond)
+        made.zone = zone
+        return made
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
+        return ZonedDateTime.read, (self._plain(), self.zone, self.nanosecond)
 
 
 class JavaDate(_Utc):
@@ -350,6 +369,49 @@ class Duration(_Nanoseconds, timedelta):
     _plain = to_timedelta
 
 
+def is_in_gap(value: datetime) -> bool:
+    """Whether the clocks of the value's zone are put forward over its time, so that they never show it."""
+    before, after = (datetime.replace(value, fold=fold).utcoffset() for fold in (0, 1))
+    return before is not None and after is not None and before < after
+
+
+def _is_time_of(value: datetime, zone: str) -> bool:
+    """Whether the clocks of a zone show the value's time at its offset. True for a zone that this machine lacks."""
+    fixed = fixed_offset(zone)
+    offset = cast(timedelta, value.utcoffset())
+    if fixed is not None:
+        return offset == timedelta(seconds=fixed)
+    info = zone_info(zone)
+    if info is None:
+        return True
+    there = datetime.combine(value.date(), value.time(), info)
+    return not is_in_gap(there) and any(there.replace(fold=fold).utcoffset() == offset for fold in (0, 1))
+
+
+def _whole(least: int, most: int) -> Any:
+    return lambda number: type(number) is int and least <= number <= most
+
+
+_NANO = _whole(0, 999_999_999)
+_LONG = _whole(LONG_MIN, LONG_MAX)
+_OF_DATE = (_whole(-999_999_999, 999_999_999), _whole(1, 12), _whole(1, 31))
+_OF_CLOCK = (_whole(0, 23), _whole(0, 59), _whole(0, 59), _NANO)
+_OF_OFFSET = _whole(-64800, 64800)
+#: The seconds of Instant.MIN and Instant.MAX.
+INSTANT_MIN, INSTANT_MAX = -31_557_014_167_219_200, 31_556_889_864_403_199
+#: By Java name: what each part of a FarTime has to be.
+_PARTS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys((JavaDate.java_name, SqlDate.java_name, SqlTime.java_name), (_LONG,)),
+    Timestamp.java_name: (_whole(LONG_MIN // 1000, LONG_MAX // 1000), _NANO),
+    Instant.java_name: (_whole(INSTANT_MIN, INSTANT_MAX), _NANO),
+    Duration.java_name: (_LONG, _NANO),
+    "java.time.LocalDate": _OF_DATE,
+    LocalDateTime.java_name: (*_OF_DATE, *_OF_CLOCK),
+    OffsetDateTime.java_name: (*_OF_DATE, *_OF_CLOCK, _OF_OFFSET),
+    ZonedDateTime.java_name: (*_OF_DATE, *_OF_CLOCK, _OF_OFFSET, lambda zone: isinstance(zone, str)),
+}
+
+
 @attrs.frozen
 class FarTime:
     """A Java date or time that is out of the range of Python's classes: ``LocalDate.MAX``, ``Instant.MIN``.
@@ -357,10 +419,24 @@ class FarTime:
     ``parts`` are the numbers that Java keeps. An Instant and a Duration have epoch second and nanosecond, a Date has
     milliseconds. A LocalDate has year, month, day. A LocalDateTime adds hour, minute, second, nanosecond. An
     OffsetDateTime adds the offset's seconds to these, a ZonedDateTime the zone's id too.
+
+    Raises ArgumentError for parts that no object of that class has.
     """
 
     java_name: str
     parts: tuple[Any, ...]
+
+    def __attrs_post_init__(self) -> None:
+        checks = _PARTS.get(self.java_name)
+        if checks is None:
+            raise ArgumentError(f"a FarTime is a date or a time of Java, no {self.java_name}")
+        fits = len(self.parts) == len(checks)
+        if not fits or not all(check(part) for check, part in zip(checks, self.parts, strict=True)):
+            raise ArgumentError(f"{self.parts!r:.200} are no parts of a {self.java_name}")
+        if checks[:3] == _OF_DATE:
+            year, month, day = self.parts[:3]
+            if day > monthrange(2000 + year % 400, month)[1]:  # a leap year if and only if this one is
+                raise ArgumentError(f"month {month} of the year {year} has no day {day}")
 
 
 def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
@@ -371,7 +447,7 @@ def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
 class GregorianCalendar:
     """``java.util.GregorianCalendar``: a moment in a time zone, and the rules for counting weeks.
 
-    ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone.
+    ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone, as Java has it.
     ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is when the Gregorian calendar replaces the Julian
     one, in epoch milliseconds.
 
@@ -393,6 +469,8 @@ class GregorianCalendar:
             raise ArgumentError("the time of a GregorianCalendar is a java.util.Date")
         if not isinstance(self.zone, str):
             raise ArgumentError("the zone of a GregorianCalendar is the id of a time zone")
+        if not isinstance(self.zone, ReadZone):
+            object.__setattr__(self, "zone", time_zone_id(self.zone))
         if not 1 <= self.first_day_of_week <= 7 or not 1 <= self.minimal_days <= 7:
             raise ArgumentError("first_day_of_week and minimal_days are 1 to 7")
         if not LONG_MIN <= self.gregorian_change <= LONG_MAX:
@@ -403,7 +481,7 @@ def _between(least: int, most: int) -> Any:
     """A validator: Java holds no other number there."""
 
     def check(owner: object, attribute: Any, value: int) -> None:
-        if not isinstance(value, int) or not least <= value <= most:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise ArgumentError(f"{attribute.name} of a {type(owner).__name__} is {least} to {most}, not {value!r}")
 
     return check
@@ -462,32 +540,17 @@ class MonthDay:
             raise ArgumentError(f"month {self.month} has no day {self.day} in any year")
 
 
-#: Zones of the tz database that Java has not, and those that it reads as others.
-_NOT_IN_JAVA = frozenset(
-    ("EST", "HST", "MST", "Factory", "ROC", "localtime", "posixrules", "GMT+0", "GMT-0", "UTC+0", "UTC-0")
-)
-
-
-def no_java_zone(zone: str) -> str:
-    """Why no JVM has a zone of that id that Python may know; empty if one may."""
-    if zone not in _NOT_IN_JAVA and not zone.startswith(("posix/", "right/")):
-        return ""
-    return f"{zone[:80]!r} is no time zone in Java: take one such as Europe/Berlin or Etc/GMT+5, or an offset"
-
-
 class ZoneId(str):
-    """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``. Ids that no JVM knows are refused."""
+    """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``, ``ZoneId("UTC+02:00")``.
+
+    It has the id that Java gives it: ``UTC+2`` becomes ``UTC+02:00``. Raises ArgumentError for ids that no JVM knows.
+    """
 
     __slots__ = ("__weakref__",)
     java_name: ClassVar[str] = "java.time.ZoneRegion"
 
     def __new__(cls, value: object = "") -> ZoneId:
-        made = cls.read(str(value))
-        if why := no_java_zone(made):
-            raise ArgumentError(why)
-        if made == "Z" or made.startswith(("+", "-")):
-            raise ArgumentError(f"{str.__str__(made)[:80]!r} is an offset: make it a java.ZoneOffset")
-        return made
+        return cls.read(zone_id(str(value)))
 
     @classmethod
     def read(cls, value: str) -> ZoneId:

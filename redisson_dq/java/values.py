@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 import attrs
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from redisson_dq.java.zones import time_zone_id
 
 __all__ = [
     "AtomicBoolean",
@@ -25,7 +26,6 @@ __all__ = [
     "InetSocketAddress",
     "JavaClass",
     "JavaObject",
-    "Locale",
     "Optional",
     "OptionalDouble",
     "OptionalInt",
@@ -85,7 +85,7 @@ class Charset(_Text):
 
 
 class TimeZone(_Text):
-    """``java.util.TimeZone``: its id.
+    """``java.util.TimeZone``: its id, as Java has it. Raises ArgumentError for ids that no JVM knows.
 
     Java's serialization writes the zone's transitions too. ``described`` keeps those of a zone that was read, so that
     it can be written again. A zone that Python makes has None.
@@ -96,9 +96,23 @@ class TimeZone(_Text):
     described: JavaObject | None
 
     def __new__(cls, name: object = "") -> TimeZone:
+        return cls.read(time_zone_id(str(name)))
+
+    @classmethod
+    def read(cls, name: str) -> TimeZone:
+        """The zone of an id that Java wrote."""
         made = super().__new__(cls, name)
         made.described = None
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _read_zone, (str.__str__(self), self.described)
+
+
+def _read_zone(name: str, described: JavaObject | None) -> TimeZone:
+    made = TimeZone.read(name)
+    made.described = described
+    return made
 
 
 class StringBuilder(_Text):
@@ -130,18 +144,6 @@ class JavaClass(_Text):
         made = super().__new__(cls, name)
         made.described = None
         return made
-
-
-@attrs.frozen
-class Locale:
-    """``java.util.Locale``: ``Locale("de", "DE")``; its script and extensions in ``script``, ``extensions``."""
-
-    java_name: ClassVar[str] = "java.util.Locale"
-    language: str = ""
-    country: str = ""
-    variant: str = ""
-    script: str = ""
-    extensions: str = ""
 
 
 @attrs.frozen
@@ -195,12 +197,44 @@ class Optional(Generic[T]):
     value: T | None = None
 
 
+def _whole(least: int, most: int, *, empty: bool = False) -> Any:
+    """A validator: Java holds no other number there. With ``empty``, there may be none."""
+
+    def check(owner: object, attribute: Any, value: Any) -> None:
+        if value is None and empty:
+            return
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            kind = type(owner).__name__
+            raise ArgumentError(
+                f"{attribute.name} of {kind} is a whole number from {least} to {most}, not {value!r:.80}"
+            )
+
+    return check
+
+
+def _of_type(*kinds: type) -> Any:
+    def check(owner: object, attribute: Any, value: Any) -> None:
+        if not isinstance(value, kinds):
+            names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+            raise ArgumentError(f"{attribute.name} of {type(owner).__name__} is {names}, not {value!r:.80}")
+
+    return check
+
+
+def _double(value: Any) -> Any:
+    """A whole number as the double that Java makes of it. Any other value is checked later."""
+    try:
+        return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    except OverflowError as error:
+        raise ArgumentError(f"{value!r:.80} is beyond a double") from error
+
+
 @attrs.frozen
 class OptionalInt:
     """``java.util.OptionalInt``; an empty one holds None."""
 
     java_name: ClassVar[str] = "java.util.OptionalInt"
-    value: int | None = None
+    value: int | None = attrs.field(default=None, validator=_whole(INT_MIN, INT_MAX, empty=True))
 
 
 @attrs.frozen
@@ -208,7 +242,7 @@ class OptionalLong:
     """``java.util.OptionalLong``; an empty one holds None."""
 
     java_name: ClassVar[str] = "java.util.OptionalLong"
-    value: int | None = None
+    value: int | None = attrs.field(default=None, validator=_whole(LONG_MIN, LONG_MAX, empty=True))
 
 
 @attrs.frozen
@@ -216,7 +250,7 @@ class OptionalDouble:
     """``java.util.OptionalDouble``; an empty one holds None."""
 
     java_name: ClassVar[str] = "java.util.OptionalDouble"
-    value: float | None = None
+    value: float | None = attrs.field(default=None, converter=_double, validator=_of_type(float, type(None)))
 
 
 @attrs.define
@@ -224,7 +258,7 @@ class AtomicInteger:
     """``java.util.concurrent.atomic.AtomicInteger``"""
 
     java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicInteger"
-    value: int = 0
+    value: int = attrs.field(default=0, validator=_whole(INT_MIN, INT_MAX))
 
 
 @attrs.define
@@ -232,7 +266,7 @@ class AtomicLong:
     """``java.util.concurrent.atomic.AtomicLong``"""
 
     java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicLong"
-    value: int = 0
+    value: int = attrs.field(default=0, validator=_whole(LONG_MIN, LONG_MAX))
 
 
 @attrs.define
@@ -240,7 +274,7 @@ class AtomicBoolean:
     """``java.util.concurrent.atomic.AtomicBoolean``"""
 
     java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicBoolean"
-    value: bool = False
+    value: bool = attrs.field(default=False, validator=_of_type(bool))
 
 
 @attrs.define
@@ -293,14 +327,14 @@ class StackTraceElement:
     """``java.lang.StackTraceElement``"""
 
     java_name: ClassVar[str] = "java.lang.StackTraceElement"
-    declaring_class: str
-    method_name: str
-    file_name: str | None = None
-    line_number: int = -1
-    class_loader_name: str | None = None
-    module_name: str | None = None
-    module_version: str | None = None
-    format: int = 0
+    declaring_class: str = attrs.field(validator=_of_type(str))
+    method_name: str = attrs.field(validator=_of_type(str))
+    file_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
+    line_number: int = attrs.field(default=-1, validator=_whole(INT_MIN, INT_MAX))
+    class_loader_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
+    module_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
+    module_version: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
+    format: int = attrs.field(default=0, validator=_whole(-128, 127))
 
 
 def _pairs(fields: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

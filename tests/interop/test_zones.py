@@ -6,7 +6,7 @@ import subprocess
 import zoneinfo
 from pathlib import Path
 
-from redisson_dq.java.times import no_java_zone
+from redisson_dq.java.zones import no_java_zone
 
 SOURCE = Path(__file__).parent / "java" / "Zones.java"
 #: Zones of 2025 and later, which a JVM may not know yet.

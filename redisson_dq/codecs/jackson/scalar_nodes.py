@@ -17,6 +17,7 @@ from redisson_dq import java
 from redisson_dq.codecs.faults import Unencodable
 from redisson_dq.codecs.jackson import iso
 from redisson_dq.codecs.jackson.enums import chrono_unit_text
+from redisson_dq.codecs.jackson.locales import language_tag, text_of_locale
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.codecs.jackson.throwables import trace_element
 from redisson_dq.java import time_numbers, times
@@ -57,33 +58,6 @@ def _double(value: float) -> tuple[str | None, Any]:
 
 def _named(name: str, content: Callable[[Any], Any]) -> Scalar:
     return lambda value: (name, content(value))
-
-
-def _locale_text(value: java.Locale) -> str:
-    """``Locale.toString()``."""
-    text = value.language
-    known = bool(value.language or value.country)
-    if value.country or (value.language and (value.variant or value.script or value.extensions)):
-        text += f"_{value.country}"
-    if value.variant and known:
-        text += f"_{value.variant}"
-    if value.script and known:
-        text += f"_#{value.script}"
-    if value.extensions and known:
-        text += f"_{'' if value.script else '#'}{value.extensions}"
-    return text
-
-
-def _language_tag(value: java.Locale) -> str:
-    """``Locale.toLanguageTag()``, and nothing for the root."""
-    variants = value.variant.split("_") if value.variant else []
-    for variant in variants:
-        if not (variant.isalnum() and (5 <= len(variant) <= 8 or (len(variant) == 4 and variant[0].isdigit()))):
-            raise Unencodable(f"Jackson 3 writes a Locale as a language tag, which cannot hold the variant {variant}")
-    parts = (value.script, value.country, *variants, value.extensions)
-    if not value.language and not any(parts):
-        return ""
-    return "-".join(part for part in (value.language or "und", *parts) if part)
 
 
 def _pattern(value: java.Pattern) -> str:
@@ -253,8 +227,8 @@ JACKSON_2: dict[type, Scalar] = {
             java.JavaClass,
         )
     },
-    java.TimeZone: _named(java.TimeZone.java_name, lambda value: _not_empty(value, value.java_name)),
-    java.Locale: _named(java.Locale.java_name, _locale_text),
+    java.TimeZone: _named(java.TimeZone.java_name, str.__str__),
+    java.Locale: _named(java.Locale.java_name, text_of_locale),
     java.Pattern: _named(java.Pattern.java_name, _pattern),
     java.AtomicInteger: _named(java.AtomicInteger.java_name, lambda value: value.value),
     java.AtomicLong: _named(java.AtomicLong.java_name, lambda value: java.Long(value.value)),
@@ -291,7 +265,7 @@ _chrono_unit = _named("java.time.temporal.ChronoUnit", chrono_unit_text)
 #: As Redisson sets Jackson 3 up.
 JACKSON_3: dict[type, Scalar] = {
     **JACKSON_2,
-    java.Locale: _named(java.Locale.java_name, _language_tag),
+    java.Locale: _named(java.Locale.java_name, language_tag),
     java.Month: _named("java.time.Month", lambda value: value.value),
     java.ChronoUnit: _chrono_unit,
     java.Optional: _unwrapped,

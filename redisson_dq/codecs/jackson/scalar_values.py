@@ -17,6 +17,7 @@ from uuid import UUID
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.jackson import iso
+from redisson_dq.codecs.jackson.locales import read_locale
 from redisson_dq.codecs.jackson.node import Number
 from redisson_dq.codecs.jackson.throwables import read_trace_element
 from redisson_dq.errors import ArgumentError
@@ -82,10 +83,7 @@ def _byte_array(node: Any) -> bytes | None:
 
 
 def _char_array(node: Any) -> java.CharArray | None:
-    if type(node) is not str:
-        return None
-    units = node.encode("utf-16-le", "surrogatepass")
-    return java.CharArray([chr(units[i] | units[i + 1] << 8) for i in range(0, len(units), 2)])
+    return java.CharArray(node) if type(node) is str else None
 
 
 def _character(node: Any) -> java.Character | None:
@@ -101,28 +99,6 @@ def _uuid(node: Any) -> UUID | None:
 
 
 _UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_LOCALE = re.compile(r"([A-Za-z]*)(?:_([A-Za-z0-9]*)(?:_([^#]+?))?)?(?:_#([A-Z][a-z]{3})?(?:_?([a-z0-9]-.+))?)?")
-_LANGUAGE_TAG = re.compile(
-    r"([A-Za-z]{2,8})(?:-([A-Za-z]{4}))?(?:-([A-Za-z]{2}|[0-9]{3}))?"
-    r"((?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*)(?:-([A-Za-z0-9](?:-[A-Za-z0-9]{1,8})+))?"
-)
-
-
-def _locale(node: Any) -> java.Locale | None:
-    """A Locale in the form of Jackson 2 or of Jackson 3."""
-    if type(node) is not str:
-        return None
-    match = _LOCALE.fullmatch(node)
-    if match is not None:
-        return java.Locale(*(part or "" for part in match.groups()))
-    match = _LANGUAGE_TAG.fullmatch(node)
-    if match is None:
-        return None
-    language, script, country, variants, extensions = (part or "" for part in match.groups())
-    return java.Locale(
-        "" if language == "und" else language, country, variants[1:].replace("-", "_"), script, extensions
-    )
-
 
 # Dates and times, as numbers or as texts
 
@@ -294,11 +270,12 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
     **{
         kind.java_name: _text(kind)
         for kind in (
-            *(java.Uri, java.Url, java.Currency, java.Charset, java.TimeZone, java.StringBuilder, java.StringBuffer),
+            *(java.Uri, java.Url, java.Currency, java.Charset, java.StringBuilder, java.StringBuffer),
             *(java.JavaClass, java.Pattern),
         )
     },
-    java.Locale.java_name: _locale,
+    java.TimeZone.java_name: _text(java.TimeZone.read),
+    java.Locale.java_name: _text(read_locale),
     java.StackTraceElement.java_name: read_trace_element,
     java.AtomicInteger.java_name: _whole(INT_MIN, INT_MAX, java.AtomicInteger),
     java.AtomicLong.java_name: _whole(LONG_MIN, LONG_MAX, java.AtomicLong),

@@ -18,8 +18,8 @@ from redisson_dq.codecs.faults import (
     MAX_DEPTH,
     TOO_DEEP,
     Unencodable,
+    check_contents,
     check_fields,
-    check_nulls,
     no_java_type,
     type_name,
     unwritable,
@@ -164,16 +164,16 @@ class Writer:
             return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
         if isinstance(value, dict):
             name = collection_name(value, slot)
-            check_nulls(value, name)
+            check_contents(value, name)
             refuse_comparator(value)
             return self._with_name(name, self._entries(pairs_in_order(value), self._parts(name, slot), depth), slot)
         if isinstance(value, java.Entries):
             name = value.java_name
-            check_nulls(value, name)
+            check_contents(value, name)
             return self._with_name(name, self._entries(value, self._parts(name, slot), depth), slot)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
             name = collection_name(value, slot)
-            check_nulls(value, name)
+            check_contents(value, name)
             element = element_of(slot)
             has_order = name in SORTED and self._dialect.typed and element == OBJECT
             refuse_comparator(value)
@@ -198,7 +198,7 @@ class Writer:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         self._check_json(declaration)
         check_fields(value, declaration)
-        check_nulls(value, declaration.extends)
+        check_contents(value, declaration.extends)
         parts, are_others = parts_of(declaration, slot, self._dialect.names)
         if are_others:
             value = with_declared_parts(value, declaration, slot, {})
@@ -223,7 +223,7 @@ class Writer:
         if name == "[B":
             return self._with_name(name, bytes(item & 0xFF for item in value), slot)
         if name == "[C":
-            return self._with_name(name, "".join(value), slot)
+            return self._with_name(name, _text_of_units(value), slot)
         component = component_slot(name, slot)
         items: Iterable[Any] = value
         is_named = bool(component.arguments) and self._dialect.names(array_signature(component))
@@ -377,6 +377,14 @@ class Writer:
         fields = [field for field in fields_of(value) if field[1] is not None or self._dialect.nulls]
         pairs = (*self._pairs(fields, depth, value.java_name), (STACK_TRACE, trace_of(value)))
         return Object((*numbers, *sorted(pairs, key=lambda pair: pair[0])))
+
+
+def _text_of_units(units: Iterable[str]) -> str:
+    """The text of a ``char[]``."""
+    text = "".join(units)
+    if any(len(unit) != 1 or unit > "\uffff" for unit in units):
+        raise Unencodable("a char[] with an element that is not one UTF-16 unit: make it of the whole text")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _placed(value: Any, slot: Signature) -> Any:

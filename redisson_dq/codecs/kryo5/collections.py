@@ -19,8 +19,8 @@ from redisson_dq.codecs.faults import (
     TOO_DEEP,
     Malformed,
     Unencodable,
+    check_contents,
     check_fields,
-    check_nulls,
     unwritable,
 )
 from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.kryo5.reader import Reader
     from redisson_dq.codecs.kryo5.writer import Writer
 
-__all__ = ["collection_reader", "collection_writer", "declared_writer", "read_comparator", "without_nulls"]
+__all__ = ["collection_reader", "collection_writer", "declared_writer", "read_comparator", "with_contents_checked"]
 
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
@@ -300,11 +300,12 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
     return checked
 
 
-def without_nulls(java_name: str, write: _Write) -> _Write:
-    """The writer of a collection that holds no null."""
+def with_contents_checked(java_name: str, write: _Write) -> _Write:
+    """The writer of a collection that some contents are refused in."""
 
     def checked(value: Any, writer: Writer, *arguments: Arguments) -> None:
-        check_nulls(value, java_name)
+        check_contents(value, java_name)
         write(value, writer, *arguments)
 
-    return checked if java_name in NO_NULLS else write
+    has_keys = java_name.rpartition(".")[2].strip("12N").endswith(("Set", "Map", "Hashtable"))
+    return checked if java_name in NO_NULLS or has_keys else write

@@ -85,7 +85,7 @@ def collection_subclass(declaration: Declaration) -> ClassSerializer:
     else:
         read = collections.collection_reader(declaration.name, declaration.python, sorted_=sorted_)
         put = collections.collection_writer(declaration.extends, sorted_=sorted_)
-    write = collections.declared_writer(declaration, collections.without_nulls(declaration.extends, put))
+    write = collections.declared_writer(declaration, collections.with_contents_checked(declaration.extends, put))
     return ClassSerializer(
         declaration.name,
         read,
@@ -114,7 +114,7 @@ def _collection(name: str, kind: type) -> ClassSerializer:
         write = collections.collection_writer(name, sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = fixed_sizes.only_empty(kind, write)
-    write = collections.without_nulls(name, write)
+    write = collections.with_contents_checked(name, write)
     return ClassSerializer(name, read, write, null=NULL_ZERO, generic=True, final=kind is kotlin.ArrayDeque)
 
 

@@ -8,7 +8,6 @@ holds raise ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` makes 
 from __future__ import annotations
 
 import functools
-import re
 import struct
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -25,14 +24,13 @@ from redisson_dq.codecs.kryo5.scalars import (
     read_signed_long,
 )
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
-from redisson_dq.java import time_numbers, times
+from redisson_dq.java import time_numbers, times, zones
 from redisson_dq.java.times import FarTime
 
 __all__ = ["DATES", "TIMES"]
 
 _Read = Callable[[bytes, int, Any], "tuple[Any, int]"]
 
-_OFFSET_ID = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d\d?)(?::(\d\d)(?::(\d\d))?)?")
 _INT = struct.Struct("<i")
 _LONG = struct.Struct("<q")
 _MASK_INT = 0xFFFFFFFF
@@ -127,15 +125,27 @@ def _read_zoned_date_time(data: bytes, pos: int) -> tuple[Any, int]:
     return time_numbers.zoned_date_time(local, _offset_in(zone, local), zone), pos
 
 
+def _zoned_date_time_bytes(value: datetime | FarTime) -> bytes:
+    zone = time_numbers.zone_of(value)
+    try:
+        is_read = _offset_in(zone, _local(value)) == time_numbers.offset_of(value)
+    except ValueError:
+        is_read = True  # its rules are not known on this machine
+    if not is_read:
+        raise Unencodable(f"Kryo does not write a time's offset, and Java reads another one in {zone}: send it in UTC")
+    return _local_bytes(value) + string_bytes(zone)
+
+
+def _local(value: datetime | FarTime) -> datetime | FarTime:
+    return value if isinstance(value, FarTime) else datetime.combine(value.date(), value.time()).replace(fold=0)
+
+
 def _offset_in(zone: str, local: datetime | FarTime) -> int:
     """The seconds of the offset that a zone, or an offset as zone, has at a local time."""
-    if zone == "Z":
-        return 0
-    fixed = _OFFSET_ID.fullmatch(zone)
+    fixed = zones.fixed_offset(zone)
     if fixed is not None:
-        seconds = int(fixed[2]) * 3600 + int(fixed[3] or 0) * 60 + int(fixed[4] or 0)
-        return -seconds if fixed[1] == "-" else seconds
-    info = time_numbers.zone_info(zone)
+        return fixed
+    info = zones.zone_info(zone)
     if info is None:
         raise ValueError(f"the time zone {zone[:80]!r} is not known on this machine")
     if isinstance(local, FarTime):
@@ -248,7 +258,8 @@ def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]
     first_day, pos = read_signed_int(data, pos)
     minimal_days, pos = read_signed_int(data, pos)
     change, pos = read_plain_long(data, pos)
-    return times.GregorianCalendar(time_numbers.java_date(millis), zone, lenient, first_day, minimal_days, change), pos
+    kept = zones.read_time_zone(zone)
+    return times.GregorianCalendar(time_numbers.java_date(millis), kept, lenient, first_day, minimal_days, change), pos
 
 
 def _calendar_bytes(value: times.GregorianCalendar) -> bytes:
@@ -282,7 +293,7 @@ TIMES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     ),
     "java.time.ZonedDateTime": (
         _checked(_read_zoned_date_time),
-        lambda value: _local_bytes(value) + string_bytes(time_numbers.zone_of(value)),
+        _zoned_date_time_bytes,
     ),
     "java.time.ZoneOffset": (_checked(_read_zone_offset), lambda value: _offset_bytes(value.seconds)),
     "java.time.Period": (

@@ -11,6 +11,7 @@ from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.scalars import read_boolean, read_signed_int
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, string_bytes, varint
 from redisson_dq.java import values
+from redisson_dq.java.locales import Locale
 from redisson_dq.java.sets import EnumSet
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _text(data: bytes, pos: int) -> tuple[str, int]:
     return text, end
 
 
-def text_reader(kind: type[str], *, null: bool) -> _Read:
+def text_reader(kind: Callable[[str], Any], *, null: bool) -> _Read:
     """The reader of a class whose values are written as one string."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
@@ -68,15 +69,15 @@ def _uuid_bytes(value: UUID) -> bytes:
     return raw[7::-1] + raw[:7:-1]
 
 
-def _read_locale(data: bytes, pos: int, _: object = None) -> tuple[values.Locale, int]:
+def _read_locale(data: bytes, pos: int, _: object = None) -> tuple[Locale, int]:
     language, pos = _text(data, pos)
     country, pos = _text(data, pos)
     variant, pos = _text(data, pos)
-    return values.Locale(language, country, variant), pos
+    return Locale(language, country, variant), pos
 
 
-def _locale_bytes(value: values.Locale) -> bytes:
-    if value.script or value.extensions:
+def _locale_bytes(value: Locale) -> bytes:
+    if value.script or value.extensions != value.added_extensions:
         raise Unencodable("Kryo does not carry a Locale's script and extensions")
     return ascii_name(value.language) + ascii_name(value.country) + string_bytes(value.variant)
 
@@ -159,8 +160,8 @@ MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     ),
     "java.util.concurrent.atomic.AtomicInteger": _fixed(values.AtomicInteger, _INT),
     "java.util.concurrent.atomic.AtomicLong": _fixed(values.AtomicLong, _LONG),
-    "java.util.TimeZone": (text_reader(values.TimeZone, null=False), string_bytes),
-    "sun.util.calendar.ZoneInfo": (text_reader(values.TimeZone, null=False), string_bytes),
+    "java.util.TimeZone": (text_reader(values.TimeZone.read, null=False), string_bytes),
+    "sun.util.calendar.ZoneInfo": (text_reader(values.TimeZone.read, null=False), string_bytes),
     "java.nio.charset.Charset": (text_reader(values.Charset, null=False), string_bytes),
 }
 #: The classes whose readers read null themselves.

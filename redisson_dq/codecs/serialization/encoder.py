@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, check_nulls, no_java_type, unwritable
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, check_contents, no_java_type, unwritable
 from redisson_dq.codecs.serialization import declared, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
@@ -73,7 +73,7 @@ class Encoder:
         key = None if is_kept else registry.constant_key(value, handler)
         if key is not None and key in self.constants:
             return self.constants[key]
-        check_nulls(value, handler.name)
+        check_contents(value, handler.name)
         if handler.write is None:
             return self._as_read(value, handler.name)
         node = self.instance(handler.name)
@@ -118,7 +118,7 @@ class Encoder:
             if declaration is None:
                 throwables.write_throwable(node, cast(Any, value), self)
             elif declaration.extends:
-                check_nulls(value, declaration.extends)
+                check_contents(value, declaration.extends)
                 write = registry.BY_NAME[declaration.extends].write
                 declared.write_collection(node, value, declaration, write, self)
             else:

@@ -232,10 +232,7 @@ def _read_locale(node: Instance, decoder: Decoder) -> java.Locale:
 
 def _write_locale(node: Instance, value: java.Locale, _encoder: Encoder) -> None:
     names = ("language", "country", "variant", "script", "extensions")
-    texts = {name: getattr(value, name) for name in names}
-    if not all(type(text) is str for text in texts.values()):
-        raise Unencodable("a Locale with a part that is no str")
-    put(node, {"hashcode": -1, **texts})
+    put(node, {"hashcode": -1, **{name: str.__str__(getattr(value, name)) for name in names}})
 
 
 def _read_pattern(node: Instance, decoder: Decoder) -> java.Pattern:

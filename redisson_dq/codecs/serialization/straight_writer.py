@@ -275,7 +275,7 @@ def _put_list(items: list[Any], w: _Straight, depth: int) -> None:
 
 
 def _put_dict(items: dict[Any, Any], w: _Straight, depth: int) -> None:
-    if depth > _MOST_DEPTH:
+    if depth > _MOST_DEPTH or float in map(type, items):  # Encoder looks whether more than one key is NaN
         raise Unusual
     if not w.begin(_LINKED_HASH_MAP, items):
         return

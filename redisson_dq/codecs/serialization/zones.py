@@ -15,6 +15,7 @@ from redisson_dq.codecs.serialization.handler import ClassHandler, field
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.time_numbers import java_date
+from redisson_dq.java.zones import read_time_zone
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.serialization.decoder import Decoder
@@ -27,7 +28,7 @@ _ZONE_INFO = "sun.util.calendar.ZoneInfo"
 def _read_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
     name = field(node, "ID", str)
     decoder.spend(len(name), node)
-    made = java.TimeZone(str.__str__(name))
+    made = java.TimeZone.read(str.__str__(name))
     made.described = decoder.complete(node, read_generic)
     return made
 
@@ -41,7 +42,7 @@ def _read_calendar(node: Instance, decoder: Decoder) -> java.GregorianCalendar:
     try:
         made = java.GregorianCalendar(
             java_date(field(node, "time", int)),
-            str.__str__(zone),
+            read_time_zone(str.__str__(zone)),
             field(node, "lenient", bool),
             field(node, "firstDayOfWeek", int),
             field(node, "minimalDaysInFirstWeek", int),

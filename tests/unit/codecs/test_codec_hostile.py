@@ -286,7 +286,6 @@ VALUES: dict[str, Any] = {
     "a class that is no map's": java.Entries("java.util.BitSet", [("a", 1)]),
     "pairs that are none": java.Entries("java.util.HashMap", [1]),  # type: ignore[list-item]
     "several flags": Flags.A | Flags.B,
-    "parts that are no text": java.Locale(1),  # type: ignore[arg-type]
     "bits that are none": java.BitSet(["a"]),  # type: ignore[list-item]
     "broken view": broken_view(),
     "unmade": java.LinkedHashSet.__new__(java.LinkedHashSet),

@@ -366,8 +366,6 @@ def test_texts_that_are_no_such_value(text: str) -> None:
         (java.AtomicReference("a"), "AtomicReference in its place"),
         (java.Locale("es", "ES", "Traditional_WIN"), "cannot hold the variant Traditional"),
         (time(1, 2, tzinfo=ZoneInfo("Europe/Berlin")), "OffsetTime: a time with a zone but without a date"),
-        (java.FarTime("java.time.LocalDate", ()), "java.time.LocalDate: "),
-        (java.FarTime("java.util.Calendar", (1,)), "no java.util.Calendar"),
         (Decimal("9" * 1001), "1000 digits"),
         (Decimal("sNaN"), "sNaN"),
         ({date(2024, 2, 29): 1}, "a key of type"),

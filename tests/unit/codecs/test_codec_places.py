@@ -452,6 +452,5 @@ def test_what_the_values_of_an_enum_map_hold_is_of_the_declared_type(codec: Code
 
 def test_a_text_that_jackson_reads_as_null_is_an_error() -> None:
     for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec()):
-        for empty in (java.Pattern(""), java.TimeZone("")):
-            with pytest.raises(EncodeError, match="which Jackson reads as null"):
-                codec.encode([empty])
+        with pytest.raises(EncodeError, match="which Jackson reads as null"):
+            codec.encode([java.Pattern("")])

@@ -20,7 +20,7 @@ from redisson_dq.codecs import (
     SerializationCodec,
     TypedJsonJackson3Codec,
 )
-from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 
 CODECS: list[Codec] = [
@@ -100,8 +100,8 @@ NO_INSTANTS = [(LAST + 1, 0), (FIRST - 1, 999_999_999), (10**17, 0), (5, 10**9),
 @pytest.mark.parametrize("codec", CODECS[:-1], ids=repr)
 def test_an_instant_that_java_does_not_have_is_not_written(codec: Codec) -> None:
     for parts in NO_INSTANTS:
-        with pytest.raises(EncodeError, match=r"is no (nano)?second of"):
-            codec.encode(java.FarTime("java.time.Instant", parts))
+        with pytest.raises(ArgumentError, match=r"are no parts of a java\.time\.Instant"):
+            java.FarTime("java.time.Instant", parts)
     for parts in ((LAST, 999_999_999), (FIRST, 0)):
         assert codec.encode(java.FarTime("java.time.Instant", parts))
 

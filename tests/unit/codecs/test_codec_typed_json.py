@@ -161,7 +161,7 @@ def test_a_uuid_of_redisson_3_is_a_mere_text() -> None:
         (list[int], "[1,2.5]", "at $[1]"),
         (dict[Color, int], '{"PINK":1}', "at $['PINK']"),
         (dict[int, int], '{"x":1}', "no java.lang.Integer"),
-        (java.Locale, '"\u00e9"', "no java.util.Locale"),
+        (java.Locale, '"en-US-\u00e9"', "no java.util.Locale"),
         (list[Any], "[" * 500 + "]" * 500, "nested deeper"),
         (list[Any], "[[", "no JSON"),
     ],
