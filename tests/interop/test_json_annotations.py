@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,19 @@ TYPED = ("TypedJsonJacksonCodec", "TypedJsonJackson3Codec")
 BINARY = ("CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "IonJacksonCodec")
 CODECS = ("JsonJacksonCodec", "JsonJackson3Codec", *TYPED, *BINARY, "Kryo5Codec")
 #: Where Java leaves out a value, or adds one that it computes.
-OTHER_BYTES = {"Nulls", "NullsSet", "AllNullsSet", "Computed", "Partly", "Access", "OfSnaky"}
+OTHER_BYTES = {
+    "Nulls",
+    "NullsSet",
+    "AllNullsSet",
+    "Computed",
+    "Partly",
+    "Access",
+    "OfSnaky",
+    "Defaults",
+    "Flags",
+    "SubFlags",
+    "Mail",
+}
 #: Of Jackson 3: where Java itself does not see a field, or reads a null where nothing stands.
 OTHER_BYTES_3 = {"IsActive", "Password", "PrivateCreator"}
 
@@ -185,6 +198,8 @@ REFUSED = {
     "SubOfUnwrapped": "@JsonUnwrapped on field inner",
     "Bundled": "@JsonSerialize on field id",
     "Numbered": "@JsonFormat(shape = NUMBER)",
+    "Unnamed": "@JsonProperty without a name on the constant B",
+    "Twice": '@JsonProperty that calls several constants "B"',
 }
 
 
@@ -197,8 +212,9 @@ def test_what_no_declaration_can_say_is_refused(driver: Driver, capsys: pytest.C
         java_name = f"annotated.Refusals${name}"
         assert [line for line in warnings if line.startswith(f"redisson-dq: warning: {java_name} has {reason}")], name
         kind = getattr(made, name)
-        value = kind.A if name == "Numbered" else kind()
-        body = f'["{java_name}","A"]' if name == "Numbered" else f'{{"@class":"{java_name}"}}'
+        is_enum = issubclass(kind, Enum)
+        value = kind.A if is_enum else kind()
+        body = f'["{java_name}","A"]' if is_enum else f'{{"@class":"{java_name}"}}'
         for codec in JsonJacksonCodec(), codecs.CborJacksonCodec():
             with pytest.raises(EncodeError) as caught:
                 codec.encode([value])

@@ -54,7 +54,8 @@ _STREAM = re.compile(r"Ljava/io/(Object|Data)?(Output|Input)(Stream)?;")
 _MAGIC = 0xCAFEBABE
 _UTF8, _INTEGER, _FLOAT, _LONG, _DOUBLE, _CLASS, _STRING, _FIELD, _NAME_AND_TYPE = 1, 3, 4, 5, 6, 7, 8, 9, 12
 _MEMBERS = (_FIELD, 10, 11)
-_GIVES = ("()I", "()J", "()S", "()B")
+#: How long the code of a method is at most that gives a field, or a name in small letters.
+_MOST_OF_GETTER = 16
 _ENUM = "java.lang.Enum"
 #: The bytes of a constant after its tag. A Utf8's are counted by its first two.
 _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
@@ -74,7 +75,8 @@ class Member:
     """A field or a method. ``signature`` is its generic type, where it has one.
 
     ``parameters`` has the annotations of a method's parameters, if any of them has one. javac leaves out the parameters
-    that it adds itself.
+    that it adds itself. ``returns`` is the field that a method without arguments gives, or one of ``NAMES``, as far as
+    its code tells.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Member:
     signature: str | None
     annotations: tuple[Annotation, ...] = ()
     parameters: tuple[tuple[Annotation, ...], ...] = ()
+    returns: str = ""
 
 
 @attrs.frozen
@@ -108,8 +111,6 @@ class ClassFile:
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
     #: Of an enum, as far as its code tells: by constant and field the text or number in it.
     constant_values: Mapping[str, Mapping[str, str | int]] = attrs.field(factory=dict)
-    #: Of an enum: by method without arguments the field that it returns.
-    returned: Mapping[str, str] = attrs.field(factory=dict)
     #: Those that a running program can see.
     annotations: tuple[Annotation, ...] = ()
 
@@ -157,13 +158,16 @@ class _Reader:
         uids: list[int] = []
         fields = tuple(self._field(uids) for _ in range(self._u2()))
         members = [self._member() for _ in range(self._u2())]
-        methods = tuple(member for member, _attributes in members)
         codes = {(member.name, member.descriptor): found["Code"] for member, found in members if "Code" in found}
         initializer = codes.get(("<clinit>", "()V"))
         attributes = self._attributes()
         if self._at != len(self._data):
             raise BadClass("there is more behind its end")
         name = self._class_name(this)
+        methods = tuple(
+            attrs.evolve(member, returns=self._returned(name, found["Code"])) if _may_return(member, found) else member
+            for member, found in members
+        )
         is_enum = superclass and self._class_name(superclass) == _ENUM
         return ClassFile(
             name=name,
@@ -177,7 +181,6 @@ class _Reader:
             constant_classes=self._constant_classes(name, initializer) if initializer and is_enum else {},
             constructors={} if is_enum else self._constructors(name, codes),
             constant_values=self._constant_values(name, codes) if initializer and is_enum else {},
-            returned=self._returned(name, codes) if is_enum else {},
             annotations=self._annotations(attributes),
             stream_calls={method: self._stream_calls(codes[method]) for method in _STREAM_METHODS & codes.keys()},
         )
@@ -288,12 +291,9 @@ class _Reader:
         constructors = {key[1]: self._code(code) for key, code in codes.items() if key[0] == "<init>"}
         return constant_values(name, self._code(codes["<clinit>", "()V"]), constructors, self._constant_pool())
 
-    def _returned(self, name: str, codes: Mapping[tuple[str, str], int]) -> Mapping[str, str]:
-        getters = {
-            key[0]: self._code(code) for key, code in codes.items() if key[1].startswith("()L") or key[1] in _GIVES
-        }
-        found = {method: returned(code, name, self._constant_pool()) for method, code in getters.items()}
-        return {method: field for method, field in found.items() if field}
+    def _returned(self, name: str, code: int) -> str:
+        found = self._code(code)
+        return returned(found, name, self._constant_pool()) if len(found) <= _MOST_OF_GETTER else ""
 
     def _code(self, code: int) -> bytes:
         """The instructions of a Code attribute whose contents begin there."""
@@ -357,6 +357,13 @@ class _Reader:
                 if self._class_name(inner) == name:
                     return int(modifiers)
         return flags
+
+
+def _may_return(method: Member, attributes: Mapping[str, int]) -> bool:
+    is_of_class = method.flags & (STATIC | SYNTHETIC)
+    return (
+        "Code" in attributes and not is_of_class and method.descriptor.startswith("()") and method.descriptor != "()V"
+    )
 
 
 def _decoded(data: bytes) -> str:

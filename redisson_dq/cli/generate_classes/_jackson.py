@@ -11,7 +11,7 @@ from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._annotations import Annotation, AnnotationsByName
 from redisson_dq.cli.generate_classes._classfile import ClassFile, Member
 from redisson_dq.cli.generate_classes._enum_values import NAMES
-from redisson_dq.cli.generate_classes._naming import STRATEGIES
+from redisson_dq.cli.generate_classes._naming import STRATEGIES, bean_name
 from redisson_dq.cli.generate_classes._properties import (
     Accessor,
     BeanProperty,
@@ -88,14 +88,21 @@ def json_facts(java: ClassFile, find: Find, *, jackson_3: bool) -> JsonFacts:
 
 
 def _is_annotated(java: ClassFile, head: AnnotationsByName, seen: SeenByJackson) -> bool:
-    """Whether any annotation of Jackson counts for the class. Most have none."""
+    """Whether an annotation of Jackson counts for the class, or a name of a getter in Jackson 3. Most have neither."""
     return (
         bool(head)
+        or (seen.jackson_3 and any(_names_other_field(method) for method, _ in seen.methods(java)))
         or any(seen.of(field.annotations) or _ignores_type(field.descriptor, seen) for field in java.fields)
         or any(seen.of(member.annotations) for _, member in seen.fields(java).values())
         or any(annotations for _, annotations in seen.methods(java))
         or any(seen.of(method.annotations) or any(map(seen.of, method.parameters)) for method in java.methods)
     )
+
+
+def _names_other_field(method: Member) -> bool:
+    """Whether a getter has another name than the field that it gives."""
+    names = [bean_name(method.name, prefix, jackson_3=True) for prefix in ("get", "is")]
+    return bool(method.returns) and names != [None, None] and method.returns not in names
 
 
 def _of_fields(
@@ -113,8 +120,9 @@ def _of_fields(
     for field, (_, member) in own.items():
         if member.flags & flags.TRANSIENT:
             continue
-        to_java = _property_of(field, reading, "reader", own)
-        from_java = _property_of(field, writing, "writer", own)
+        hidden = seen.jackson_3 and not member.flags & flags.PUBLIC
+        to_java = _property_of(field, reading, "reader", own, hidden=hidden)
+        from_java = _property_of(field, writing, "writer", own, hidden=hidden)
         out = from_java.name if from_java is not None and _is_taken(from_java.name, head, "allowGetters") else None
         into = to_java.name if to_java is not None and _is_taken(to_java.name, head, "allowSetters") else None
         if (out is None and into is None) or _ignores_type(member.descriptor, seen):
@@ -131,7 +139,8 @@ def _of_fields(
             places[field] = written.index(from_java.name)
             included = from_java.annotations.get("JsonInclude", Annotation("")).text() or "USE_DEFAULTS"
             if included == "USE_DEFAULTS":
-                included = head.get("JsonInclude", Annotation("")).text()
+                # On the class, NON_DEFAULT leaves out what a new object has. A null may differ from that.
+                included = head.get("JsonInclude", Annotation("")).text().replace("NON_DEFAULT", "ALWAYS")
             if included == "ALWAYS" and member.descriptor not in "ZBCSIJFD":
                 nulls.append(field)
     return JsonFacts(
@@ -139,12 +148,20 @@ def _of_fields(
     )
 
 
-def _property_of(field: str, found: list[BeanProperty], way: str, known: Collection[str]) -> BeanProperty | None:
-    """The property that Java writes or reads the field with. ``known`` are all fields."""
+def _property_of(
+    field: str, found: list[BeanProperty], way: str, known: Collection[str], *, hidden: bool
+) -> BeanProperty | None:
+    """The property that Java writes or reads the field with. ``known`` are all fields.
+
+    ``hidden``: Java does not see the field by itself. A getter of another name may give it, such as isOpen() of isOpen.
+    """
     own = [each for each in found if any(one.kind == "field" and one.field == field for one in each.accessors)]
     others = [each for each in found if any(one.field == field for one in each.accessors)]
-    for each in (*own, *others):
-        accessor: Accessor | None = getattr(each, way)
+    given: list[BeanProperty] = []
+    if hidden and all(one.kind == "field" and one.name is None for each in own for one in each.accessors):
+        given = [each for each in found if any(one.returns == field for one in each.accessors)]
+    for each in [*given, *own, *others]:
+        accessor: Accessor | None = each.writer if way == "writer" else each.reader
         # Where a member of another field hides the field, the property is not the field's.
         if accessor is not None and (accessor.field == field or accessor.field not in known):
             return each
@@ -196,12 +213,26 @@ def _of_enum(java: ClassFile, head: AnnotationsByName, seen: SeenByJackson, reas
     values = [one for one in seen.methods(java) if _is_on("JsonValue", one[1])]
     stored = [field for field in java.fields if _is_on("JsonValue", seen.of(field.annotations))]
     if not values and not stored:
-        return JsonFacts(names, aliases)
+        return JsonFacts(names, aliases, refused=next(_reasons_of_names(java, names, seen), ""))
     member = f"{values[0][0].name}()" if values else f"field {stored[0].name}"
     known = _values_of_constants(java, values[0][0] if values else stored[0])
     if known is None:
         return JsonFacts(refused=f"@JsonValue on {member}", may_be_named=True)
     return JsonFacts(known, {})
+
+
+def _reasons_of_names(java: ClassFile, names: Mapping[str, str | int], seen: SeenByJackson) -> Iterator[str]:
+    """Names of constants that Java cannot read back, or takes for those of others."""
+    met: set[str | int] = set()
+    for field in java.fields:
+        if field.flags & flags.ENUM:
+            said = seen.of(field.annotations).get("JsonProperty")
+            if said is not None and not said.text():
+                yield f"@JsonProperty without a name on the constant {field.name}"
+            name = names.get(field.name, field.name)
+            if name in met:
+                yield f'@JsonProperty that calls several constants "{name}"'
+            met.add(name)
 
 
 def _values_of_constants(java: ClassFile, member: Member) -> dict[str, str | int] | None:
@@ -211,7 +242,7 @@ def _values_of_constants(java: ClassFile, member: Member) -> dict[str, str | int
     if member.descriptor.startswith("("):
         if any(java.constant_classes.get(one, java.name) != java.name for one in constants):
             return None  # the body of a constant may have another one
-        field = java.returned.get(member.name, "")
+        field = member.returns
     if field in NAMES:
         return {one: NAMES[field](one) for one in constants}
     found = {one: java.constant_values.get(one, {}).get(field) for one in constants}
@@ -227,7 +258,7 @@ def _is_on(name: str, annotations: AnnotationsByName) -> bool:
 
 def _reasons_of_class(java: ClassFile, head: AnnotationsByName, seen: SeenByJackson) -> Iterator[str]:
     for name, one in head.items():
-        if name == "JsonNaming" and one.text().rpartition("$")[2].rpartition(".")[2] not in STRATEGIES:
+        if name == "JsonNaming" and one.text() and one.text().rpartition("$")[2].rpartition(".")[2] not in STRATEGIES:
             yield f"@JsonNaming({one.text().rpartition('.')[2]}.class)"
         elif name == "JsonTypeInfo":
             if not _is_by_class(one) or java.is_enum:
@@ -288,7 +319,13 @@ def _reasons_of_properties(
                     yield f"@{one} on {holder.member}" + ("" if holder.kind == "field" else f" for the field {field}")
             accessor: Accessor | None = getattr(each, way)
             is_own = accessor is not None and bool(accessor.annotations)
-            if accessor is not None and is_own and _is_another(accessor.descriptor, own[field].descriptor, way):
+            is_generic = (own[field].signature or "").startswith("T")  # a subclass's accessor has the type itself
+            if (
+                accessor is not None
+                and is_own
+                and not is_generic
+                and _is_another(accessor.descriptor, own[field].descriptor, way)
+            ):
                 given = next((f"@{one} on " for one in accessor.annotations if one.startswith("Json")), "")
                 yield f"{given}{accessor.member}, which has another type than its field {field}"
 

@@ -7,11 +7,18 @@ from collections.abc import Callable
 __all__ = ["STRATEGIES", "bean_name"]
 
 
-def bean_name(method: str, prefix: str) -> str | None:
-    """The property of ``getAmount`` with the prefix ``get``: all capitals that it begins with become small."""
+def bean_name(method: str, prefix: str, *, jackson_3: bool = False) -> str | None:
+    """The property of ``getAmount`` with the prefix ``get``: all capitals that it begins with become small.
+
+    Jackson 3 makes one capital small, and none where two come first. It takes no name that begins otherwise.
+    """
     rest = method.removeprefix(prefix)
     if not method.startswith(prefix) or not rest:
         return None
+    if jackson_3:
+        if not rest[0].isupper():
+            return None
+        return rest if rest[1:2].isupper() else rest[0].lower() + rest[1:]
     small = next((at for at, char in enumerate(rest) if char == char.lower()), len(rest))
     return rest[:small].lower() + rest[small:]
 

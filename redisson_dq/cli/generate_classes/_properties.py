@@ -58,6 +58,8 @@ class Accessor:
     name: str | None
     is_explicit: bool
     is_visible: bool
+    #: The field that a getter's code gives, if it does nothing else.
+    returns: str = ""
 
     @property
     def is_ignored(self) -> bool:
@@ -208,8 +210,17 @@ def _accessors(
         if kind == _FIELD:
             visible = visible and (name is not None or not member.flags & flags.TRANSIENT)
         named = implicit if name == "" else name
-        return Accessor(kind, title, implicit, descriptor, annotations, named, bool(name), visible)
+        returns = member.returns if kind == _GETTER else ""
+        return Accessor(kind, title, implicit, descriptor, annotations, named, bool(name), visible, returns)
 
+    def bean(method: Member, prefix: str) -> str | None:
+        implicit = bean_name(method.name, prefix, jackson_3=seen.jackson_3)
+        if not seen.jackson_3 or implicit is None:
+            return implicit
+        return implicit if implicit in fields else unnamed.get(implicit.lower(), implicit)
+
+    # Jackson 3 takes the getter getEMail for the field eMail, if nothing names that.
+    unnamed = {name.lower(): name for name, (_, field) in fields.items() if not seen.of(field.annotations)}
     if writing or not java.is_record:
         for name, (_, field) in fields.items():
             annotations = seen.of(field.annotations)
@@ -219,15 +230,15 @@ def _accessors(
         result = method.descriptor.partition(")")[2]
         title = f"{method.name}()"
         if not arguments and result != "V":
-            implicit = method.name if java.is_record and method.name in fields else bean_name(method.name, "get")
+            implicit = method.name if java.is_record and method.name in fields else bean(method, "get")
             if implicit is None and result in ("Z", "Ljava/lang/Boolean;"):
-                implicit = bean_name(method.name, "is")
+                implicit = bean(method, "is")
             if implicit is None and _name(annotations, reading=False) is not None:
                 implicit = method.name
             if implicit is not None:
                 yield made(_GETTER, method, implicit, title, result, annotations)
         elif len(arguments) == 1:
-            implicit = bean_name(method.name, "set")
+            implicit = bean(method, "set")
             if implicit is None and _name(annotations, reading=True) is not None:
                 implicit = method.name
             if implicit is not None:

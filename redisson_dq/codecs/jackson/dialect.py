@@ -14,6 +14,8 @@ from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
 from redisson_dq.codecs.jackson.types import REFERENCES, held_by, json_of, names_class
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.arrays import PRIMITIVE_CODES
+from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
@@ -74,6 +76,17 @@ class Dialect:
         if declaration is not None and json_of(declaration, self.jackson_3).typed:
             return True
         return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
+
+    def names_object(self, declaration: Declaration, slot: Signature) -> bool:
+        """Whether an object of a declared class is written with the name of the class.
+
+        An object with @JsonTypeInfo is, where an interface is declared. No declaration tells whether the interface has
+        the annotation. Without it Java could not read the object.
+        """
+        if self.names(slot):
+            return True
+        is_of_jdk = slot.name.startswith("java.") or slot.name in PRIMITIVE_CODES
+        return json_of(declaration, self.jackson_3).typed and not is_of_jdk and declaration_of(slot.name) is None
 
     def refuses_objects(self, slot: Signature) -> bool:
         """Whether Jackson reads a text or a number alone there, though objects of some classes could be put in."""

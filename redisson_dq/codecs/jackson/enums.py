@@ -24,9 +24,13 @@ def constants(declaration: Declaration, jackson_3: bool) -> tuple[dict[str, str 
     texts = declaration.texts if jackson_3 and isinstance(declaration.texts, Mapping) else {}
     written = [json.names.get(name, texts.get(name, name)) for name in declaration.constants]
     nodes = {member.name: node for member, node in zip(declaration.members, written, strict=True)}
-    members: dict[str | int, Any] = dict(zip(written, declaration.members, strict=True))
+    # Of two constants that are written alike Java reads the first. A name comes before an alias.
+    members: dict[str | int, Any] = {}
+    for node, member in zip(written, declaration.members, strict=True):
+        members.setdefault(node, member)
     for name, member in zip(declaration.constants, declaration.members, strict=True):
-        members.update(dict.fromkeys(json.aliases.get(name, ()), member))
+        for alias in json.aliases.get(name, ()):
+            members.setdefault(alias, member)
     if declaration.python is java.ChronoUnit:
         members.update((chrono_unit_text(unit), unit) for unit in java.ChronoUnit)
     return nodes, members

@@ -169,6 +169,9 @@ class Reader:
             if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
                 self.doubt = f"the class {shorten(slot.name, 80)} stands where it is declared, and is left out"
                 node = node[1]
+            declaration = declaration_of(class_of(node)[0] or "") if kind is Object else None
+            if declaration is not None and self._dialect.names_object(declaration, slot):
+                return _fitting(self._of_class(declaration.name, class_of(node)[1], slot, depth), slot)
             return self._declared_as(node, slot, depth)
         nameless = self._dialect.generic and depth > 1
         if kind is list:

@@ -234,7 +234,7 @@ class Texts:
         is_refused = json_of(declaration, self._dialect.jackson_3).refused or self._dialect.refuses_objects(slot)
         if arguments is None or is_refused:
             return general
-        key = declaration, arguments, self._dialect.names(slot)
+        key = declaration, arguments, self._dialect.names_object(declaration, slot)
         put = self._classes.get(key)
         if put is None:
             # While it is made, objects of the class itself go the long way round.

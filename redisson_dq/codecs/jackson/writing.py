@@ -362,7 +362,8 @@ class Writer:
         fields = (
             (field.name, item, field.type) for field, item in items if item is not None or nulls or field.is_written
         )
-        return self._with_name(declaration.name, self._pairs(fields, depth, declaration.name), slot)
+        node = self._pairs(fields, depth, declaration.name)
+        return Typed(declaration.name, node) if self._dialect.names_object(declaration, slot) else node
 
     def _check_json(self, declaration: Declaration) -> None:
         why = json_of(declaration, self._dialect.jackson_3).refusal(declaration.name)

@@ -88,6 +88,27 @@ public class Names {
     public enum Coded { X(1, "x"), Y(2, "y"); private final int number; private final String text; Coded(int n, String t) { number = n; text = t; } @JsonValue public int number() { return number; } @JsonCreator static Coded of(int n) { return n == 1 ? X : Y; } }
     public static class OfMoreEnums { public Upper upper = Upper.A_B; public Body body = Body.ONE; public Coded coded = Coded.Y; public List<Coded> list = new ArrayList<>(List.of(Coded.X)); public Map<Coded, String> map = new HashMap<>(Map.of(Coded.Y, "v")); public Coded[] array = {Coded.X}; }
 
+    /** Jackson 3 names these by their getters, which do not have the names of the fields. */
+    public static class Beans {
+        private String eMail = "e"; private String uRL = "u"; private String URLValue = "v"; private int cnt = 3;
+        public String getEMail() { return eMail; } public void setEMail(String s) { eMail = s; } public String getURL() { return uRL; } public void setURL(String s) { uRL = s; }
+        public String getURLValue() { return URLValue; } public void setURLValue(String s) { URLValue = s; }
+        public int getCount() { return cnt; } public void setCount(int c) { cnt = c; }
+    }
+    public static class Flags { private boolean isOpen = true; public boolean isOpen() { return isOpen; } public void setOpen(boolean b) { isOpen = b; } }
+    public static class SubFlags extends Flags { @JsonProperty("x") public String added = "a"; private Boolean isNew = true; public Boolean isNew() { return isNew; } public void setNew(Boolean b) { isNew = b; } }
+    public static class Mail { private String eMail = "e"; private String note = "n"; @JsonProperty("mail") public String getEMail() { return eMail; } @JsonProperty("mail") public void setEMail(String s) { eMail = s; } @JsonProperty("text") public String fetch() { return note; } @JsonProperty("text") public void put(String s) { note = s; } }
+    public static class Entity<ID> { protected ID id; @JsonProperty("_id") public ID getId() { return id; } public void setId(ID i) { id = i; } }
+    public static class OfLong extends Entity<Long> { public OfLong() {} OfLong(long i) { id = i; } @Override @JsonProperty("_id") public Long getId() { return id; } }
+    @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS) public interface Pay {}
+    public static class Card implements Pay { @JsonProperty("no") public String number = "4"; }
+    public record Cash(@JsonProperty("amt") long amount) implements Pay {}
+    public static class OfPay { public Pay pay = new Card(); public List<Pay> all = new ArrayList<>(List.of(new Cash(5), new Card())); public Map<String, Pay> map = new HashMap<>(Map.of("k", new Cash(6))); public Pay[] array = {new Card()}; }
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT) public static class Defaults { public String note = "n"; public Integer count = 5; }
+    public enum Alike { A("x"), B("y"), C("x"); @JsonValue final String code; Alike(String c) { code = c; } }
+    public enum Overlap { ONE, @JsonAlias("ONE") TWO, @JsonProperty("m") THREE, @JsonAlias({"m", "four"}) FOUR }
+    public static class OfAlike { public List<Alike> alike = new ArrayList<>(List.of(Alike.values())); public List<Overlap> overlap = new ArrayList<>(List.of(Overlap.values())); }
+
     static <T> T with(T value, java.util.function.Consumer<T> change) { change.accept(value); return value; }
 
     public static Map<String, Object> samples() {
@@ -96,6 +117,9 @@ public class Names {
             all.put(value.getClass().getSimpleName(), value);
         all.put("NullsSet", with(new Nulls(), value -> { value.currency = null; value.other = null; }));
         all.put("AllNullsSet", with(new AllNulls(), value -> { value.currency = null; value.other = null; }));
+        for (Object value : new Object[] {new Beans(), new Flags(), new SubFlags(), new Mail(), new OfLong(5), new OfPay(), new Defaults(), new OfAlike()})
+            all.put(value.getClass().getSimpleName(), value);
+        all.put("DefaultsSet", with(new Defaults(), value -> { value.note = null; value.count = null; }));
         all.put("LineNull", new Line(0, null, null));
         all.put("List", new ArrayList<>(List.of(new Line(1, "a", 2), new Renamed(1, "n", null), Color.RED, Level.HIGH, Small.TINY)));
         return all;

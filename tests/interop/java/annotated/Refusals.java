@@ -49,4 +49,6 @@ public class Refusals {
     public static class Bundled { @AsString public long id; }
     public enum Computed { A, B; @JsonValue public int code() { return ordinal() * 10; } }
     @JsonFormat(shape = JsonFormat.Shape.NUMBER) public enum Numbered { A, B }
+    public enum Unnamed { A, @JsonProperty B }
+    public enum Twice { @JsonProperty("B") A, B }
 }
