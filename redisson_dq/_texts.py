@@ -19,6 +19,10 @@ _PLAIN = frozenset((bool, int, float, complex, range, type(None), type(...)))
 _PLAIN_MODULES = frozenset(("datetime", "decimal", "fractions", "uuid"))
 _BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 
+# Names that are less alike than this have little to do with each other, as "retry" and "order" have. A part of a name
+# that is shorter resembles too many others.
+_LIKENESS, _LETTERS = 0.65, 4
+
 # In the repr of an object that has none of its own.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 _PASSWORD = re.compile(r"(?s)(\w+://)[^/]*@|\bpassword=[^&\s]*")
@@ -124,8 +128,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     plain = {each.replace("_", "").replace("-", "").lower(): each for each in known}
     # A word of a longer name may be the one, as in max_retries or delay_seconds.
-    for part in (name, *name.split("_")):
-        found = difflib.get_close_matches(part.replace("_", "").lower(), plain, 1)
+    for part in (name, *(each for each in name.split("_") if len(each) >= _LETTERS)):
+        found = difflib.get_close_matches(part.replace("_", "").lower(), plain, 1, _LIKENESS)
         if found:
             return plain[found[0]]
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from redisson_dq._callables import takes
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.commands import End
@@ -43,8 +44,8 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
 
 
 def check_function(value: U, name: str) -> U:
-    """Raises ArgumentError for what cannot be called."""
-    if not callable(value):
+    """Raises ArgumentError for what cannot be called with one value."""
+    if not (callable(value) and takes(value, 1)):
         raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {shown(value)}")
     return value
 

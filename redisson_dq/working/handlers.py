@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._callables import takes
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
@@ -135,9 +136,13 @@ def declared(
     kind = Kind.of(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
-    for name, given in {"when=": when, "on_failed=": on_failed}.items():
-        if given is not None and not callable(given):
-            raise ArgumentError(f"{what}: {name} is a function, not {shown(given)}")
+    if when is not None and not (callable(when) and takes(when, 1)):
+        raise ArgumentError(f"{what}: when= is a function of the value, not {shown(when)}")
+    # Found out at the first value that is given up, it would keep that value leased for ever.
+    if on_failed is not None and not (callable(on_failed) and takes(on_failed, 3)):
+        raise ArgumentError(
+            f"{what}: on_failed= is a function of the value, the event and the error, not {shown(on_failed)}"
+        )
     if crash_limit is not None:
         positive(crash_limit, f"{what}: crash_limit=")
     if batch is not None and positive(batch, f"{what}: the size of a batch") > _LARGEST_BATCH:

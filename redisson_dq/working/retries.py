@@ -10,6 +10,7 @@ from typing import Union
 
 import attrs
 
+from redisson_dq._callables import takes
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described, shown
 from redisson_dq._times import Delay, seconds_of
@@ -99,6 +100,7 @@ def delays(spans: Iterable[Delay]) -> Backoff:
     return _delays(spans, "delays(): each delay")
 
 
+@names_options
 def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
     """``first``, then twice as long after each failure, up to ``cap``.
 
@@ -284,10 +286,10 @@ def _backoff(given: _AnyBackoff | None) -> Backoff:
         return _delays(given, "Retry(): backoff=: each delay")
     if isinstance(given, (int, float, timedelta)):
         return _delays([given], "Retry(): backoff=")
-    if not callable(given):
+    if not (callable(given) and takes(given, 1)):
         raise ArgumentError(
-            "Retry(): backoff= is seconds or a timedelta, a list of them, exponential() or a function, "
-            f"not {shown(given)}"
+            "Retry(): backoff= is seconds or a timedelta, a list of them, exponential(1, 60), or a function of the "
+            f"number of the failure, not {shown(given)}"
         )
     return _Function(given)
 

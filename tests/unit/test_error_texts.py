@@ -234,6 +234,8 @@ def test_how_a_value_is_shown(value: Any, text: str) -> None:
         ("max_retries", "retry"),
         ("retries", "retry"),
         ("zzz", None),
+        ("order", None),
+        ("as_attempts", None),
     ],
 )
 def test_the_nearest_name(name: str, meant: str | None) -> None:
@@ -275,6 +277,12 @@ def options() -> Iterator[tuple[str, Callable[..., Any], str, str]]:
             yield f"{kind}.offer_recurring", functools.partial(each.offer_recurring, "a"), "crons", "cron"
             yield f"{kind}.reschedule", functools.partial(each.reschedule, "a"), "delays", "delay"
         yield "DelayedRequests.offer", functools.partial(delayed.requests.offer, "a"), "expire", "expires"
+        parted = client.blocking_queue("orders", partitions=2, transfer=False)
+        deque = client.blocking_deque("orders", transfer=False)
+        yield "BlockingQueue.subscribe_on_elements", queue.subscribe_on_elements, "consumers", "consumer"
+        yield "PartitionedBlockingQueue.subscribe_on_elements", parted.subscribe_on_elements, "consume", "consumer"
+        yield "BlockingDeque.subscribe_on_first_elements", deque.subscribe_on_first_elements, "consume", "consumer"
+        yield "BlockingDeque.subscribe_on_last_elements", deque.subscribe_on_last_elements, "consume", "consumer"
         yield "BlockingQueue.receive", queue.receive, "visibility", "visibility_timeout"
         yield "BlockingQueue.receive", queue.receive, "timout", "timeout"
         yield "Worker", functools.partial(of_worker.Worker, client), "concurency", "concurrency"
@@ -285,6 +293,7 @@ def options() -> Iterator[tuple[str, Callable[..., Any], str, str]]:
         yield "Worker.add_handler", functools.partial(worker.add_handler, print, "orders"), "time_out", "timeout"
         yield "Worker.queue", functools.partial(worker.queue, "orders"), "codecs", "codec"
     yield "Retry", Retry, "max_limit", "limit"
+    yield "exponential", functools.partial(exponential, 1, 60), "jiter", "jitter"
     yield "Rate", functools.partial(Rate, 1), "bursts", "burst"
     yield "Limit", Limit, "slot", "slots"
     yield "Durability", redisson_dq.Durability, "replica", "replicas"

@@ -14,6 +14,7 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError
 from redisson_dq.requests.checks import check_count, check_end, check_function, limit_of
@@ -242,6 +243,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
+    @names_options
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

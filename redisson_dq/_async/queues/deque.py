@@ -8,6 +8,7 @@ from typing import TypeVar, overload
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.queues.handle import PAGE
 from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay
 from redisson_dq.requests.checks import limit_of
 from redisson_dq.requests.ready import DequeRequests
@@ -293,6 +294,7 @@ class BlockingDeque(BlockingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
+    @names_options
     async def subscribe_on_first_elements(self, consumer: AsyncCallback[T]) -> int:
         """Same as :meth:`subscribe_on_elements`.
 
@@ -303,6 +305,7 @@ class BlockingDeque(BlockingQueue[T]):
         """
         return self._subscribe("first", consumer)
 
+    @names_options
     async def subscribe_on_last_elements(self, consumer: AsyncCallback[T]) -> int:
         """Like :meth:`subscribe_on_elements`, at the last end.
 

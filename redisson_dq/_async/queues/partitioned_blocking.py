@@ -16,6 +16,7 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo, async_sleep
+from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.checks import check_count, check_function, limit_of
@@ -141,6 +142,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
+    @names_options
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from redisson_dq._async.worker.event import Event
+from redisson_dq._callables import takes
 from redisson_dq._concurrency import AsyncMutex
 from redisson_dq._concurrency.layers import (
     Layer,
@@ -244,6 +245,8 @@ class Declarations:
                 raise ArgumentError(
                     f"a hook is a plain function, which may start a task or a thread, not {shown(function)}"
                 )
+            if not takes(function, 1):
+                raise ArgumentError(f"a hook is a function of the happening, not {shown(function)}")
             self._hooks.append((kinds or (happenings.Happening,), function))
             return function
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback
+from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.leasing import LeasingQueue
 from redisson_dq._sync.queues.ready import ReadyQueue
 from redisson_dq._sync.receiving.listeners import Listeners
@@ -243,6 +244,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
+    @names_options
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo, sleep
+from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
 from redisson_dq._sync.queues.taken_values import TakenValues
@@ -144,6 +145,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
+    @names_options
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

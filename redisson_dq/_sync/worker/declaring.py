@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from redisson_dq._callables import takes
 from redisson_dq._concurrency import Mutex
 from redisson_dq._concurrency.layers import (
     Layer,
@@ -247,6 +248,8 @@ class Declarations:
                 raise ArgumentError(
                     f"a hook is a plain function, which may start a task or a thread, not {shown(function)}"
                 )
+            if not takes(function, 1):
+                raise ArgumentError(f"a hook is a function of the happening, not {shown(function)}")
             self._hooks.append((kinds or (happenings.Happening,), function))
             return function
 

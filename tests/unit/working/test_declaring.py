@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from typing import Any
 
 import pytest
@@ -64,3 +65,33 @@ def test_two_functions_of_one_name_share_no_limit_by_mistake(first: Any, second:
     made.add_handler(second, "orders", bytes, key=len)
     made.remove_handler(first)
     made.add_handler(second, "orders", str, rate=Rate(2))
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"on_failed": lambda value, event: None}, "on_failed= is a function of the value, the event and the error"),
+    ({"on_failed": lambda value, event, *, error: None}, "on_failed= is a function of the value, the event"),
+    ({"on_failed": lambda value, event, error, session: None}, "on_failed= is a function of the value, the event"),
+    ({"when": lambda: True}, "when= is a function of the value, not the function"),
+    ({"key": lambda value, event: 1}, "key= is a function of the value, not the function"),
+    ({"unique_by": lambda: 1, "unique_for": 5}, "unique_by= is a function of the value, not the function"),
+]
+
+
+@pytest.mark.parametrize(("options", "text"), WRONG)
+def test_a_function_that_cannot_be_called_is_refused_when_it_is_declared(options: Any, text: str) -> None:
+    made = worker.Worker.connect("redis://localhost:6379/0")
+    with pytest.raises(ArgumentError, match=f"^handler 'print' of queue 'orders': {re.escape(text)}"):
+        made.add_handler(print, "orders", **options)
+    with pytest.raises(ArgumentError, match="a hook is a function of the happening, not the function"):
+        made.on()(lambda: None)
+    assert made.handlers == []
+
+
+def saved(value: Any, event: Any, error: Exception, attempts: int = 3) -> None: ...
+
+
+@pytest.mark.parametrize("function", [saved, print, lambda *given: None, functools.partial(saved, attempts=2)])
+def test_a_function_that_can_be_called_is_taken(function: Any) -> None:
+    made = worker.Worker.connect("redis://localhost:6379/0")
+    made.add_handler(print, "orders", on_failed=function)
+    assert [each.on_failed for each in made.handlers] == [function]

@@ -250,3 +250,9 @@ def test_wrong_backoffs() -> None:
     for make in wrong:
         with pytest.raises(ArgumentError):
             make()
+
+
+@pytest.mark.parametrize("backoff", [exponential, lambda: 5, lambda failure, error: 5])
+def test_a_backoff_that_cannot_be_called_with_a_number_is_refused(backoff: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"exponential\(1, 60\), or a function of the number"):
+        Retry(backoff=backoff)

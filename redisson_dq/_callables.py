@@ -1,0 +1,22 @@
+"""Whether a function of the user's can be called in the way in which it will be called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["takes"]
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a call with so many positional arguments fits. True where Python does not tell the arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True
