@@ -88,6 +88,6 @@ def _made(kind: Any, value: Any) -> Any:
         return kind(value.days, value.seconds, value.microseconds)
     if issubclass(kind, (date, time)):
         replace: Any = datetime if issubclass(kind, datetime) else time if issubclass(kind, time) else date
-        how = replace.__reduce__(value)
+        how = replace.__reduce_ex__(value, 4)  # of which earlier protocols know no fold
         return kind(*how[1])
     return kind(**{field.alias: getattr(value, field.name) for field in attrs.fields(kind) if field.init})

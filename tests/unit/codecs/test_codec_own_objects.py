@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -58,6 +59,15 @@ def test_what_was_read_is_written_as_it_was(value: Any) -> None:
         assert set(read) == {value}
         assert codec.encode(read) == data
         assert codec.encode(pickle.loads(pickle.dumps(read))) == data
+
+
+def test_the_later_of_two_equal_hours_stays_the_later_one() -> None:
+    later = datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert own(later).fold == own(own(later)).fold == copy.copy(own(later)).fold == 1
+    assert pickle.loads(pickle.dumps(own(later))).utcoffset() == later.utcoffset()
+    shared = codec.encode([own(later)] * 2)
+    assert [each.utcoffset() for each in codec.decode(shared)] == [later.utcoffset()] * 2
+    assert codec.encode(codec.decode(shared)) == shared
 
 
 def test_a_part_of_what_was_read_has_the_bytes_of_a_new_value() -> None:
