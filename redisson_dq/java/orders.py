@@ -63,6 +63,8 @@ _URI = re.compile(
     r"(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
     re.DOTALL,
 )
+#: A later JDK 17 compares the digits of an escape in any case, as its equals() does.
+_SMALL_ESCAPE = re.compile("%(?:[a-f]|[0-9A-F][a-f])")
 _SERVER = re.compile(
     r"(?:(?P<user>[^@]*)@)?(?P<host>(?:[0-9]{1,3}\.){3}[0-9]{1,3}|"
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?::(?P<port>[0-9]*))?"
@@ -76,6 +78,8 @@ def _optional(text: str | None) -> tuple[bytes, ...]:
 
 def _uri_key(text: str) -> tuple[Any, ...]:
     parts = _URI.fullmatch(text)
+    if _SMALL_ESCAPE.search(text) is not None:
+        raise Unsortable(f"the order of {text[:80]!r} among URIs is not known: JDKs differ in escapes such as %2f")
     if parts is None:
         raise Unsortable(f"the order of {text[:80]!r} among URIs is not known")
     scheme = _optional(None if parts["scheme"] is None else parts["scheme"].lower())
@@ -177,6 +181,11 @@ def _class_of(value: Any) -> str:
     return ""
 
 
+def _is_unknown(kind: type) -> bool:
+    """Whether nothing tells the order of a type that :func:`_class_of` does not know."""
+    return not issubclass(kind, Enum) or declaration_for(kind) is None
+
+
 def _natural_key(values: list[Any]) -> _Key | None:
     """What sorts all of these as Java does. Raises Unsortable."""
     kinds = {type(value) for value in values}
@@ -187,7 +196,10 @@ def _natural_key(values: list[Any]) -> _Key | None:
     names |= {"" if found is None else found.name for found in enums}
     shown = " and ".join(sorted(names - {""}))
     if "" in names:
-        kind = next(type(value) for value in values if not isinstance(value, Enum) and not _class_of(value))
+        kind = next(kind for kind in (type(value) for value in values if not _class_of(value)) if _is_unknown(kind))
+        alone = sorted(name for name in names if name in _KEYS or name in {found.name for found in enums if found})
+        if alone:  # these compare objects of their own class alone, whatever a declared class compares
+            raise Unsortable(f"Java compares no {alone[0]} and {kind.__qualname__} with each other", in_java=True)
         raise Unsortable(f"Java's order of {kind.__qualname__} is not known")
     if names <= _DATES:
         return time_numbers.millis_of

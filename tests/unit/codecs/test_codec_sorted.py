@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import pickle
+import uuid
 from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -94,6 +95,7 @@ UNKNOWN: dict[str, Any] = {
     "a field": Ranked(java.TreeSet(RANKS), java.TreeMap()),
     "charsets": java.TreeSet([java.Charset("UTF-8"), java.Charset("US-ASCII")]),
     "a date and a timestamp": java.TreeSet([java.JavaDate(NOON), java.Timestamp(NOON + dt.timedelta(1))]),
+    "escapes in small letters": java.TreeSet([java.Uri("http://a/?x=%aa"), java.Uri("http://a/?x=%AB")]),
     "hosts of registries": java.TreeSet([java.Uri("http://a_b/"), java.Uri("http://a/")]),
 }
 
@@ -125,6 +127,10 @@ def test_an_order_that_is_not_known_is_refused_where_java_trusts_it(name: str) -
         [dt.datetime(2024, 1, 1), NOON],
         [dt.date(2024, 1, 1), dt.time(1)],
         [java.DayOfWeek.MONDAY, java.Month.MAY],
+        [Rank(1), "a"],
+        [uuid.UUID(int=1), Rank(1)],
+        [java.DayOfWeek.MONDAY, Rank(1)],
+        [Rank(1), java.Timestamp(NOON)],
     ],
     ids=repr,
 )
