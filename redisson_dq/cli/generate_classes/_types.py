@@ -303,6 +303,9 @@ class Annotations:
             return self._array(attrs.evolve(use, dimensions=use.dimensions - 1), owner, later)
         if use.is_variable:
             return self._variables[use.name, owner.parameters[use.name]]
+        if self._validated and use.name == owner.name and not _is_itself(use, owner):
+            # Pydantic cannot make Node[Any] while Node is made.
+            return self.importing("Annotated[Any, ") + self.java_type(self.source(use, owner)) + "]"
         if use.name in later:
             said = self.java_type(self.source(attrs.evolve(use, wildcard=""), owner))
             count = len(self._declared[use.name].parameters)
@@ -383,3 +386,8 @@ class Annotations:
         if _is_wildcard(use):
             name = f"? {use.wildcard} {name}"
         return name + (f"<{arguments}>" if arguments else "") + "[]" * use.dimensions
+
+
+def _is_itself(use: TypeUse, owner: DeclaredClass) -> bool:
+    """Whether a class's use of itself has its own parameters as arguments."""
+    return all(one.is_variable for one in use.arguments) and [one.name for one in use.arguments] == [*owner.parameters]

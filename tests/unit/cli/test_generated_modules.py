@@ -55,6 +55,12 @@ public class All {
     public static class D { public int x; public Poly<List<D>> p; public Poly<Map<String, D>> m; }
     public static class E extends Poly<List<E>> { public int x; }
     public static class Poly<T> { public T value; public List<T> all; public D d; public Poly<List<D>> more; }
+    public static class Node<T> {
+        public T value; public Node<?> next; public Map<String, Node> all; public Node<T> own;
+    }
+    public static class OfNode extends Node<Long> { public Node<String> text; }
+    public static class Left<T> { public T value; public Right<?> right; }
+    public static class Right<T> { public T value; public Left<?> left; }
     public static class AnEntry<K> extends Poly<ZRaw> { public K key; }
     public static class Another extends Poly<ZRaw<D>> { public int x; }
     public static class ZRaw<T> { public T value; public AnEntry raw; }
