@@ -13,7 +13,7 @@ from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
-from redisson_dq.codecs.jackson.dialect import JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
+from redisson_dq.codecs.jackson.dialect import ION, JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Object
 from redisson_dq.codecs.jackson.plans import Plans
 from redisson_dq.codecs.jackson.reading import Reader
@@ -165,7 +165,7 @@ class SmileJacksonCodec(JacksonCodec):
 class IonJacksonCodec(JacksonCodec):
     """JsonJacksonCodec's values in Ion's text: ``org.redisson.codec.IonJacksonCodec``."""
 
-    _set_up = attrs.evolve(JACKSON_2_BINARY, annotates=True)
+    _set_up = ION
     _uuid_bytes = True
     _dumps = staticmethod(ion.dumps)
     _loads = staticmethod(ion.loads)

@@ -20,7 +20,7 @@ from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
-__all__ = ["JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
+__all__ = ["ION", "JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
 
 _UUID = "java.util.UUID"
 
@@ -122,6 +122,7 @@ JACKSON_2_BINARY = attrs.evolve(
         **dict.fromkeys((bytes, bytearray, memoryview), bytes),
     },
 )
+ION = attrs.evolve(JACKSON_2_BINARY, scalars=scalar_nodes.ION, annotates=True)
 JACKSON_3 = Dialect(
     scalar_nodes.JACKSON_3,
     scalar_nodes.KEYS_3,

@@ -19,7 +19,18 @@ from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
-__all__ = ["MAX_NUMBER_DIGITS", "digits", "doubt", "dumps", "dumps_3", "loads", "quoted", "quoted_3", "substituted"]
+__all__ = [
+    "MAX_NUMBER_DIGITS",
+    "digits",
+    "doubt",
+    "dumps",
+    "dumps_3",
+    "has_half_pair",
+    "loads",
+    "quoted",
+    "quoted_3",
+    "substituted",
+]
 
 #: Jackson since 2.15 reads no longer number.
 MAX_NUMBER_DIGITS = 1000
@@ -28,6 +39,7 @@ _TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson ma
 _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 #: So many characters are escaped at once.
 _SLICE = 10_000
 #: An escape with more than one spelling, a character beyond U+FFFF.
@@ -123,8 +135,16 @@ def quoted_3(text: str) -> str:
     """The same in Jackson 3's: only surrogates that are no pair are escaped."""
     if _ESCAPED_3.search(text) is None:
         return f'"{text}"'
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return f'"{substituted(_ESCAPED_3, _escape, whole)}"'
+    return f'"{substituted(_ESCAPED_3, _escape, _paired(text))}"'
+
+
+def has_half_pair(text: str) -> bool:
+    """Whether there is a surrogate without its other half. O(length)."""
+    return _SURROGATE.search(text) is not None and _SURROGATE.search(_paired(text)) is not None
+
+
+def _paired(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def substituted(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str) -> str:
@@ -247,6 +267,8 @@ def _write_object(node: Object, out: list[str], separator: str, scalars: _Scalar
     name = ""
     try:
         for name, item in node:
+            if has_half_pair(name):
+                raise Unencodable("a key with half of a surrogate pair, which Jackson does not read in a name")
             out.append(f"{separator}{scalars[str](name)}:")
             _write(item, out, scalars)
             separator = ","

@@ -24,6 +24,7 @@ from redisson_dq.java import time_numbers, times
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
+    "ION",
     "JACKSON_2",
     "JACKSON_3",
     "KEYS_2",
@@ -240,6 +241,8 @@ JACKSON_2: dict[type, Scalar] = {
     java.BitSet: _bit_set,
     **_times(_DATE_NUMBERS),
 }
+#: Ion's mapper takes a java.sql.Time for the Date that it extends.
+ION = {**JACKSON_2, **_times(dict.fromkeys(_DATE_NUMBERS, _DATE_NUMBERS["java.util.Date"]))}
 _WITH_MODULES: dict[type, Scalar] = {
     **JACKSON_2,
     java.Optional: _unwrapped,

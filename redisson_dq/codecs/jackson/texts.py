@@ -16,6 +16,7 @@ from redisson_dq.codecs.faults import MAX_DEPTH
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import constants, why_no_constants
+from redisson_dq.codecs.jackson.json import has_half_pair
 from redisson_dq.codecs.jackson.node import CLASS
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
@@ -161,6 +162,14 @@ class Texts:
         text = encode_basestring_ascii(item)
         return text if len(text) == len(item) + 2 else self._quoted(item)
 
+    def _name(self, key: str) -> str:
+        text = encode_basestring_ascii(key)
+        if len(text) == len(key) + 2:
+            return text
+        if has_half_pair(key):
+            raise Unusual
+        return self._quoted(key)
+
     def _number(self, kind: type, slot: Signature, general: _Put) -> _Put:
         """Of an int or a Long."""
         name, is_int = slot.name, kind is int
@@ -211,7 +220,7 @@ class Texts:
         head = f'{{"{CLASS}":{self._quoted(java_name)}' if self._dialect.names(slot) else ""
         key_slot, value_slot = key_and_value_of(slot)
         key_place = place_of(key_slot)
-        find, text_of = self._of(value_slot), self._text
+        find, name_of = self._of(value_slot), self._name
         of_texts = key_place is None or str in key_place.exact
 
         def put(items: dict[Any, Any], depth: int) -> str:
@@ -222,7 +231,7 @@ class Texts:
             if not of_texts or set(map(type, items)) != _STR:
                 return general(items, depth)
             below = depth + 1
-            pairs = ",".join([f"{text_of(key, 0)}:{find(item)(item, below)}" for key, item in items.items()])
+            pairs = ",".join([f"{name_of(key)}:{find(item)(item, below)}" for key, item in items.items()])
             return f"{head},{pairs}}}" if head else f"{{{pairs}}}"
 
         return put

@@ -49,6 +49,8 @@ scalars = st.one_of(
     decimals,
     wrapped,
 )
+#: A name in JSON holds no half of a surrogate pair.
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 keys = st.one_of(
     texts, st.integers(), st.none(), st.integers(-(2**31), 2**31 - 1).map(java.Long), st.binary(max_size=5)
 )
@@ -80,7 +82,7 @@ def test_kryo_gives_back_what_it_was_given(value: Any) -> None:
 
 
 @bounded
-@given(nested_values(texts))
+@given(nested_values(names))
 def test_json_gives_back_what_it_was_given(value: Any) -> None:
     codec = JsonJacksonCodec()
     assert same(codec.decode(codec.encode([value])), canonical([value]))

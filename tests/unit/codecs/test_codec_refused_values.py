@@ -121,3 +121,12 @@ def test_an_instant_that_jackson_3_reads_it_also_writes_and_reads_again() -> Non
     for number in (LAST, f"{LAST}.999999999", FIRST, 0, "1704067200.5"):
         value = codec.decode(f'["java.time.Instant",{number}]'.encode())
         assert codec.decode(codec.encode(value)) == value
+
+
+@pytest.mark.parametrize("codec", [JsonJacksonCodec(), JsonJackson3Codec()], ids=lambda codec: codec.name)
+def test_a_key_with_half_of_a_surrogate_pair_is_refused_in_json(codec: Codec) -> None:
+    """Jackson writes it, and then does not read the name. A text may hold it."""
+    for value in ({"\ud800": 1}, [{"a": {"x\udc00": None}}], java.TreeMap({"\udc00\ud800": 1})):
+        with pytest.raises(EncodeError, match="half of a surrogate pair"):
+            codec.encode(value)
+    assert codec.decode(codec.encode({"\ud83d\ude00": "\ud800"})) == {"\U0001f600": "\ud800"}

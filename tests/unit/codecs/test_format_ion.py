@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from redisson_dq import java
+from redisson_dq.codecs import IonJacksonCodec
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.jackson import ion
 from redisson_dq.codecs.jackson.node import Object, Typed
@@ -179,3 +181,10 @@ def test_text_that_is_no_node(text: str, message: str, offset: int) -> None:
 def test_binary_ion_is_refused() -> None:
     with pytest.raises(Malformed, match="no Ion text"):
         ion.loads(bytes.fromhex("e00100ea2105"))
+
+
+def test_a_time_of_sql_is_its_milliseconds_as_every_date() -> None:
+    text = b"'java.util.ArrayList'::['java.sql.Time'::8640000]"
+    value = [java.SqlTime(datetime(1970, 1, 1, 2, 24, tzinfo=timezone.utc))]
+    assert IonJacksonCodec().decode(text) == value
+    assert IonJacksonCodec().encode(value) == text
