@@ -20,6 +20,8 @@ class Scanned:
 
     def __init__(self, admin: redis.Redis, key: str) -> None:
         self._admin, self._key = admin, key.encode()
+        #: How many bytes of entries the calls have copied into scripts.
+        self.bytes_read = 0
 
     def of(self, call: Callable[[], Any]) -> int:
         """How many entries one call passes over."""
@@ -34,11 +36,20 @@ class Scanned:
             self._admin.echo("the end")
             while (words := _words(monitor.read_response()))[-1] != b"the end":
                 if len(words) > 1 and words[1] == self._key:
+                    self.bytes_read += sum(map(len, _read(listed, words)))
                     passed += _passed(listed, words)
         finally:
             monitor.disconnect()
         assert listed == self._admin.lrange(self._key, 0, -1), "the copy has followed all that was done"
         return passed
+
+
+def _read(listed: list[bytes], words: list[bytes]) -> list[bytes]:
+    name = words[0].upper()
+    if name == b"LINDEX":
+        place = int(words[2])
+        return listed[place : place + 1 or None]
+    return listed[slice(*_span(words, len(listed)))] if name == b"LRANGE" else []
 
 
 def _passed(listed: list[bytes], words: list[bytes]) -> int:

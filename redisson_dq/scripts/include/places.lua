@@ -24,7 +24,7 @@ local READ = 500
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
 -- What reading one end of the list may take, as some may be large there, in us.
 local ENDS_US = 2000
--- Where some due entries are Java's, so many are read at the end of the list. LPOS looks at so large a part of it.
+-- So many at the end of the list are fresh. What is not found at all, LPOS looks for in so large a part of the list.
 local FRESH, FRESH_PART = 2000, 8
 
 -- What one call looks for: members, which of them it has not found yet, and the places of the others by member.
@@ -37,42 +37,69 @@ local function sought(members)
   return {members = members, wanted = wanted, left = left, at = {}, complete = false}
 end
 
--- Notes what is wanted in this part of the list. Stops at a time, or when reading takes longer than so many us. Tells
--- whether it has read all of the part.
-local function noted(seek, first, last, until_us, spare_us)
+-- Notes the place of a member.
+local function note(seek, member, place)
+  seek.at[member], seek.wanted[member] = place, nil
+  seek.left = seek.left - 1
+end
+
+-- Notes what is wanted in this part of the list, from its end if told so. Stops at a time, or when reading takes longer
+-- than so many us. Tells whether all of the part was read, or all that is wanted was found.
+local function noted(seek, first, last, until_us, spare_us, from_end)
   local count = math.min(READ, FIRST_READ)
   while seek.left > 0 and first <= last do
     if spare_us < 0 or server_time() > until_us then
       return false
     end
-    local found, bytes = redis.call('LRANGE', keys.envelopes, first, math.min(last, first + count - 1)), nil
+    local at = from_end and math.max(first, last - count + 1) or first
+    local found, bytes = redis.call('LRANGE', keys.envelopes, at, math.min(last, at + count - 1)), nil
     for i, member in ipairs(found) do
       if seek.wanted[member] then
-        seek.at[member], seek.wanted[member] = first + i - 1, nil
-        seek.left = seek.left - 1
+        note(seek, member, at + i - 1)
       end
     end
-    first = first + count
+    if from_end then
+      last = at - 1
+    else
+      first = at + count
+    end
     bytes, count = next_read(found, READ)
     spare_us = spare_us - bytes * BYTE_US
   end
   return true
 end
 
--- Looks at the front of the list and at its end. Where some of the members are Java's, which no search finds, it looks at
--- more of the end: fresh ones stand there.
+-- The members that are looked for among the fresh ones: Java's, as no search finds these. Where a few are left, all of them.
+local function maybe_fresh(seek, now_us)
+  local members = {}
+  for member in pairs(seek.wanted) do
+    if seek.left <= FEW_DUE or not offered(member, now_us) then
+      members[#members + 1] = member
+    end
+  end
+  return members
+end
+
+-- The place of a member among so many at the end of the list, or nil.
+local function place_among_last(member, most)
+  return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', most) or nil
+end
+
+-- Looks at the front of the list and at its end, and among what is fresh. LPOS does that for a few members, and copies no
+-- values into the script. More of them are found faster by reading.
 local function look_at_the_ends(seek, size, now_us)
   local count = #seek.members
   local read = noted(seek, 0, math.min(size, count) - 1, math.huge, ENDS_US / slowness)
-  local reach = count
-  for member in pairs(seek.wanted) do
-    if not offered(member, now_us) then
-      reach = count + FRESH
-      break
+  local reach = count + (#maybe_fresh(seek, now_us) > FEW_DUE and FRESH or 0)
+  read = noted(seek, math.max(count, size - reach), size - 1, math.huge, ENDS_US / slowness, true) and read
+  seek.complete = read and size <= count + reach
+  local members = seek.complete and {} or maybe_fresh(seek, now_us)
+  for _, member in ipairs(#members <= FEW_DUE and members or {}) do
+    local place = place_among_last(member, count + FRESH)
+    if place then
+      note(seek, member, place)
     end
   end
-  read = noted(seek, math.max(count, size - reach), size - 1, math.huge, ENDS_US / slowness) and read
-  seek.complete = read and size <= count + reach
 end
 
 -- The members of ours that were not found yet, with their ids and their numbers in due order.
@@ -141,11 +168,6 @@ local function look_for(seek, size, pending, now_us, whole_us)
   return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
 end
 
--- The place of a member that stands near the end of the list, or nil.
-local function fresh_place(member, size)
-  return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', math.ceil(size / FRESH_PART)) or nil
-end
-
 -- How far LREM goes along the list from either end, to take out what was found. An entry at a place counts for the end
 -- that it is nearer to.
 local function stretch(way, place, size)
@@ -179,11 +201,12 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
       place, is_absent = hints.look(member)
       looked_us = 6
     end
-    if not place and not seek.complete then
+    -- LREM alone looks for one that the pass has not found: mostly it stands in no list.
+    if not place and not seek.complete and not is_absent then
       if not hints and pending > FEW_DUE and not searched then
         return i - 1, places, others, true
       end
-      place = fresh_place(member, size)
+      place = place_among_last(member, math.ceil(size / FRESH_PART))
       looked_us = looked_us + PASSED_US * (place and size - place or size / FRESH_PART)
     end
     spent_us = spent_us + looked_us + each_us + #member * MOVED_BYTE_US
