@@ -44,7 +44,7 @@ class Leave(BaseException):
     pass
 
 
-def generator(value: Any) -> Any:
+def generator(value: Any, event: Any = None, error: Any = None) -> Any:
     yield value
 
 
