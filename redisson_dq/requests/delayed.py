@@ -249,7 +249,8 @@ class DelayedRequests(ObjectRequests[T]):
 
 def _overdue(reply: tuple[int, int, int | None]) -> Overdue:
     now_us, count, head_ms = reply
-    late_us = 0 if head_ms is None else max(0, now_us - head_ms * 1000)
+    # A time before 1970 is nobody's due time, and may be too early for a timedelta.
+    late_us = 0 if head_ms is None else max(0, now_us - max(0, head_ms) * 1000)
     return Overdue(count=count, late_by=timedelta(microseconds=late_us))
 
 

@@ -71,6 +71,14 @@ def test_a_score_that_is_no_whole_number(admin: Any, queue: Any) -> None:
     assert [queue.take() for _ in range(4)] == ["first", "a", "b", "c"]
 
 
+@pytest.mark.parametrize("score", ["-inf", "-1e300", "-1"])
+def test_what_is_due_before_1970_is_as_late_as_what_was_due_then(admin: Any, producer: Any, score: str) -> None:
+    admin.zadd(KEYS.timeout, {wrap(Envelope.CURRENT, ID, b"a"): score})
+    found = producer.overdue()
+    assert found.count == 1
+    assert abs(admin.time()[0] - found.late_by.total_seconds()) < PATIENCE
+
+
 def test_both_formats_in_one_queue(flavour: Flavour, admin: Any, url: str, queue: Any, delayed: Any) -> None:
     with flavour.connect(url, codec=StringCodec(), envelope="legacy") as old:
         legacy = old.delayed_queue("orders", transfer=False)

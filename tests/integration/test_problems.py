@@ -172,16 +172,22 @@ def test_leases_that_redis_refuses_to_renew_are_a_problem(flavour: Flavour, url:
         assert delivery.ack()
 
 
-def test_a_listener_that_cannot_take_is_a_problem(flavour: Flavour, url: str, admin: redis.Redis) -> None:
+def test_a_listener_that_cannot_take_is_a_problem_that_is_logged_once(
+    flavour: Flavour, url: str, admin: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
     ledger = Ledger()
     with flavour.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
         number = queue.subscribe_on_elements(ledger.note)
         admin.set(KEYS.ready, "taken")
-        # The wait that goes on is ended by nothing. The next one is refused.
+        # The wait that goes on is ended by nothing. The next one is refused, unless it takes over the last one's place.
         queue.unsubscribe(number)
+        eventually(lambda: not admin.info("clients")["blocked_clients"])
+        admin.config_resetstat()
         number = queue.subscribe_on_elements(ledger.note)
         that(client, "a listener cannot take")
+        eventually(lambda: admin.info("commandstats")["cmdstat_blpop"]["failed_calls"] >= 3)
+        assert caplog.text.count("a listener cannot take") == 1
         admin.delete(KEYS.ready)
         eventually(lambda: not client.problems)
         admin.rpush(KEYS.ready, "value")

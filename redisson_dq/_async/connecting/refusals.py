@@ -23,10 +23,15 @@ class Refusals:
 
     def began(
         self, part: Hashable, queue: str, what: str, error: BaseException, is_over: Callable[[], bool] = _never
-    ) -> None:
-        """A part cannot do its work for the queue with this key. ``is_over`` tells of an end that nobody calls."""
+    ) -> bool:
+        """A part cannot do its work for the queue with this key. ``is_over`` tells of an end that nobody calls.
+
+        True when this is news: a part that is refused for hours logs each error once.
+        """
         with self._mutex:
+            known = self._problems.get(part)
             self._problems = {**self._problems, part: (Problem(queue=queue, what=what, error=error), is_over)}
+        return known is None or known[1]() or str(known[0].error) != str(error)
 
     def ended(self, part: Hashable) -> None:
         """A part has done its work, or has none any more."""

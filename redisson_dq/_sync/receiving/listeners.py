@@ -182,9 +182,9 @@ class Listener:
             # Unless the queue has been renamed since.
             self._stopped = self._stopped or self._source() == source
         except RedissonDQError as error:
-            logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
             refusals = self._receivers.connections.refusals
-            refusals.began(self, source.key, "a listener cannot take values", error, self._waits)
+            if refusals.began(self, source.key, "a listener cannot take values", error, self._waits):
+                logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
             self._stopping.wait(_PAUSE)
         else:
             self._receivers.connections.refusals.ended(self)
