@@ -85,13 +85,14 @@ def _zigzag(number: int) -> int:
 def _safe(data: bytes) -> bytes:
     """The length, then the bytes in groups of 7 bits. The last group holds the bits that are left."""
     whole = len(data) - len(data) % 7
-    out = [_vint(len(data))]
-    out += [_groups(int.from_bytes(data[i : i + 7], "big"), 8) for i in range(0, whole, 7)]
+    out = bytearray(_vint(len(data)))  # a list of the groups would take many times the memory
+    for i in range(0, whole, 7):
+        out += _groups(int.from_bytes(data[i : i + 7], "big"), 8)
     if whole < len(data):
         rest = int.from_bytes(data[whole:], "big")
         bits = len(data) - whole
-        out.append(_groups(rest >> bits, bits) + _ONE[rest & (1 << bits) - 1])
-    return b"".join(out)
+        out += _groups(rest >> bits, bits) + _ONE[rest & (1 << bits) - 1]
+    return bytes(out)
 
 
 def _whole(value: int) -> bytes:
@@ -315,12 +316,14 @@ def _read_safe(data: bytes, pos: int) -> tuple[bytes, int]:
     if not groups.isascii():
         raise Malformed("a byte of more than 7 bits", start)
     whole = length - length % 7
-    out = [_joined(groups[i : i + 8]).to_bytes(7, "big") for i in range(0, whole // 7 * 8, 8)]
+    out = bytearray()
+    for i in range(0, whole // 7 * 8, 8):
+        out += _joined(groups[i : i + 8]).to_bytes(7, "big")
     if whole < length:
         bits = length - whole
         rest = groups[whole // 7 * 8 :]
-        out.append((_joined(rest[:-1]) << bits | rest[-1] & (1 << bits) - 1).to_bytes(bits, "big"))
-    return b"".join(out), end
+        out += (_joined(rest[:-1]) << bits | rest[-1] & (1 << bits) - 1).to_bytes(bits, "big")
+    return bytes(out), end
 
 
 def _read_big_integer(data: bytes, pos: int) -> tuple[int, int]:

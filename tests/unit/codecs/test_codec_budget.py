@@ -74,6 +74,14 @@ def test_memory_is_bounded_by_what_is_read(name: str) -> None:
     assert len(found) == 1
 
 
+def test_bytes_in_smile_take_a_few_times_their_memory() -> None:
+    codec, value = SmileJacksonCodec(), bytes(range(256)) * (SIZE // 256)
+    data = codec.encode(value)
+    assert codec.decode(data) == value
+    assert peak_of(lambda: codec.encode(value)) < 6 * len(data)
+    assert peak_of(lambda: codec.decode(data)) < 6 * len(data)
+
+
 def test_empty_chunks_are_refused_at_the_first() -> None:
     codec = SnappyCodec(StringCodec())
     empty = b"\0\0\0\1\0"
