@@ -68,6 +68,11 @@ elseif at.state == 'dead' or new_due > now_ms then
   end
   leave(entry, d, math.max(new_due, now_ms), now_ms)
   follow(d, entry)
+  if record then
+    -- Nobody parked it: it waits for this time.
+    record.due = new_due
+    remember(id, record, remember_ms, now_ms)
+  end
   known_by(d, 'l', entry, new_due, now_ms, at.value)
 end
 return reply_with({'rescheduled', new_due, now_us})

@@ -208,6 +208,11 @@ def test_an_item_is_put_off(state: Any, admin: Any, producer: Any, queue: Any) -
         assert item.state is ItemState.LEASED
         return
     assert timedelta(seconds=1.9 * HOUR) < item.remaining
+    # What is ready or dead waits again. No worker has parked it.
+    before = STATES[state][0]
+    waits_again = ItemState.RETRYING if STATES[state][1] and state is not dead else ItemState.WAITING
+    assert item.state is (before if before in (ItemState.RETRYING, ItemState.PARKED) else waits_again)
+    assert [each.state for each in producer.items()] == [item.state]
     assert queue.receive(timeout=0.02) is None
     assert dict(whereabouts(admin).waiting) == {b"a": 1}
     assert producer.cancel("71") is Outcome.CANCELLED
@@ -284,6 +289,47 @@ def test_a_cancelled_item_whose_receiver_died_does_not_come_again(admin: Any, pr
     assert queue.receive(timeout=0.02) is None
     assert whereabouts(admin).total.total() == 0
     assert not admin.exists(KEYS.records, KEYS.deliveries, KEYS.histories)
+
+
+def test_a_cancelled_item_does_not_come_again_however_long_nobody_receives(
+    admin: Any, producer: Any, queue: Any
+) -> None:
+    make_ready(admin, producer)
+    delivery = received(queue, visibility_timeout=0.1)
+    assert producer.cancel("71") is Outcome.CANCELLED
+    eventually(lambda: delivery.remaining <= timedelta(0))
+    moved(admin)
+    # The time for which outcomes are remembered is over, and a call drops what is.
+    admin.zadd(KEYS.forget, dict.fromkeys(admin.zrange(KEYS.forget, 0, -1), 1))
+    producer.offer("b", delay=HOUR, id="72")
+    assert queue.receive(timeout=0.02) is None
+    assert whereabouts(admin).total == {b"b": 1}
+    producer.cancel("72")
+    nothing_is_left(admin)
+
+
+def test_an_item_keeps_its_name_while_its_receiver_was_killed_before_the_lease(
+    admin: Any, producer: Any, queue: Any
+) -> None:
+    make_ready(admin, producer)
+    admin.lmove(KEYS.ready, KEYS.arrivals)
+    admin.zadd(KEYS.forget, dict.fromkeys(admin.zrange(KEYS.forget, 0, -1), 1))
+    producer.offer("b", delay=HOUR, id="72")
+    assert producer.find("71").state is ItemState.READY
+    assert received(queue).offer_id == "71"
+
+
+def test_what_is_known_of_a_cancelled_item_goes_when_its_value_was_taken(admin: Any, producer: Any, queue: Any) -> None:
+    make_ready(admin, producer)
+    delivery = received(queue, visibility_timeout=0.1)
+    producer.cancel("71")
+    eventually(lambda: delivery.remaining <= timedelta(0))
+    moved(admin)
+    assert admin.lpop(KEYS.ready) == b"a"
+    assert queue.receive(timeout=0.02) is None
+    admin.zadd(KEYS.forget, dict.fromkeys(admin.zrange(KEYS.forget, 0, -1), 1))
+    assert producer.cancel("72") is Outcome.UNKNOWN
+    assert not admin.exists(KEYS.records, KEYS.forget, KEYS.deliveries, KEYS.histories, KEYS.history_ends)
 
 
 def test_a_leased_item_comes_again_when_it_was_told_to(admin: Any, producer: Any, queue: Any) -> None:

@@ -1,9 +1,21 @@
 -- Sweeps: drops the records whose time is over.
--- KEYS: ready, timeout, forget, leases, deliveries, histories, history_ends
+-- KEYS: ready, arrivals, timeout, forget, leases, deliveries, histories, history_ends
 -- INCLUDE: find, records, remember, named, unlearn
 local HOUR_MS, SEARCHED = 3600000, 1000
 -- The record of an overdue item that still waits is looked at again after so many ms.
 local OVERDUE_MS = 300000
+
+-- Whether a value is ready, as far as a short search tells. The value of a cancelled item is not kept, and the next
+-- receive is to drop it.
+local function may_be_ready(value)
+  for _, list in ipairs({keys.ready, keys.arrivals}) do
+    local length = redis.call('LLEN', list)
+    if length > SEARCHED or length > 0 and not (value and not redis.call('LPOS', list, value)) then
+      return true
+    end
+  end
+  return false
+end
 
 -- When the record of an item that is not settled is looked at again, or nil.
 local function look_again_at(item, record, now_ms)
@@ -21,9 +33,7 @@ local function look_again_at(item, record, now_ms)
   if not d then
     return nil
   elseif not redis.call('ZSCORE', keys.leases, id) and not find(id, d.order) then
-    -- It is ready, or somebody has taken it. A long list is not searched here.
-    local value = redis.call('HGET', keys.records, 'v' .. item)
-    if redis.call('LLEN', keys.ready) <= SEARCHED and not (value and redis.call('LPOS', keys.ready, value)) then
+    if not may_be_ready(redis.call('HGET', keys.records, 'v' .. item)) then
       unlearn(id)
       return nil
     elseif record then
@@ -40,6 +50,10 @@ local FEW_RECORDS = 20
 -- Drops so many records at most whose time is over. Gives how many were looked at.
 local function sweep(now_ms, most)
   local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'LIMIT', 0, most)
+  if #over > 0 then
+    -- Fails on a wrong type before anything is dropped.
+    redis.call('LLEN', keys.arrivals)
+  end
   for _, id in ipairs(over) do
     local record, form = record_of(id)
     -- The version that knows a record in a newer form drops it.

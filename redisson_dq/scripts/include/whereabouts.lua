@@ -1,6 +1,6 @@
 -- Tells where an item is: waiting, leased, ready or dead.
 -- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info
--- INCLUDE: envelope, find, delivery_record, named, history, letters, forms, refuse_newer
+-- INCLUDE: envelope, find, delivery_record, named, history, letters, forms, refuse_newer, state
 
 -- At most so many newer equal values are looked at.
 local NEWER = 100
@@ -47,8 +47,7 @@ local function whereabouts(item, due, now_ms)
   local found = {id = id, d = d, member = member, due = order, value = member and unwrap(member)}
   if member then
     local is_held = deadline and deadline > now_ms
-    found.state = is_held and 'leased' or d.attempt > 0 and 'retrying' or (d.turn or id ~= item) and 'parked'
-      or 'waiting'
+    found.state = is_held and 'leased' or state_of_waiting(item, due, id, d)
     return found
   end
   -- Equal values stand for each other. Whoever takes one takes the oldest. So it is ready when more of them are ready
