@@ -231,9 +231,9 @@ class ZonedDateTime(JavaDateTime):
             made.zone = value.zone
             return made
         offset = offset_id(int(cast(timedelta, made.utcoffset()).total_seconds()))
-        zone = zone or getattr(made.tzinfo, "key", None) or offset
-        made.zone = zone if zone == offset else zone_id(zone)
-        if zone != offset and not _is_time_of(made, made.zone):
+        known: str = zone or getattr(made.tzinfo, "key", None) or offset
+        made.zone = known if known == offset else zone_id(known)
+        if known != offset and not _is_time_of(made, made.zone):
             shown = made.to_datetime().isoformat()
             raise ArgumentError(f"{shown} is no time of {made.zone}: give it as that zone has it, or in UTC")
         return made
