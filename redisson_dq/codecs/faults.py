@@ -19,7 +19,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java.collections import Entries
 from redisson_dq.java.conversions import Misfit
 from redisson_dq.java.declaration import Declaration
-from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
+from redisson_dq.java.facts import INSTEAD, NO_NULL_VALUES, NO_NULLS
 from redisson_dq.java.fields import attributes_of
 from redisson_dq.java.numbers import Double, Float
 from redisson_dq.java.sets import OrderedSet
@@ -39,6 +39,7 @@ __all__ = [
     "shorten",
     "type_name",
     "undeclared",
+    "unread",
     "unwritable",
 ]
 
@@ -172,6 +173,12 @@ def undeclared(java_class: str, offset: int | None = None, *, near: str | None =
     )
 
 
+def unread(name: str) -> str:
+    """The message for a class of the JDK that no codec here reads."""
+    instead = INSTEAD.get(name)
+    return f"Java class {shorten(name, 200)} cannot be read{f': {instead}' if instead else ''}"
+
+
 def check_fields(value: Any, declaration: Declaration) -> None:
     """Refuse an object of a collection's subclass whose own fields are set. Neither Java's codec nor this one writes
     them.
@@ -194,6 +201,8 @@ def check_contents(value: Any, java_name: str) -> None:
     Some collections allow no null. Reading it fails, or drops the elements after it. Two NaN are one element or key in
     Java, and may be two in Python.
     """
+    if java_name in INSTEAD:
+        raise Unencodable(f"a {java_name} is not written: {INSTEAD[java_name]}")
     if isinstance(value, (dict, set, frozenset, OrderedSet)) and not _FLOATS.isdisjoint(map(type, value)):
         kinds = [isinstance(item, Float) for item in value if isinstance(item, float) and item != item]
         if len(kinds) > len({*kinds}) and java_name != "java.util.IdentityHashMap":

@@ -79,14 +79,26 @@ class Declaration:
     def json(self) -> Json:
         """What Jackson's annotations say of the class."""
         above = self.superclass.json if self.superclass is not None else _PLAIN_JSON
-        return above if self.own_json is None else self.own_json
+        return self._as_number(above if self.own_json is None else self.own_json)
 
     @cached_property
     def json3(self) -> Json:
         """The same for Jackson 3."""
         said = self.own_json if self.own_json3 is None else self.own_json3
         above = self.superclass.json3 if self.superclass is not None else _PLAIN_JSON
-        return above if said is None else said
+        return self._as_number(above if said is None else said)
+
+    def _as_number(self, said: Json) -> Json:
+        """Jackson writes a subclass of Number as its toString(), without quotes and fields, and cannot read that."""
+        if said.refused or not self.is_number:
+            return said
+        return attrs.evolve(said, refused="the superclass java.lang.Number")
+
+    @cached_property
+    def is_number(self) -> bool:
+        """Whether the class is known to extend Number."""
+        is_said = any(one.signature.name == "java.lang.Number" for one in self.implements)
+        return is_said or (self.superclass is not None and self.superclass.is_number)
 
     @property
     def java_names(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declaration import Declaration, Rename
-from redisson_dq.java.extending import extended_by
+from redisson_dq.java.extending import collection_above, extended_by
 from redisson_dq.java.fields import has_attributes, is_model
 from redisson_dq.java.jackson import Json, JsonNames, json_of
 from redisson_dq.java.registry import declaration_of, register
@@ -96,6 +96,12 @@ def java_class(
         as_type: type = python
         is_enum = isinstance(as_type, type) and issubclass(as_type, enum.Enum)
         extends = "" if is_enum else extended_by(as_type)
+        above = "" if is_enum or extends else collection_above(as_type)
+        if above:
+            raise ArgumentError(
+                f"java_class({name!r}): no declared class extends {above}, as not every codec of Java keeps its class "
+                f"and its fields: send a {above} itself, or an object that has one in a field"
+            )
         if not is_enum and not extends and not has_attributes(as_type):
             raise ArgumentError(
                 f"java_class({name!r}) takes an attrs class, a dataclass, a pydantic model, an Enum or a subclass of a "

@@ -6,7 +6,7 @@ from typing import Any
 
 from redisson_dq.java.registry import declaration_for
 
-__all__ = ["extended_by", "may_extend"]
+__all__ = ["collection_above", "extended_by", "may_extend"]
 
 #: The collections of java.util that a class may extend, as far as Python has a class that holds the same.
 _EXTENSIBLE = frozenset(
@@ -32,6 +32,15 @@ def extended_by(python: Any) -> str:
         name = _PLAIN_COLLECTIONS.get(base) or str(vars(base).get("java_name", ""))
         if name.startswith("java.") or isinstance(vars(base).get("java_name"), property):
             return name if may_extend(name) else ""
+    return ""
+
+
+def collection_above(python: Any) -> str:
+    """The class of java.util that a Python class extends and that no declared class may extend; else empty."""
+    for base in getattr(python, "__mro__", ())[1:]:
+        name = vars(base).get("java_name")
+        if isinstance(name, str) and name.startswith("java.util.") and not may_extend(name):
+            return name
     return ""
 
 

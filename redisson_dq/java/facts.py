@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["NO_NULLS", "NO_NULL_VALUES", "ZEROS"]
+__all__ = ["INSTEAD", "NO_NULLS", "NO_NULL_VALUES", "SET_FROM_MAP", "ZEROS"]
 
 #: The initial value of a field, by primitive type. A field of any other type starts as null.
 ZEROS: dict[str, Any] = {
@@ -27,3 +27,11 @@ NO_NULLS = frozenset(
     )
 )
 NO_NULL_VALUES = NO_NULLS - {_UTIL + "TreeMap"}
+
+#: Of Collections.newSetFromMap(): only Java's serialization reads one back.
+SET_FROM_MAP = _UTIL + "Collections$SetFromMap"
+#: Collections that are neither read nor written, and what to do about it.
+INSTEAD = {
+    SET_FROM_MAP: "send a HashSet or a LinkedHashSet of its elements",
+    _CONCURRENT + "DelayQueue": "send an ArrayList of its elements",
+}

@@ -200,7 +200,7 @@ REFUSED = {
 
 def test_what_java_could_not_read_is_not_written(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
     module = streams.classes / "generated_refused.py"
-    names = [f"Refused.{name}" for name in (*REFUSED, "Putting", "OfNear", "Pair")]
+    names = [f"Refused.{name}" for name in (*REFUSED, "Putting", "OfNear", "Cents", "Pair")]
     assert main(["generate-classes", str(streams.classes), *names, "-o", str(module)]) == 0
     monkeypatch.syspath_prepend(streams.classes)
     made: Any = importlib.import_module(module.stem)
@@ -210,9 +210,9 @@ def test_what_java_could_not_read_is_not_written(streams: Streams, monkeypatch: 
             with pytest.raises(EncodeError, match=reason):
                 codec.encode(holder)
         assert Kryo5Codec().decode(Kryo5Codec().encode([value])) == [value]
-    right = [made.Putting(a=5), made.OfNear(a=6), made.Pair(1, "b")]
+    right = [made.Putting(a=5), made.OfNear(a=6), made.Cents(7), made.Pair(1, "b")]
     (answer,) = streams.read([plain.encode(right)])
-    assert answer[1] == "[Putting 5, OfNear 6 0, Pair[a=1, b=b]]"
+    assert answer[1] == "[Putting 5, OfNear 6 0, Cents 7, Pair[a=1, b=b]]"
     # Java says of a class that it has a writeObject, and its declaration does not.
     again = plain.decode(bytes.fromhex(answer[2]))
     assert again == right

@@ -29,7 +29,11 @@ __all__ = ["PRIMITIVES", "Closure", "DeclaredClass", "JavaField", "Why", "java_n
 PRIMITIVES = frozenset(("boolean", "byte", "char", "short", "int", "long", "float", "double"))
 
 _NAME = re.compile(r"(?!\d)[\w$]+(\.(?!\d)[\w$]+)*")
-_ROOTS = ("java.lang.Object", "java.lang.Record", "java.lang.Enum")
+_NUMBER = "java.lang.Number"
+#: The superclasses of records and enums, those without fields, and all that are no superclass of a declaration.
+_SPECIAL = ("java.lang.Record", "java.lang.Enum")
+_WITHOUT_FIELDS = ("java.lang.Object", _NUMBER)
+_ROOTS = (*_SPECIAL, *_WITHOUT_FIELDS)
 #: Java's own packages: a class of theirs that is in no jar is not missing.
 _JDK = re.compile(
     r"(java|jdk|sun|com\.sun|javax\.(crypto|imageio|management|naming|net|print|script|security|sql|swing|xml))\."
@@ -39,7 +43,7 @@ _JDK_THROWABLE = re.compile(r"java\..*(Throwable|Exception|Error)")
 _COLLECTIONS = re.compile(
     r"java\.util\.(concurrent\.)?(\w*(Collection|List|Set|Queue|Deque|Map)|Vector|Stack|Hashtable|Properties|Dictionary)"
 )
-_SERIALIZABLE = frozenset(("java.io.Serializable", "java.io.Externalizable"))
+_SERIALIZABLE = frozenset(("java.io.Serializable", "java.io.Externalizable", _NUMBER))
 #: The methods with which a class writes itself in Java's serialization.
 _WRITERS = {
     ("writeObject", "(Ljava/io/ObjectOutputStream;)V"),
@@ -220,7 +224,7 @@ class Closure:
             return Why.THROWABLE if _JDK_THROWABLE.fullmatch(name) else Why.JDK
         if java.is_interface:
             return Why.INTERFACE
-        if java.superclass in _ROOTS and java.superclass != _ROOTS[0]:
+        if java.superclass in _SPECIAL:
             return None
         if java.modifiers & flags.ENUM:
             return Why.CONSTANT
@@ -238,7 +242,7 @@ class Closure:
             if parent.is_interface or parent.is_record:
                 raise ArgumentError(f"{top.name} extends {parent.name}, which no class may extend")
             top = parent
-        if top.superclass is None or top.superclass == _ROOTS[0]:
+        if top.superclass is None or top.superclass in _WITHOUT_FIELDS:
             return None
         if _JDK.match(top.superclass) is None:
             self.missing_superclasses.setdefault(top.superclass, top.name)
@@ -260,14 +264,15 @@ class Closure:
         return found
 
     def _interfaces(self, java: ClassFile) -> tuple[tuple[TypeUse, ...], bool]:
-        """The interfaces of a class and those that they extend; and whether there may be more, which no jar tells.
+        """The interfaces of a class and those that they extend, and Number if the class extends it itself; and whether
+        there may be more, which no jar tells.
 
         Those of a generic class are in terms of its own parameters, those of any other are names.
         """
         try:
             head = class_signature(java.signature) if java.signature else None
             is_generic = head is not None and bool(head.parameters)
-            found: dict[str, TypeUse] = {}
+            found = {_NUMBER: TypeUse(_NUMBER)} if java.superclass == _NUMBER else {}
             waiting = _direct_interfaces(java, head if is_generic else None)
             while waiting:
                 use = waiting.pop()

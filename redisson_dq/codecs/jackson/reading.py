@@ -377,11 +377,12 @@ class Reader:
         return array_of(component, self._items(array_node(name, node), component_slot(name, slot), depth))
 
     def _class_plan(self, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
-        object_node(declaration.name, node)
         arguments = arguments_in(declaration, slot)
         if arguments is None:
             raise Malformed(not_related(declaration, slot), near=declaration.name)
-        return self._plans.of_class(declaration, arguments)
+        plan = self._plans.of_class(declaration, arguments)
+        object_node(declaration.name, node)  # a class that is refused may stand as another node
+        return plan
 
     def fields(self, plan: ClassPlan, node: Object, depth: int) -> Any:
         """An object of a declared class, of its fields."""

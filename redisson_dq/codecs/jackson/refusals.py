@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared, unread
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["no_name", "unknown", "wrong"]
@@ -28,5 +28,5 @@ def wrong(name: str) -> Malformed:
 def unknown(name: str) -> Malformed:
     """The fault of a class that is not declared."""
     if name.startswith(("java.", "[")):
-        return Malformed(f"Java class {shorten(name, 200)} cannot be read", near=name, stale=False)
+        return Malformed(unread(name), near=name, stale=False)
     return undeclared(name, near=name)

@@ -44,6 +44,7 @@ from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_content
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.facts import SET_FROM_MAP
 from redisson_dq.java.generics import arguments_in, not_related
 from redisson_dq.java.places import place_of, with_declared_parts
 from redisson_dq.java.registry import declaration_for, declaration_of
@@ -184,6 +185,8 @@ class Writer:
         if isinstance(value, java.JavaObject):
             if value.data:
                 raise Unencodable(f"{value.java_name} has data of its own, which Java's serialization alone carries")
+            if value.java_name == SET_FROM_MAP:
+                check_contents((), SET_FROM_MAP)
             content = self._generic(value.fields, depth)
             return self._with_name(value.java_name, content, slot) if value.java_name else content
         raise no_java_type(value)

@@ -11,7 +11,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared, unread
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
 from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE
 from redisson_dq.java.maps import EnumMap
@@ -98,7 +98,7 @@ def unreadable(name: str, offset: int) -> Malformed:
     if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
         return Malformed(f"{shorten(repr(name), 120)} where the name of a Java class should be", offset)
     if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":
-        return Malformed(f"Java class {shorten(name, 120)} cannot be read", offset, stale=False)
+        return Malformed(unread(name), offset, stale=False)
     return undeclared(name, offset)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared, unread
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.serialization import declared, registry, throwables
 from redisson_dq.codecs.serialization.registry import constant_key
@@ -21,6 +21,7 @@ from redisson_dq.codecs.serialization.stream import (
 from redisson_dq.java.arrays import array_of
 from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
 from redisson_dq.java.extending import may_extend
+from redisson_dq.java.facts import INSTEAD
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.own import own
 from redisson_dq.java.registry import declaration_of
@@ -224,7 +225,11 @@ class Decoder:
         if desc.interfaces is None:
             declaration = declaration_of(desc.name)
             if declaration is not None and declaration.extends:
-                beyond = _own_data(node, (part.name for part in declared.ancestry(declaration)))
+                above = _collection_above(node.desc)
+                if above in ("", declaration.extends):
+                    beyond = _own_data(node, (part.name for part in declared.ancestry(declaration)))
+                else:
+                    beyond = _of_collection(node, above)
                 if beyond is None:
                     extended = registry.BY_NAME[declaration.extends]
                     return declared.read_collection(node, declaration, extended.read, self)
@@ -296,24 +301,39 @@ class Decoder:
         if desc.interfaces is not None:
             return Malformed(f"a dynamic proxy of {shorten(', '.join(desc.interfaces), 200)} cannot be read", offset)
         if desc.name.startswith(("java.", "javax.", "sun.", "jdk.")):
-            return Malformed(f"Java class {shorten(desc.name, 200)} cannot be read", offset)
+            advice = f"; {_GENERIC_ADVICE}" if desc.name in INSTEAD else ""
+            return Malformed(unread(desc.name) + advice, offset)
         return undeclared(desc.name, offset, line=declared.declaration_line(desc))
+
+
+def _collection_above(desc: ClassDesc) -> str:
+    """The nearest superclass that is read here and is no declared class; empty if there is none."""
+    above = desc.superclass
+    while above is not None and above.name not in registry.BY_NAME:
+        above = above.superclass
+    return "" if above is None else above.name
+
+
+def _of_collection(node: Instance, above: str) -> str:
+    """What an object of a class that extends ``above`` needs instead of its declaration, for messages."""
+    name = shorten(node.desc.name, 200)
+    if may_extend(above):
+        return (
+            f"Java class {name} extends {above}: declare it as a subclass of that in Python, as "
+            f"{command(node.desc.name)} writes it, not as a class with fields alone; {_GENERIC_ADVICE}"
+        )
+    return (
+        f"Java class {name} extends {above}, which a declaration cannot describe: send the {above} itself, or an "
+        f"object that has one in a field; {_GENERIC_ADVICE}"
+    )
 
 
 def _beyond_fields(node: Instance) -> str | None:
     """What an object holds that no declaration can describe, for messages; None if it has nothing but fields."""
-    name = shorten(node.desc.name, 200)
+    above = _collection_above(node.desc)
+    if above:
+        return _of_collection(node, above)
     for part in node.desc.lineage:
-        if part is not node.desc and may_extend(part.name):
-            return (
-                f"Java class {name} extends {part.name}: declare it as a subclass of that in Python, as "
-                f"{command(node.desc.name)} writes it, not as a class with fields alone; {_GENERIC_ADVICE}"
-            )
-        if part is not node.desc and part.name in registry.BY_NAME:
-            return (
-                f"Java class {name} extends {part.name}, which a declaration cannot describe: send the {part.name} "
-                f"itself, or an object that has one in a field; {_GENERIC_ADVICE}"
-            )
         own = _own_data(node, (part.name,))
         if own is not None:
             return own

@@ -106,6 +106,20 @@ public class Refused {
         @Override public String toString() { return "OfNear " + a + " " + left; }
     }
 
+    public static class Cents extends Number {
+        public int of;
+
+        @Override public int intValue() { return of; }
+
+        @Override public long longValue() { return of; }
+
+        @Override public float floatValue() { return of; }
+
+        @Override public double doubleValue() { return of; }
+
+        @Override public String toString() { return "Cents " + of; }
+    }
+
     public record Pair(int a, String b) implements Serializable {
         private void writeObject(ObjectOutputStream out) throws IOException { out.writeInt(1); }  // Java does not call it
     }

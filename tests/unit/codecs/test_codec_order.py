@@ -362,12 +362,10 @@ def test_what_java_could_not_put_into_a_field() -> None:
 def test_jackson_reads_no_object_where_a_number_or_a_text_is_declared(value: Tagged) -> None:
     """Jackson 2 and 3 read none there, and write what no Jackson reads: a live Java was asked."""
     for codec in (JsonJacksonCodec(), JsonJackson3Codec(), CborJacksonCodec(), TypedJsonJacksonCodec(Tagged)):
-        with pytest.raises(EncodeError, match=r"reads no object, as java\.lang\.(Number|CharSequence) is decl"):
+        with pytest.raises(EncodeError, match=r"Number, which|reads no object, as java\.lang\.CharSequence is decl"):
             codec.encode(value)
-    with_annotations = (IonJacksonCodec(),) if value.number else ()
-    for other in (Kryo5Codec(), SerializationCodec(), *with_annotations):
+    for other in (Kryo5Codec(), SerializationCodec()):
         assert other.decode(other.encode(value)) == value
-    assert JsonJacksonCodec().decode(JsonJacksonCodec().encode([Cents(5)])) == [Cents(5)]
 
 
 def test_what_python_writes_of_an_enum_map_has_no_mark() -> None:
