@@ -63,6 +63,8 @@ _CONCURRENT_ONES = (
 FILLED: dict[str, str] = {
     **{name: _UTIL + name for name in f"{_LISTS} {_SETS} {_MAPS}".split()},
     **{name: _CONCURRENT + name for name in _CONCURRENT_ONES.split()},
+    # Protostuff has no short name for it.
+    _CONCURRENT + "LinkedTransferQueue": _CONCURRENT + "LinkedTransferQueue",
 }
 
 #: By declared type: the collection that Java makes for it.
