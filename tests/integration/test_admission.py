@@ -206,6 +206,12 @@ def test_a_value_that_has_left_otherwise_holds_up_nobody_for_good(
     elif how == "cancelled":
         assert a1.nack(HOUR)
         assert delayed.cancel(next(item for item in delayed.items() if item.value == "a1").id)
+        # A cancel calls up the next one of the key.
+        (a2,) = admit(queue, KEYED)
+        assert a2.value == "a2"
+        assert a2.ack()
+        assert values(admit(queue, KEYED)) == ["a3"]
+        return
     elif how == "purged":
         assert a1.nack(HOUR)
         assert delayed.remove("a1")

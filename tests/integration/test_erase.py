@@ -13,20 +13,29 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.integration.conftest import KEYS
 
-WAYS = ("each", "search", "scan")
-CHOICE = "local _, way = cost_of_erasing(left, size, offered(members[#members], now_us))"
+#: What decides on the way: what LREM takes to pass an entry and what it takes to read one, and the time to read all.
+WAYS = {"each": (0, 1e9, 0), "search": (0, 1e9, 0), "part": (0, 1e-9, -1), "scan": (1e-6, 1e-12, 1e12)}
+COSTS = "local PASSED_US, READ_US = 0.012, 0.27"
+TIME = "math.max(12000, math.min(40000, PASSED_US * size))"
+OFFERED = "local function offered(member, now_us)\n"
 
 
-def erase(admin: Any, members: list[bytes], way: str | None = None) -> None:
+def erase(admin: Any, members: list[bytes], way: str | None = None, *, counts: str = "") -> Any:
     """Runs the part of take_due.lua that erases, on its own; ``way`` instead of the one that its costs choose."""
-    source = load("take_due").source
-    whole = source[: source.index("-- Takes values that wait")]
+    script = load("take_due")
+    source = script.source[: script.source.index("-- Takes values that wait")]
+    assert source.count(COSTS) == source.count(TIME) == source.count(OFFERED) == 1
+    source = source.replace(TIME, "1e12").replace("local keys = {", counts + "local keys = {", 1)
+    whole = 80_000.0
     if way is not None:
-        assert whole.count(CHOICE) == 1
-        whole = whole.replace(CHOICE, f"local way = '{way}'")
-    keys = [getattr(KEYS, key) for key in load("take_due").keys]
-    now_us = time.time_ns() // 1000
-    admin.eval(f"{whole}\nerase(ARGV, {now_us})\nreturn 0", len(keys), *keys, *members)
+        passed, read, whole = WAYS[way]
+        source = source.replace(COSTS, f"local PASSED_US, READ_US = {passed}, {read}")
+    if way == "each":
+        source = source.replace(OFFERED, OFFERED + "  if true then return nil end\n")
+    keys = [getattr(KEYS, key) for key in script.keys]
+    call = f"placed(ARGV, 0, nil, {time.time_ns() // 1000}, PLAIN_US, {whole})"
+    run = f"local count, places, others = {call}\nassert(count == #ARGV)\nclose_up(places, others)"
+    return admin.eval(f"{source}\n{run}\nreturn {'read' if counts else 0}", len(keys), *keys, *members)
 
 
 @functools.cache
@@ -87,7 +96,6 @@ def test_entries_older_than_the_first_are_searched_for_without_reading_the_list_
     stepped = members[2000:] + members[:2000]
     admin.rpush(KEYS.envelopes, *stepped)
     gone = members[:2000:100]
-    source = load("take_due").source
     reads = """
     local read, call = 0, redis.call
     local redis = {call = function(...)
@@ -96,10 +104,7 @@ def test_entries_older_than_the_first_are_searched_for_without_reading_the_list_
       return reply
     end}
     """
-    erased = source[: source.index("-- Takes values that wait")].replace("local keys = {", reads + "local keys = {", 1)
-    now_us = time.time_ns() // 1000
-    keys = [getattr(KEYS, key) for key in load("take_due").keys]
-    read: Any = admin.eval(f"{erased}\nerase(ARGV, {now_us})\nreturn read", len(keys), *keys, *gone)
+    read = erase(admin, gone, "search", counts=reads)
     assert admin.lrange(KEYS.envelopes, 0, -1) == [member for member in stepped if member not in set(gone)]
     assert read < len(members)
 

@@ -81,7 +81,8 @@ def test_python_sorts_random_values_as_java_does(sorted_java: SortedJava, seed: 
             assert list(map(repr, back)) == list(map(repr, order)), name
             assert SERIALIZATION.encode(SERIALIZATION.decode(expected)) == expected, name
         values = [*orders, *maps, java.PriorityQueue(shuffled, comparator), java.unmodifiable(maps[0])]
-        used = (SERIALIZATION,) if name == "Timestamp" else (SERIALIZATION, KRYO)  # Kryo rounds a Timestamp
+        # Kryo rounds a Timestamp, and does not write the offset of a ZonedDateTime.
+        used = (SERIALIZATION,) if name in ("Timestamp", "ZonedDateTime") else (SERIALIZATION, KRYO)
         sent += [(codec, codec.encode(value)) for codec in used for value in values]
     results = sorted_java.found(sent)
     assert results == ["found"] * len(sent)
