@@ -61,7 +61,8 @@ def test_settings_of_the_users_client_do_no_harm(flavour: Flavour, admin: Any, u
         client.delayed_queue(queue).offer("a", delay=0.05)
         assert queue.take() == "a"
         names = {entry["name"] for entry in admin.client_list()} - {""}
-        assert names and all(name.startswith("mine/redisson-dq/") for name in names)
+        assert names
+        assert all(name.startswith("mine/redisson-dq/") for name in names)
 
 
 def test_all_who_wait_share_one_connection_and_are_served_in_turn(
