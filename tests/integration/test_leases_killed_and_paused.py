@@ -40,7 +40,7 @@ def held_up(admin: Any) -> list[int]:
     return [
         int(each["id"])
         for each in admin.client_list()
-        if each["name"] == "victim" and "b" in each["flags"] and each["cmd"] in ("evalsha", "eval")
+        if each["name"].startswith("victim/") and "b" in each["flags"] and each["cmd"] in ("evalsha", "eval")
     ]
 
 
@@ -99,6 +99,6 @@ def test_a_connection_that_died_at_rest_fails_no_call(admin: Any, victim: Any) -
         victim.add(str(number))
         delivery = victim.receive(timeout=PATIENCE)
         for each in admin.client_list(_type="normal"):
-            if each["name"] == "victim":
+            if each["name"].startswith("victim/"):
                 admin.client_kill_filter(_id=int(each["id"]))
         assert delivery.ack()
