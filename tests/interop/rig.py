@@ -1,4 +1,4 @@
-"""Java that writes the samples of a class by each codec, and reads what Python wrote: ``java/shapes``."""
+"""Java that writes samples of a class by each codec, and reads what Python wrote: ``java/shapes``, ``java/cells``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from redisson_dq.codecs import (
 )
 from tests.peer import VERSIONS, build
 
-SOURCES = Path(__file__).parent / "java" / "shapes"
+SOURCES = [Path(__file__).parent / "java" / package for package in ("shapes", "cells")]
 CODECS: dict[str, Codec] = {
     codec.name: codec
     for codec in (
@@ -47,7 +47,7 @@ class Rig:
         target = build(VERSIONS[0])
         classpath = os.pathsep.join(map(str, (classes, *more, target / "classes", target / "lib" / "*")))
         options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        sources = map(str, sorted(SOURCES.glob("*.java")))
+        sources = [str(source) for folder in SOURCES for source in sorted(folder.glob("*.java"))]
         subprocess.run(["javac", *options, *sources], check=True, stderr=subprocess.DEVNULL)
         self.classes = classes
         self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "shapes.Rig"]

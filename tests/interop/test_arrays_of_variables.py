@@ -16,10 +16,10 @@ REFUSED = {"hStrings", "hEmpty", "hNumbers", "hList", "hDeep", "hMap", "hCubes",
 
 def test_java_reads_each_array_that_python_writes(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
-    module = tmp_path / "cells.py"
-    assert main(["generate-classes", str(tmp_path), "shapes.CellsOf$*", "-o", str(module)]) == 0
+    module = tmp_path / "generated_cells.py"
+    assert main(["generate-classes", str(tmp_path), "cells.CellsOf$*", "-o", str(module)]) == 0
     module_of(module)
-    written, texts, read_back = rig.samples("shapes.CellsOf")
+    written, texts, read_back = rig.samples("cells.CellsOf")
     kryo, serialization = CODECS["Kryo5Codec"], CODECS["SerializationCodec"]
     assert {name for name in texts if (name, kryo.name) not in read_back} == REFUSED
     sent = []

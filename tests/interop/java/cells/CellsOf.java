@@ -1,4 +1,4 @@
-package shapes;
+package cells;
 
 import java.io.Serializable;
 import java.util.*;
