@@ -25,7 +25,8 @@ local new_due = due_of(ARGV[4], now_us)
 if at.member and at.state ~= 'leased' then
   redis.call('ZADD', keys.timeout, new_due, at.member)
   relearn(at.id, new_due, now_ms)
-  if at.id == id then
+  -- The item has the due time of an entry that waits for nothing else. A parked one may come before its time.
+  if at.id == id or at.state == 'waiting' then
     record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
     if record.latest > 0 then
       record.latest = record.latest - due + new_due

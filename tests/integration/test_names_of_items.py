@@ -219,6 +219,23 @@ def test_an_item_is_put_off(state: Any, admin: Any, producer: Any, queue: Any) -
     nothing_is_left(admin)
 
 
+def test_an_item_that_was_put_off_and_then_brought_forward_is_delivered_for_good(
+    admin: Any, producer: Any, queue: Any
+) -> None:
+    make_ready(admin, producer)
+    assert producer.reschedule("71", HOUR) is Outcome.RESCHEDULED
+    assert producer.run_now("71") is Outcome.RESCHEDULED
+
+    def is_ready() -> bool:
+        moved(admin)
+        return bool(admin.llen(KEYS.ready))
+
+    eventually(is_ready)
+    assert queue.poll() == "a"
+    assert producer.reschedule("71", HOUR) is Outcome.DELIVERED
+    assert producer.cancel("71") is Outcome.DELIVERED
+
+
 def test_the_items_that_wait_have_their_names(state: Any, producer: Any) -> None:
     found = [(item.id, item.state, item.attempts) for item in producer.items()]
     waits = STATES[state][0] in (ItemState.WAITING, ItemState.RETRYING, ItemState.PARKED)

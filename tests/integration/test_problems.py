@@ -84,7 +84,7 @@ def test_a_key_of_another_type_makes_health_red_until_it_is_gone(
             assert part in str(problem)
         assert problem in worker.problems
         assert not worker.is_consuming
-        (told,) = [each for each in caplog.messages if "goes on with the defaults" in each]
+        (told,) = eventually(lambda: [each for each in caplog.messages if "goes on with the defaults" in each])
         for part in ("'orders'", KEYS.timeout, "holds a string"):
             assert part in told
         admin.delete(KEYS.timeout)

@@ -24,17 +24,17 @@ def _ids(chance: random.Random) -> list[str]:
     return ids
 
 
-def cancel(url: str, queue: str, seed: int) -> dict[str, str]:
+def cancel(url: str, queue: str, seed: int, envelope: Any) -> dict[str, str]:
     """Cancels each item once."""
-    with redisson_dq.connect(url, codec=StringCodec()) as client:
+    with redisson_dq.connect(url, codec=StringCodec(), envelope=envelope) as client:
         delayed = client.delayed_queue(queue, transfer=False)
         return {id: delayed.cancel(id).value for id in _ids(random.Random(seed))}
 
 
-def reschedule(url: str, queue: str, seed: int) -> dict[str, str]:
-    """Gives each item another due time, up to 0.3 s ahead."""
+def reschedule(url: str, queue: str, seed: int, envelope: Any) -> dict[str, str]:
+    """Gives each item another due time, up to 0.3 s ahead. What was ready gets a new entry, which Java has to read."""
     chance = random.Random(seed)
-    with redisson_dq.connect(url, codec=StringCodec()) as client:
+    with redisson_dq.connect(url, codec=StringCodec(), envelope=envelope) as client:
         delayed = client.delayed_queue(queue, transfer=False)
         return {id: delayed.reschedule(id, chance.random() * 0.3).value for id in _ids(chance)}
 

@@ -138,7 +138,7 @@ def test_an_item_is_cancelled_once_or_delivered_once(
     chance = random.Random(3)
     # Some come before the race, most while it runs, and some cannot come unless they are rescheduled.
     delays = [chance.choice([0, HOUR, chance.random() * 2, chance.random()]) for _ in range(ITEMS)]
-    with race(works, url=redis7.url, queue=queue) as processes:
+    with race(works, url=redis7.url, queue=queue, envelope=envelope) as processes:
         with Flavour().connect(redis7.url, codec=StringCodec(), envelope=envelope) as client:
             values = offered(client.delayed_queue(queue, transfer=False), client, delays)
         mover = java(redis7.url, version=version, codec="StringCodec")
