@@ -17,6 +17,8 @@ local MANY_DUE = 2000
 local PLAIN_US, SPECIAL_US = 3, 12
 -- Of the time of a call a search takes so much. The rest is for moving what it has found.
 local SEARCHING = 0.6
+-- Where few are due in a list longer than that, a call searches for so many. The way to them takes most of its time.
+local VERY_LONG, FEW_FOUND = 2000000, 40
 -- At most so many entries are read at once.
 local READ = 500
 -- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
@@ -165,6 +167,9 @@ local function look_for(seek, size, pending, now_us, whole_us)
     return 0, nil
   end
   local most = math.max(1, math.floor(SEARCHING * most_us / each_found_us))
+  if pending <= FEW_MOVED and size > VERY_LONG then
+    most = math.min(most, FEW_FOUND)
+  end
   return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
 end
 

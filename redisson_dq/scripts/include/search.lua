@@ -8,6 +8,10 @@
 -- A look at a long part of the list reads one entry. In a part of at most so many it reads so many around a guess. Where
 -- it meets none but Java's it reads so many.
 local SHORT, AROUND, JAVAS = 256, 8, 64
+-- The way to a place in a list so long takes as long as reading an entry.
+local WAY = 100000
+-- How many entries a look reads for the way to them.
+local worth = 1
 -- A search reads entries with their values. It gives up behind so many bytes.
 local SEARCH_BYTES = 8000000
 local bytes_searched, bytes_of_one = 0, READ_BYTES
@@ -19,6 +23,7 @@ end
 
 -- The spots before the first and behind the last entry of the list.
 local function all_of(size)
+  worth = math.max(1, math.floor(size / WAY))
   return spot(-1, -math.huge, 0), spot(size, math.huge, 0)
 end
 
@@ -66,7 +71,7 @@ local function find_place(wanted, before, behind, now_us)
   while behind.place - before.place > 1 and bytes_searched < SEARCH_BYTES do
     local least, most, span = before.place + 1, behind.place - 1, behind.place - before.place
     local place = reach > 0 and most - reach or halved and guess(wanted, before, behind) or math.floor((least + most) / 2)
-    local count = is_javas and JAVAS or (span <= SHORT or before.us == behind.us) and AROUND or 1
+    local count = math.max(worth, is_javas and JAVAS or (span <= SHORT or before.us == behind.us) and AROUND or 1)
     local first = math.max(least, math.min(most, place - math.floor(count / 2)))
     local found = read_from(first, most, count)
     for i, member in ipairs(found) do
