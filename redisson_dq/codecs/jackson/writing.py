@@ -234,7 +234,9 @@ class Writer:
             # Java writes an element of a List<Order>[] as its class alone says, and reads it as a List<Order>.
             place = place_of(component)
             items = value if place is None else (place(item, {}) for item in value)
-            component = Signature(component.name)
+            # Of a map Java knows from the declaration how to read its keys.
+            keys = (component.arguments[0], OBJECT) if len(component.arguments) == 2 else ()
+            component = Signature(component.name, keys)
         return self._with_name(name, self._items(items, component, depth), slot)
 
     def _reads_named(self, slot: Signature) -> bool:

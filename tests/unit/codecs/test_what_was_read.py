@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import Codec, Kryo5Codec, SerializationCodec
+from redisson_dq.codecs import Codec, JsonJackson3Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from tests.unit.codecs.golden_rows import same
@@ -92,3 +92,20 @@ def test_a_zone_of_rules_of_its_own_is_no_time_zone_of_that_id() -> None:
     assert value.java_name == "java.util.SimpleTimeZone"
     with pytest.raises(EncodeError):
         KRYO.encode(value)
+
+
+# Arrays of maps in JSON
+
+
+@java.java_class("com.acme.read.Rounds")
+@attrs.define
+class Rounds:
+    names: java.Array[dict[java.Integer, str]]
+
+
+@pytest.mark.parametrize("codec", [JsonJacksonCodec(), JsonJackson3Codec()], ids=lambda codec: codec.name)
+def test_the_keys_of_maps_in_an_array_are_of_their_declared_type(codec: Codec) -> None:
+    data = b'{"@class":"com.acme.read.Rounds","names":["[Ljava.util.Map;",[{"@class":"java.util.HashMap","1":"a"}]]}'
+    value = codec.decode(data)
+    assert list(value.names) == [{1: "a"}]
+    assert codec.encode(value) == data
