@@ -5,7 +5,7 @@
         client.delayed_queue(queue).offer("order-42", delay=2.5)
         value = queue.take()
 
-The same with ``await`` is in :mod:`redisson_dq.aio`. Everything is imported when it is first asked for.
+The names for ``await`` are in :mod:`redisson_dq.aio`. Everything is imported when it is first asked for.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Imports parts of a package on first use, so that a program loads only what it uses."""
+"""Imports parts of a package on first use, so that a program loads no part that it does not use."""
 
 from __future__ import annotations
 

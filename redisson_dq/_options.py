@@ -19,7 +19,7 @@ __all__ = ["Options", "Undecodable", "Wakeups", "Written", "check_durable"]
 #: The format of new entries: the enum, or its name.
 Written = Union[Envelope, Literal["current", "legacy"]]
 
-#: What a call does with popped bytes that the codec cannot read.
+#: How a call treats popped bytes that the codec cannot read.
 Undecodable = Literal["raise", "skip"]
 
 #: How a client learns that an entry was added.

@@ -1,4 +1,4 @@
-"""Options that several calls take, listed once, and what a call says of an option that it does not have.
+"""Options that several calls take, listed once, and the error for an option that a call does not have.
 
 A TypedDict has their names and types, and one function has their defaults. The other calls take ``**options`` and pass
 them on. Signatures stay written out where only two calls share options, as editors show the defaults then.

@@ -14,7 +14,7 @@ __all__ = ["described", "mixed_up", "nearest", "public_name", "shown"]
 _ELEMENTS = 3
 _CHARACTERS = 100
 
-# Their reprs are short, and hold nothing but what they stand for.
+# Their reprs are short, and show nothing but the object itself.
 _PLAIN = frozenset((bool, int, float, complex, range, type(None), type(...)))
 _PLAIN_MODULES = frozenset(("datetime", "decimal", "fractions", "uuid"))
 _BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
@@ -29,7 +29,7 @@ _PASSWORD = re.compile(r"(?s)(\w+://)[^/]*@|\bpassword=[^&\s]*")
 
 _FLAVOURS = ("redisson_dq._async.", "redisson_dq._sync.")
 
-# Where users import from what is defined deeper inside.
+# The public modules of classes that are defined deeper inside.
 _PUBLIC = (
     (re.compile(r"redisson_dq\._async\.worker\b.*"), "redisson_dq.aio.worker"),
     (re.compile(r"redisson_dq\._async\b.*"), "redisson_dq.aio"),
@@ -118,7 +118,7 @@ def _some(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-# -- what was meant --------------------------------------------------------------------------------------------------
+# -- advice ----------------------------------------------------------------------------------------------------------
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -136,9 +136,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def mixed_up(given: object, wanted: type, of_redis: str = "") -> str:
-    """Says that an object of another class is wanted. It adds what to do with one of the other flavour.
+    """Says that an object of another class is wanted. It adds advice for an object of the other flavour.
 
-    ``of_redis`` is what to do with a client of redis-py.
+    ``of_redis`` is the advice for a client of redis-py.
     """
     text = f"a {public_name(wanted)} is wanted, not {shown(given)}"
     module = type(given).__module__

@@ -34,7 +34,7 @@ Delay = Union[int, float, timedelta]
 _MAX_MS = 2**52
 _MAX_SECONDS = _MAX_MS / 1000
 
-# What nearly every delay is.
+# The types of nearly all delays.
 _NUMBERS = frozenset((int, float))
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -63,7 +63,7 @@ def up_to_us(seconds: float) -> int:
 
 @attrs.frozen
 class Left:
-    """What is left of a delay that began at a moment of the monotonic clock. As text it is whole us, from 0 on."""
+    """The rest of a delay that began at a moment of the monotonic clock. As text it is whole us, from 0 on."""
 
     us: int
     since_ns: int
@@ -123,7 +123,7 @@ def span_ms(span: Delay, queue: str, what: str) -> int:
 
 
 def span_us(span: Delay, queue: str, what: str) -> int:
-    """The same in whole microseconds, for what is added to the server's time. Only the sum is rounded to ms then."""
+    """A delay in whole microseconds, to be added to the server's time. Only the sum is rounded to ms then."""
     return up_to_us(seconds_of(span, f"queue {queue!r}: {what}"))
 
 

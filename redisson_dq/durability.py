@@ -1,4 +1,4 @@
-"""What must confirm a change before a call returns."""
+"""The confirmations that a change needs before its call returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _LONGEST = 5.0
 
 @attrs.frozen(kw_only=True)
 class Confirmed:
-    """What has confirmed a change: how many replicas, and whether the server itself has written it to its disk.
+    """The confirmations of a change: how many replicas have it, and whether the server itself has written it to its
+    disk.
 
     ``fsynced`` is None if that was not asked for. With ``fsync=True``, ``replicas`` counts those that have the change
     on their disks.
@@ -32,10 +33,11 @@ class Confirmed:
 @names_options
 @attrs.frozen
 class Durability:
-    """What a call waits for after its change: a number of replicas, and the server's append-only file (``fsync=True``).
+    """The confirmations that a call waits for: a number of replicas, and the server's append-only file
+    (``fsync=True``).
 
     The call waits for ``timeout`` seconds, at most 5. It raises DurabilityError if the confirmations are not complete
-    by then. In both cases ``on_confirmed`` is called with what was confirmed. It is a plain function, and must not
+    by then. In both cases ``on_confirmed`` is called with the confirmations. It is a plain function, and must not
     block.
     """
 

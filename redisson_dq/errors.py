@@ -155,7 +155,7 @@ class LeaseLostError(RedissonDQError):
 class NewerFormError(RedissonDQError):
     """The call needs something that a newer version of this library wrote in a form that this version does not know.
 
-    Nothing was done, and what stands in Redis stays as it is. ``key`` and ``form`` name it. Upgrade this client.
+    Nothing was done, and the data in Redis is unchanged. ``key`` and ``form`` name it. Upgrade this client.
     """
 
     def __init__(self, message: str, *, key: str, form: int) -> None:

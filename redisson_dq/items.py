@@ -48,7 +48,7 @@ class ItemState(enum.Enum):
 
 
 class Outcome(enum.Enum):
-    """The outcome of a call on one item. It is true if the call did what it was asked for."""
+    """The outcome of a call on one item. It is true if the call was carried out."""
 
     CANCELLED = "cancelled"
     """The item will never be delivered, or never again if a receiver holds it. If several callers cancel it, exactly
@@ -74,7 +74,7 @@ class Outcome(enum.Enum):
 
 
 class SettleOutcome(enum.Enum):
-    """The outcome of a call on a delivery. It is true if the call did what it was asked for."""
+    """The outcome of a call on a delivery. It is true if the call was carried out."""
 
     ACKED = "acked"
     """The value is done and gone."""
@@ -132,9 +132,9 @@ class TransferCounts:
 
 @attrs.frozen(kw_only=True)
 class Problem:
-    """What a client cannot do for one queue at present. The client tries again, and the problem ends by itself.
+    """A task that a client cannot do for one queue at present. The client tries again, and the problem ends by itself.
 
-    ``queue`` is the key of the queue's list. ``what`` is what does not go on, and ``error`` is the reason. The text
+    ``queue`` is the key of the queue's list. ``what`` names the task, and ``error`` is the reason. The text
     tells all three.
     """
 

@@ -8,7 +8,7 @@
 
     worker.run()
 
-The same for asyncio is in :mod:`redisson_dq.aio.worker`.
+The worker for asyncio is in :mod:`redisson_dq.aio.worker`.
 """
 
 from redisson_dq._sync.worker.beside import QueueReport

@@ -1,4 +1,4 @@
-"""What belongs to the caller: the loop that a client lives in, and the user's callbacks."""
+"""The caller's side: the loop that a client lives in, and the user's callbacks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Home:
         """Nothing to check."""
 
 
-#: What the user gives to be called with a value; with asyncio it may be a coroutine function.
+#: A user's function that is called with a value; with asyncio it may be a coroutine function.
 AsyncCallback = Callable[[T], object]
 Callback = Callable[[T], object]
 
@@ -57,8 +57,8 @@ async def async_call(callback: Callable[[T], object], value: T) -> None:
     try:
         await result
     except asyncio.CancelledError as error:
-        # What the callback awaited was cancelled, and not this task. That is a failure like any other. (Python 3.10
-        # cannot tell.)
+        # The callback awaited something that was cancelled. This task was not. So that is a failure like any other.
+        # (Python 3.10 cannot tell.)
         if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
             raise
         raise RuntimeError("what it awaited was cancelled") from error

@@ -1,4 +1,4 @@
-"""What keeps callers apart: a mutex for fields, permits, and a lock for what is sent."""
+"""Guards between callers: a mutex for fields, permits, and a lock for sending."""
 
 from __future__ import annotations
 

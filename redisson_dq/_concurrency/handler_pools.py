@@ -1,4 +1,4 @@
-"""What differs between threads and asyncio where the user's functions run. Written by hand, side by side.
+"""Where the user's functions run, with threads and with asyncio. Both are written by hand, side by side.
 
 A pair here has the same methods with the same meaning, as in :mod:`redisson_dq._concurrency`.
 """
@@ -55,7 +55,7 @@ class HandlerPool:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # Each handling sees the context variables of the worker's starter. What it sets itself, only it sees.
+        # Each handling sees the context variables of the worker's starter. A variable that it sets is seen by it alone.
         self._context = contextvars.copy_context()
         self._works: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._process = os.getpid()
@@ -127,7 +127,7 @@ class Side:
         return function()
 
     def soon(self, function: Callable[[], object]) -> None:
-        """Calls what is for the loop alone."""
+        """Calls a function that is for the loop alone."""
         function()
 
 
@@ -146,7 +146,7 @@ class AsyncSide:
         return function()
 
     def soon(self, function: Callable[[], object]) -> None:
-        """Calls what is for the loop alone."""
+        """Calls a function that is for the loop alone."""
         # On a closed loop, nobody waits for the call.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
@@ -173,7 +173,7 @@ class AsyncHandlerPool:
         self._threads = HandlerPool(name)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._name = name
-        # As with threads: not the context variables of a handler that adds another one, nor of who received before.
+        # As with threads: not the context variables of a handler that adds another one, nor of an earlier receiver.
         self._context = contextvars.copy_context()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:

@@ -1,4 +1,4 @@
-"""What differs between threads and asyncio in a handler's call and what is around it. Written by hand, side by side.
+"""A handler's call inside its layers, with threads and with asyncio. Both are written by hand, side by side.
 
 A pair here has the same methods with the same meaning, as in :mod:`redisson_dq._concurrency`.
 """
@@ -69,7 +69,7 @@ async def _async_entered(stack: AsyncExitStack, layer: Layer, event: Any, given:
 
 
 class Resources:
-    """What lives as long as the worker runs: the values of functions with ``yield``, by their names."""
+    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -83,7 +83,7 @@ class Resources:
 
 
 class AsyncResources:
-    """What lives as long as the worker runs: the values of functions with ``yield``, by their names."""
+    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names."""
 
     def __init__(self) -> None:
         self._stack = AsyncExitStack()
@@ -109,7 +109,7 @@ def perform(
     given: Mapping[str, Any],
     end: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Calls a handler inside its layers, the first of which is outermost. ``end`` makes the result of what it gave."""
+    """Calls a handler inside its layers, the first of which is outermost. ``end`` converts its result."""
     end = end or _run
     if not layers:
         return end(function(*placed, **{name: given[name] for name in needs}))
@@ -120,7 +120,7 @@ def perform(
             if layer.name:
                 known[layer.name] = found
         return end(function(*placed, **{name: known[name] for name in needs}))
-    # A layer swallowed what the handler raised.
+    # A layer swallowed the handler's error.
     return None
 
 
@@ -134,8 +134,8 @@ async def async_perform(
     given: Mapping[str, Any],
 ) -> Any:
     """Awaits a handler inside its layers. A handler that is no coroutine function runs in a thread. So do the layers
-    after the last one that is a coroutine function. What it returns is awaited in the loop where that is possible, as
-    with a plain decorator around a coroutine function.
+    after the last one that is a coroutine function. A coroutine that it returns is awaited in the loop where that is
+    possible, as with a plain decorator around a coroutine function.
     """
     awaits = is_async(function)
     if awaits and not layers:
@@ -163,7 +163,7 @@ async def async_perform(
 
 
 class _AwaitedByThread:
-    """Awaits in the loop what a handler has returned in a thread, while the thread keeps the handler's layers open."""
+    """Awaits in the loop the coroutine of a handler that ran in a thread, which keeps the handler's layers open."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -180,7 +180,7 @@ class _AwaitedByThread:
             self._task.cancel()
 
     def end(self, result: Any) -> Any:
-        """Called in the thread. Returns when what it awaits has ended, also where that was cancelled."""
+        """Waits in the thread until the loop has ended the coroutine, also where that was cancelled."""
         if not inspect.isawaitable(result):
             return _run(result)
         ended: queue.SimpleQueue[asyncio.Task[Any]] = queue.SimpleQueue()
@@ -214,11 +214,11 @@ def _run(result: Any) -> Any:
     return result
 
 
-# -- what can be called ----------------------------------------------------------------------------------------------
+# -- callables -------------------------------------------------------------------------------------------------------
 
 
 def check_callable(function: Callable[..., Any], what: str) -> None:
-    """Raises ArgumentError for a function that only an event loop can run, and for what is no function."""
+    """Raises ArgumentError for a function that only an event loop can run, and for anything but a function."""
     async_check_callable(function, what)
     if is_async(function) or inspect.isasyncgenfunction(function):
         raise ArgumentError(f"{what} is a coroutine function: a worker of redisson_dq.aio.worker runs it")

@@ -33,7 +33,7 @@ def give_way() -> None:
 
 
 async def async_stand_back() -> None:
-    """A loop reads one reply after the other, whoever is first."""
+    """A loop reads one reply after the other, in any order of tasks."""
 
 
 def stand_back() -> None:
@@ -44,7 +44,7 @@ def stand_back() -> None:
     time.sleep(_STAND_BACK)
 
 
-# For so many seconds. What falls due meanwhile is moved that much later.
+# For so many seconds. An item that falls due meanwhile is moved that much later.
 _STAND_BACK = 0.0003
 # A selector rounds up to whole milliseconds, and a thread that sleeps wakes up 0.1 ms late. So a busy
 # wait ends a sleep.

@@ -1,4 +1,4 @@
-"""What differs between threads and asyncio where a signal ends a worker. Written by hand, side by side.
+"""How a signal ends a worker, with threads and with asyncio. Both are written by hand, side by side.
 
 A pair here has the same methods with the same meaning, as in :mod:`redisson_dq._concurrency`.
 """
@@ -22,8 +22,8 @@ def signals(told: Callable[[], None]) -> Iterator[None]:
     """Calls ``told`` for each SIGTERM and SIGINT. Only the main thread can; elsewhere it does nothing.
 
     The interpreter runs a signal's handler in the main thread when that runs next. A main thread that waits for a lock
-    is not woken when the system gave the signal to another thread. So a thread reads what the interpreter writes at
-    once, and tells.
+    is not woken when the system gave the signal to another thread. So a thread reads the
+    interpreter's bytes at once, and tells.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -35,7 +35,7 @@ _LAST_STEPS = 5.0
 # Between two looks whether a thread has begun, which takes less than that as a rule.
 _START_PAUSE = 0.001
 
-#: What a background task does.
+#: The function that a background task runs.
 AsyncWork = Callable[[], Coroutine[Any, Any, None]]
 Work = Callable[[], None]
 
@@ -44,11 +44,11 @@ AsyncCancelled = asyncio.CancelledError
 
 
 class Cancelled(BaseException):
-    """Is never raised."""
+    """A class that is never raised."""
 
 
-#: What a loop of our own outlasts. A signal handler of the user's may end the program in the thread of the event loop,
-#: and in no thread of ours.
+#: The errors that a loop of our own outlasts. A signal handler of the user's may end the program in the thread of the
+#: event loop, and in no thread of ours.
 AsyncFailure = Exception
 Failure = BaseException
 
@@ -210,7 +210,7 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
         try:
             result = await work
         except BaseException as error:
-            # What failed leaves nothing to undo.
+            # A failed start leaves nothing to undo.
             if not outcome.done():
                 outcome.set_exception(error)
             return

@@ -1,4 +1,4 @@
-"""What one thread or task waits for until another one acts: an inbox, a promise, a switch."""
+"""Means by which one thread or task waits for another one: an inbox, a promise, a switch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _wake(woken: asyncio.Future[None]) -> None:
 
 
 async def _until_woken(woken: asyncio.Future[None], timeout: float | None) -> None:
-    """Waits for a future of this wait alone, as a cancelled task cancels what it awaits.
+    """Waits for a future of this wait alone, as a cancelled task cancels the future that it awaits.
 
     asyncio.wait would wake the task one round of the loop later.
     """
@@ -104,7 +104,7 @@ class Inbox(Generic[T]):
     def next(self, timeout: float | None) -> T | None:
         """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
         # Before Python 3.13 a wait may go on for ever, when the machine holds the thread up right at its beginning. The
-        # queue works out what is left of the time, and takes a negative rest for no limit. After a look that found
+        # queue works out the rest of the time, and takes a negative rest for no limit. After a look that found
         # nothing, the queue takes the time as it is.
         event = self.poll()
         if event is None and timeout != 0:
@@ -121,7 +121,7 @@ class Inbox(Generic[T]):
 
 
 class _Held(Generic[T]):
-    """What both kinds of promise hold."""
+    """The fields of both kinds of promise."""
 
     _filled = False
     _value: T
@@ -226,7 +226,7 @@ class Switch:
     def wait(self, timeout: float | None) -> bool:
         gate = threading.Lock()
         gate.acquire()
-        # First into the list, then the look: whoever turns it on finds it there, or is seen here.
+        # First into the list, then the look. So a thread that turns the switch on finds it there, or is seen here.
         self._waiting.append(gate)
         try:
             if not self._is_on:

@@ -1,4 +1,4 @@
-"""What the library needs of redis-py beyond commands: settings, pools, sending and errors.
+"""The parts of redis-py that the library needs beyond commands: settings, pools, sending and errors.
 
 The library reads the settings of the user's client, and never sends through it.
 """

@@ -1,4 +1,4 @@
-"""What redis-py's errors mean: our error for each, and whether its condition passes by itself."""
+"""The meaning of redis-py's errors: our error for each, and whether its condition passes by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What our connections tell the server of themselves, so that ``CLIENT LIST`` shows who they are and what they do.
+"""The names that connections give themselves, so that ``CLIENT LIST`` shows their client and their purpose.
 
 A connection is named ``redisson-dq/<version>/<client>/<role>/<queue>``. A name that the user gave stands before it.
 """
@@ -24,14 +24,14 @@ COMMANDS = "commands"
 
 # How many characters of a user's name and of a queue's name are told.
 _LONGEST_PART = 80
-# What redis-py sends about itself where the user has said nothing.
+# redis-py's words about itself, where the user has said nothing.
 _DRIVER = "redis-py"
-# What names hold as they are. Redis refuses blanks, and "/" stands between the parts.
+# The characters that stay as they are. Redis refuses blanks, and "/" stands between the parts.
 _PLAIN = "{}:.-_~@+,=()[]#"
 
 
 class Introduction:
-    """What the connections of one pool tell. Remembers what the server has refused, and does not send it again."""
+    """The names of one pool's connections. A command that the server has refused is not sent again."""
 
     def __init__(self, settings: Mapping[str, Any], client: str) -> None:
         """``settings`` are those of the user's pool, ``client`` the name by which scripts tell clients apart."""
@@ -44,7 +44,7 @@ class Introduction:
         self._refused: set[str] = set()
 
     def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
-        """The commands to send when a connection has been made, by what they are for."""
+        """The commands to send when a connection has been made, by their purpose."""
         name = f"{self._before}{_LIBRARY}/{_told(__version__)}/{self._client}/{role}"
         if queue:
             name += f"/{_told(queue)}"

@@ -34,7 +34,7 @@ class _Tidy:
 
     #: Whether every reply was read. An interrupted use leaves it False.
     is_clean = True
-    #: What it tells the server of itself.
+    #: The names that its connections give themselves.
     introduction: Introduction
     role = COMMANDS
     queue = ""
@@ -125,7 +125,7 @@ class _Lending:
 
 
 class _AsyncLending:
-    """The same for asyncio."""
+    """A pool for asyncio."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._idle: list[Any] = []

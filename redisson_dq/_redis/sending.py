@@ -28,7 +28,7 @@ __all__ = [
     "send_aside",
 ]
 
-# What nearly every word of a command is.
+# The types of nearly all words of commands.
 _TEXTS = frozenset((str, bytes))
 
 

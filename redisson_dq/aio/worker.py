@@ -8,7 +8,7 @@
 
     asyncio.run(worker.run())
 
-The same in threads is in :mod:`redisson_dq.worker`. Handlers that are no coroutines run in threads here too.
+The worker with threads is in :mod:`redisson_dq.worker`. Handlers that are no coroutines run in threads here too.
 """
 
 from redisson_dq._async.worker.beside import QueueReport

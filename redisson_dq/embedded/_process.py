@@ -75,7 +75,7 @@ class Supervised:
             _end(self._popen, how[:1].encode(), self._owner)
 
     def log_tail(self, lines: int) -> str:
-        """The last lines of what the server wrote."""
+        """The last lines of the server's output."""
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
         return "\n".join(text.splitlines()[-lines:]) or "(its log is empty)"
 

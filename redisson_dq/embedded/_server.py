@@ -84,7 +84,7 @@ class EmbeddedServer:
         self._info: ServerInfo | None = None
         self._process: Supervised | None = None
 
-    # -- what it is --------------------------------------------------------------------------------------------------
+    # -- facts -------------------------------------------------------------------------------------------------------
 
     @property
     def program(self) -> ServerProgram:

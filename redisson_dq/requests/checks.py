@@ -44,7 +44,7 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
 
 
 def check_function(value: U, name: str) -> U:
-    """Raises ArgumentError for what cannot be called with one value."""
+    """Raises ArgumentError for an object that cannot be called with one value."""
     if not (callable(value) and takes(value, 1)):
         raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {shown(value)}")
     return value

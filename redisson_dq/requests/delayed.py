@@ -1,4 +1,4 @@
-"""The calls of the delayed side: what waits for its time."""
+"""The calls on the items that wait for their time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
 
 T = TypeVar("T")
 
-#: What an offer does when its id, or its payload, already stands.
+#: How an offer treats an id, or a payload, that is already in the queue.
 OnDuplicate = Literal["reject", "keep", "replace"]
 
 #: The order of a page of items: by due time, or as they were offered.
@@ -50,7 +50,7 @@ _LARGEST_PAGE = 10_000
 
 
 class DelayedRequests(ObjectRequests[T]):
-    """What waits for its time. Each method gives a request; nothing is sent."""
+    """The requests of the waiting side. Each method returns a request and sends nothing."""
 
     def __init__(self, side: DelayedSide[T]) -> None:
         super().__init__(side)

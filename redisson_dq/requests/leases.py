@@ -57,7 +57,7 @@ class InFlight(Generic[T]):
 class DeadLetter(Generic[T]):
     """One value of a dead-letter list.
 
-    ``id`` is what ``redrive`` and ``purge_dead`` take. It is empty, and the times are None, for a value that something
+    ``redrive`` and ``purge_dead`` take the ``id``. It is empty, and the times are None, for a value that something
     else put into the list. ``attempts`` counts deliveries: ``failures`` those that ended with ``nack``, ``crashes``
     those that ended by their deadline. ``source`` is the raw name of the queue it came from. ``offer_id`` is the
     ``id=`` of its offer, or None.

@@ -58,7 +58,7 @@ class WaitingItem(Generic[T]):
         return self._decode(self.data)
 
     def moved(self, due_ms: int, now_us: int) -> WaitingItem[T]:
-        """The same item with another due time, which Redis has told just now."""
+        """This item with the due time that Redis has told just now."""
         read_ns = time.monotonic_ns()
         return attrs.evolve(
             self, due_ms=due_ms, now_us=now_us, read_ns=read_ns, target=attrs.evolve(self.target, due_ms=due_ms)

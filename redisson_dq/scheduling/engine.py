@@ -24,8 +24,8 @@ has to be sent, so that its script runs at the due time. A script that runs too 
 call. The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head
 that it reads arms the timer anew.
 
-A trigger is first classified by what it means now. An announcement may be due, sooner than the timer, or later. Then it
-is looked up in :data:`TRANSITIONS`, which is the whole behaviour.
+A trigger is first classified by its meaning at that moment. An announcement may be due, sooner than the timer, or
+later. Then it is looked up in :data:`TRANSITIONS`, which is the whole behaviour.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Trigger", "Ro
 
 
 class State(enum.Enum):
-    """What the transfer task of one queue is doing."""
+    """The state of one queue's transfer task."""
 
     DETACHED = "waits for its subscription"
     MOVING = "a transfer is under way"
@@ -53,7 +53,7 @@ class State(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What happened, as the engine reads it."""
+    """An event, as the engine reads it."""
 
     SUBSCRIBED = "subscribed"
     DUE = "announced: due"
@@ -69,7 +69,7 @@ class Trigger(enum.Enum):
 
 
 class Role(enum.Enum):
-    """Who moves a queue's due items, as a transfer's answer tells it."""
+    """The part that this process has in moving a queue's due items, as a transfer's answer tells it."""
 
     ALONE = "alone"
     """No other client listens."""
@@ -80,7 +80,7 @@ class Role(enum.Enum):
 
 
 class Do(enum.Enum):
-    """What the driver has to do."""
+    """An order to the transfer driver."""
 
     TRANSFER = "transfer"
     ARM = "arm"
@@ -106,7 +106,7 @@ def _stay(state: State) -> _Row:
     return state, ()
 
 
-#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+#: (state, trigger) -> (next state, action). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Nothing is known before the first transfer. Where Redis refuses subscriptions, the probe's look leads to it.
     (State.DETACHED, Trigger.SUBSCRIBED): _MOVE,
@@ -156,7 +156,7 @@ _FIRST_PAUSE_US: Final = 100_000
 _LONGEST_PAUSE_US: Final = 5_000_000
 
 # Two clocks drift apart by up to 0.05 % even when both are disciplined. A long wait therefore ends a little before its
-# time. The transfer then finds nothing due, and tells by the server's clock what remains.
+# time. The transfer then finds nothing due, and tells the rest by the server's clock.
 _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
@@ -178,8 +178,8 @@ _LONGEST_ROUND_TRIP_US: Final = 100_000
 class Engine:
     """Decides for one queue. Not thread-safe: its driver calls it from one place.
 
-    ``reserve_us`` is how long it waits beyond a due time while another process is the mover. ``clock`` is what is known
-    of the server's clock; queues of one server may share it.
+    ``reserve_us`` is how long it waits beyond a due time while another process is the mover. ``clock`` estimates
+    the server's clock; queues of one server may share it.
     """
 
     def __init__(self, reserve_us: int = RESERVE_US, clock: ServerClock | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Where due entries stand in the envelope list: what one client knows of that between its transfers.
+"""Hints: where due entries stand in the envelope list, as one client remembers it between its transfers.
 
 Theory of operation. A transfer has to take its entries out of a list that has no index. Most of them it finds by itself
 (``scripts/include/places.lua``). Entries of Java's that are due in another order than they were offered it finds only
@@ -10,9 +10,9 @@ by reading the list. Reading a long list takes too long for one call. So the tra
 * Then the calls deliver again. Each is given hints: the keys of the next entries, and the place of each. A place is the
   one that the pass saw, less the number of entries in front of it that were taken out since.
 
-Nothing changes in Redis before entries are delivered. What others take out of the list meanwhile is not known here. So
-the script believes no hint, and looks whether the entry stands there. All that is known here may be wrong or forgotten
-at any time. It costs a new pass then.
+Nothing changes in Redis before entries are delivered. This client does not learn which entries others take out of the
+list meanwhile. So the script believes no hint, and looks whether the entry stands there. All that is known here may be
+wrong or forgotten at any time. It costs a new pass then.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BLOCK = 512
 
 
 class _Purpose(enum.Enum):
-    """What the next call is for."""
+    """The purpose of the next call."""
 
     DELIVER = enum.auto()
     ASK_FOR_KEYS = enum.auto()
@@ -47,7 +47,7 @@ class _Purpose(enum.Enum):
 
 
 class Hints:
-    """What is known for one queue. Not thread-safe: its driver calls it from one place."""
+    """The hints of one queue. Not thread-safe: its driver calls it from one place."""
 
     def __init__(self) -> None:
         self._purpose = _Purpose.DELIVER
@@ -78,7 +78,7 @@ class Hints:
         return b"deliver", self._hints()
 
     def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
-        """Takes in what came of the transfer's step."""
+        """Takes in the outcome of the transfer's step."""
         if state == b"lost":
             self._begin()
         elif state == b"found" and self._purpose is _Purpose.DELIVER:

@@ -7,8 +7,8 @@ Three things are done around the triggers, because versions and users have to ag
 - An ``IntervalTrigger`` counts in floating-point seconds. One step, rounded to a millisecond, is exact. The number of
   missed steps is not: that of 3.11 is one too many about every other time. It is integer arithmetic here.
 - A ``CronTrigger`` numbers weekdays from Monday = 0, and lets day of month and weekday both have to match. Here an
-  expression means what it means to cron, see :meth:`Recurrence.checked`.
-- What a ``CronTrigger`` does when clocks change differs between APScheduler 3.10 and 3.11. Here it sees a calendar
+  expression has cron's meaning, see :meth:`Recurrence.checked`.
+- Where clocks change, a ``CronTrigger`` of APScheduler 3.10 differs from one of 3.11. Here it sees a calendar
   without clock changes, and this module places the times it finds in the time zone, as cron does.
 
 Nothing is due after the year 9900.
@@ -176,7 +176,9 @@ class Recurrence:
 
     @classmethod
     def from_json(cls, text: str) -> Recurrence:
-        """What :meth:`to_json` wrote. Raises ArgumentError for anything else, a later version's text included."""
+        """Reads the text that :meth:`to_json` wrote. Raises ArgumentError for anything else, a later version's text
+        included.
+        """
         try:
             fields = json.loads(text)
             version = fields.pop("v")
@@ -286,7 +288,7 @@ def _cron_trigger(cron: str, until: datetime) -> CronTrigger | OrTrigger:
     if len(fields) != 5:
         raise ValueError(f"it has {len(fields)} fields, not 5")
     minute, hour, day, month, weekday = fields
-    # APScheduler ignores what follows a name: "jan/2", "last-1".
+    # APScheduler ignores text behind a name: "jan/2", "last-1".
     if re.search("last[^,]", day):
         raise ValueError(f"{day!r} is no day of month")
     month = re.sub("[a-z]+", _month, month)

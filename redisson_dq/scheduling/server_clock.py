@@ -46,7 +46,7 @@ class ServerClock:
             answers.popleft()
         known_us = min((highest + (read_us - at_us) // _DRIFT_SHARE for highest, at_us in answers), default=highest_us)
         if lowest_us > known_us:
-            # A clock was set, or has drifted: what was known cannot be right any more.
+            # A clock was set, or has drifted: the earlier estimate cannot be right any more.
             answers.clear()
             known_us = highest_us
         if highest_us - known_us <= _SLOW_US:

@@ -1,14 +1,15 @@
-"""What a call may wait on: the blocking commands that take from lists, as values.
+"""Sources, on which calls wait: the blocking commands that take from lists, as values.
 
 A :class:`Waitable` names its queues and makes its own receiver. A :class:`Source` is a Waitable at one node of the
-server. It says which commands are sent for waiting callers, what the replies mean, and what puts values back. A
-receiver asks a source in this order, as long as anybody waits:
+server. It names the commands that are sent for waiting callers, the meaning of the replies, and how values are put
+back. A receiver asks a source in this order, as long as anybody waits:
 
-1. ``look``, where the source has one. It does not block, and what it finds is handed out.
+1. ``look``, where the source has one. It does not block, and the receiver hands out the values that it finds.
 2. ``words``, the blocking command, with a timeout for the server.
 3. ``behind``, where the source has one. It is sent together with ``words``, and Redis carries it out when those have
    ended.
-4. ``taken``, what the blocking reply itself holds. When neither holds a value, the blocking reply only says that one is
+4. ``taken``, the values that the blocking reply itself holds. When neither holds a value, the blocking reply only says
+  that one is
    there. The receiver then begins with ``look`` again.
 5. ``more``, where there is more than that.
 
@@ -70,7 +71,7 @@ class ReceiverKinds(Protocol[R]):
 
 
 class Waitable(Protocol):
-    """What callers of one client can wait on together. Equal ones share one receiver."""
+    """A source, or several at once, that callers of one client wait on together. Equal ones share one receiver."""
 
     def __hash__(self) -> int: ...
 
@@ -93,7 +94,7 @@ class Waitable(Protocol):
 
 
 class Source(Waitable, Protocol):
-    """What one connection can wait on."""
+    """The commands by which one connection waits for values."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -112,8 +113,8 @@ class Source(Waitable, Protocol):
     def look(self, count: int) -> Request[list[Taken]] | None:
         """Takes up to so many values at once, sent before anything blocks.
 
-        None: no look is needed before the blocking command. With 0 it returns what the blocking command may have set
-        aside for callers who are gone.
+        None: no look is needed before the blocking command. With 0 it returns values that the blocking
+        command may have moved for callers who are gone.
         """
         ...
 
@@ -161,7 +162,7 @@ def seconds(timeout: float) -> str:
 
 
 class PlainSource:
-    """What holds for most sources: they wait on one list, and the blocking command alone takes the value."""
+    """A source that waits on one list, and whose blocking command alone takes the value, as most do."""
 
     __slots__ = ()
 

@@ -9,8 +9,8 @@ Neither has a version byte. They are told apart by the total length, which each 
 In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours
 stands in the timeout zset and in no list. Its id has nine bytes. A lease stands there too, and its id has ten bytes.
 
-The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``); this module is for what is read
-in Python, and the two are tested against each other.
+The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``). This module reads envelopes in Python. The
+two are tested against each other.
 """
 
 from __future__ import annotations

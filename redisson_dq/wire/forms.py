@@ -1,4 +1,4 @@
-"""The forms of what this library keeps in Redis, each with its versions; and what a client says of a newer one.
+"""The forms in which this library stores data in Redis, each with its versions, and the error for a newer one.
 
 Two versions of the library run beside each other in every deployment. So each form has a number, and a reader knows a
 number that is newer than its own:
@@ -8,8 +8,8 @@ number that is newer than its own:
 - The form of an entry is the length of its id, its first byte. A newer form has a longer id than any before.
 - A rule of a recurring offer is JSON, and its field ``v`` is the number.
 
-A key whose form is not in this table has one form for good. Whoever needs another one takes another key, another field
-or another first letter, which older versions leave alone.
+A key whose form is not in this table has one form for good. A change that needs another one takes another key, another
+field or another first letter, which older versions leave alone.
 
 **To change a form:** docs/wire-format.md, "Versions of the forms". ``tests/integration/test_forms.py`` has samples of
 each, and fails when a form changes under its old number.
@@ -27,14 +27,14 @@ __all__ = ["FORMS", "TOLD", "Form", "newer_form", "newer_text", "tell_newer"]
 logger = logging.getLogger("redisson_dq")
 
 _NEWER = re.compile(rb"v(\d+) ")
-#: What this process has told already: the key, its name and the form.
+#: The warnings that this process has logged: the key, its name and the form.
 TOLD: set[tuple[str, str, int]] = set()
 _MOST_TOLD = 10_000
 
 
 @attrs.frozen
 class Form:
-    """What stands in one key, or in one kind of its fields: the newest form that is read, and the one that is written.
+    """The form of one key, or of one kind of its fields: the newest version that is read, and the one that is written.
 
     A new form is read by one release and written by the next, or where an option asks for it.
     """
@@ -64,7 +64,7 @@ def newer_form(text: bytes) -> int | None:
 
 
 def newer_text(queue: str, key: str, name: str, form: int | None) -> str:
-    """What a client says of something in a newer form. ``name`` is that of the key in :data:`FORMS`."""
+    """The error for data in a newer form. ``name`` is that of the key in :data:`FORMS`."""
     return (
         f"queue {queue!r}: the key {key!r} holds {_WHAT[name]} in form {form}, which a newer version of redisson-dq "
         f"wrote; this one reads forms up to {_READS[name]}. It was left as it is. Upgrade this client"

@@ -1,4 +1,4 @@
-"""What a receiver waits on: a queue whose values are leased, at once or after they were seen."""
+"""The source that leases: a queue whose values are leased, at once or after they were seen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
-#: What tells how many values became dead letters.
+#: The function that takes the number of values that became dead letters.
 R = TypeVar("R", Admitted, Due)
 
 #: One script call leases no more values than that.
@@ -40,7 +40,7 @@ class LeaseSource(PlainSource):
     """The first values of a list, each leased for so many us. After ``limit`` deliveries (0: never) a value is a dead
     letter. A value that is given back is ready again, or waits for at least ``back_after_us`` where that is above zero.
 
-    Redis cannot wait and run a script in one step. So a look leases what is ready. When nothing is ready, the blocking
+    Redis cannot wait and run a script in one step. So a look leases ready values. When nothing is ready, the blocking
     command moves the next value into the list ``arrivals``. Every look begins with that list. One is sent together with
     the blocking command, so the value is leased without a round trip more.
 
@@ -53,7 +53,7 @@ class LeaseSource(PlainSource):
     visible_us: int
     limit: int
     back_after_us: int = 0
-    #: What the ids of the leases begin with (:func:`mark_of`), so that somebody else can tell whose they are.
+    #: The beginning of the leases' ids (:func:`mark_of`), which tells other processes whose they are.
     owner: bytes = b""
     #: Whether values are seen before they are leased.
     sees_first: bool = False
@@ -195,7 +195,7 @@ class LeaseSource(PlainSource):
 
 
 def mark_of(owner: bytes, envelope: Envelope) -> bytes:
-    """What the ids of an owner's leases begin with. ``owner`` is 4 bytes that no other process has."""
+    """The beginning of the ids of an owner's leases. ``owner`` is 4 bytes that no other process has."""
     if envelope is Envelope.CURRENT:
         return owner[:4]
     return bytes((owner[0] | 0x80,)) + owner[1:3]

@@ -1,4 +1,4 @@
-"""What the scripts tell of a received value: its lease, and the record of its deliveries."""
+"""The scripts' answers about a received value: its lease, and the record of its deliveries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = 10
 
 @attrs.frozen(kw_only=True)
 class LeaseRecord:
-    """What is known of one delivery. Times are epoch ms on the server's clock, None where none is known.
+    """The record of one delivery. Times are epoch ms on the server's clock, None where none is known.
 
     ``failures`` are the deliveries that ended with ``nack``, ``crashes`` those that ended by their deadline.
     """
@@ -65,7 +65,7 @@ class LeaseRecord:
 
 
 def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
-    """The id of the offer, and its context. ``scripts/include/named.lua`` writes what it knows of the item there."""
+    """The id of the offer, and its context. ``scripts/include/named.lua`` writes both."""
     if not text:
         return None, {}
     try:
@@ -96,7 +96,7 @@ class Leased(Taken):
 
     @property
     def record(self) -> LeaseRecord:
-        """What is known of this delivery. It is read anew each time."""
+        """The record of this delivery. It is read anew each time."""
         # A record in a newer form says nothing here.
         if self.text and newer_form(self.text) is None:
             return LeaseRecord.parse(self.text)
@@ -106,7 +106,7 @@ class Leased(Taken):
 
 @attrs.frozen(kw_only=True)
 class Letter:
-    """One element of a dead-letter list. ``id`` is empty, and nothing is known, of what something else put there."""
+    """One element of a dead-letter list. An element that something else put there has an empty ``id`` and no record."""
 
     id: bytes
     at_ms: int | None

@@ -27,7 +27,7 @@ _MOST_SALTS = 10_000
 
 
 def partition_names(name: str, partitions: int, name_mapper: NameMapper | None = None) -> list[str]:
-    """The names of the partitions of a queue, for whoever opens them one by one, as Java does.
+    """The names of the partitions of a queue, for programs that open them one by one, as Java does.
 
     They are the names before the ``name_mapper``, which has to be that of the clients. Raises ArgumentError for a
     number that is not from 1 to 1,024, and for names with braces. A hash tag would keep all partitions in one slot.
@@ -51,7 +51,7 @@ def partition_names(name: str, partitions: int, name_mapper: NameMapper | None =
 def partition_of(key: str, partitions: int) -> int:
     """The index of the partition that a key goes to: the CRC32 of its UTF-8 bytes modulo their number.
 
-    Raises ArgumentError for what is no text.
+    Raises ArgumentError for anything but a text.
     """
     try:
         return zlib.crc32(key.encode()) % partitions

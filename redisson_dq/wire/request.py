@@ -23,8 +23,8 @@ class Fence:
     """A lease that has to be held, or the transaction that the request is in does nothing.
 
     ``hold`` makes the request that asks. Its arguments are the key that stands as long as all leases of the transaction
-    are held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` is what
-    the reply to the request would be where it is not.
+    are held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` stands
+    for the reply to the request where the lease is not held.
     """
 
     key: str
@@ -40,10 +40,10 @@ class Request(Generic[T]):
     arguments. ``types`` maps each key to the Redis type it has to have. The first key routes the request. ``parse``
     turns the reply into the result. ``keep_in`` is the list that receives popped values the codec cannot decode, when
     ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
-    The second reply is then what the first one was. ``when_full`` is sent instead when Redis has refused the request
-    because it has reached its maxmemory. ``durable`` is what has to confirm the change before the result is returned.
-    ``fence`` makes the lease without which nothing of a transaction that has this request is done. ``on_sending`` has
-    what is called before the request is sent.
+    The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request
+    because it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
+    returned. ``fence`` makes the lease without which nothing of a transaction that has this request is done. The
+    functions of ``on_sending`` are called before the request is sent.
     """
 
     words: tuple[Word, ...]
@@ -65,7 +65,7 @@ class Request(Generic[T]):
         fence: Callable[[], Fence] | None = None,
         on_sending: Callable[[], None] | None = None,
     ) -> Request[U]:
-        """The same exchange with its result converted."""
+        """Converts the result of an exchange."""
         parse = self.parse
         return Request(
             words=self.words,
@@ -81,7 +81,7 @@ class Request(Generic[T]):
         )
 
     def durably(self, durable: Durability | None) -> Request[T]:
-        """The same exchange, whose change is confirmed before its result is given."""
+        """Confirms the change of an exchange before its result is returned."""
         if durable is None:
             return self
         when_full = None if self.when_full is None else self.when_full.durably(durable)

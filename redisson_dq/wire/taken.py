@@ -13,7 +13,7 @@ _numbers = itertools.count()
 
 @attrs.frozen(kw_only=True)
 class Taken:
-    """The bytes of one value, and the key they came from. What was taken later has a higher number.
+    """The bytes of one value, and the key they came from. A value that was taken later has a higher number.
 
     ``left`` is how many values stood behind it then, and behind those that came with it. None: Redis has not told.
     """

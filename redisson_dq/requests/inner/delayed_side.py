@@ -1,4 +1,4 @@
-"""The delayed side of a queue: the words of offers, and what replies tell of waiting items."""
+"""The waiting side of a queue: the words of offers, and the items that replies describe."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
 
 
 class DelayedSide(LeasedSide[T]):
-    """What waits for its time."""
+    """The requests that handles send about waiting items."""
 
     # Leases of take_due go back to the waiting side.
     back_after_us = 1
@@ -301,7 +301,7 @@ class DelayedSide(LeasedSide[T]):
         return told_if_long(request, self.name, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def removal(self, which: str, values: list[bytes]) -> Walk[int, int]:
-        """The same removal as a walk. Gives how many there were."""
+        """Removes the entries in a walk of short calls. Returns how many it removed."""
         return walks.removed(self.keys, which, values, self.options.remember_ms)
 
     def reschedule(
@@ -334,7 +334,7 @@ class DelayedSide(LeasedSide[T]):
         return Target(given_id=id) if made is None else Target(due_ms=made[0], entry=made[1])
 
     def checked_id(self, id: object) -> str:
-        """Raises ArgumentError for what cannot be an id."""
+        """Raises ArgumentError for an object that cannot be an id."""
         try:
             if isinstance(id, str) and 0 < len(id.encode()) <= _LONGEST_ID:
                 return id
@@ -357,7 +357,7 @@ def _batches(values: list[bytes]) -> Iterator[slice]:
 
 
 def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
-    """Logs what was set aside. Called by the call that did it."""
+    """Logs the entries that a call has set aside."""
     if count:
         logger.warning(
             "queue %r: %d members that are in no envelope format were moved to the list %r",

@@ -9,7 +9,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["framed", "unframed"]
 
-# What stands before the dumps of an object with several keys: a mark of ours, then the length of each dump.
+# The head of the dumps of several keys: a mark of ours, then the length of each dump.
 _DUMP_MARK = b"redisson_dq 1\n"
 
 

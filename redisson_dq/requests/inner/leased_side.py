@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class LeaseTerms(TypedDict, total=False):
-    """How a queue ends what is not acked. Their defaults stand in :class:`LeasedSide`."""
+    """Options that say how a queue ends leases without an ack. Their defaults stand in :class:`LeasedSide`."""
 
     delivery_limit: int | None
     dead_letter: str | None

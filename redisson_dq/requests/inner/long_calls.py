@@ -21,7 +21,7 @@ _told: set[tuple[str, str]] = set()
 
 
 def told_if_long(request: Request[U], queue: str, what: str) -> Request[U]:
-    """The same exchange. When it takes long, a warning says so, once for each queue and call."""
+    """Adds a warning to an exchange. It is logged when the exchange takes long, once for each queue and call."""
     sent_ns = 0
 
     def begin() -> None:

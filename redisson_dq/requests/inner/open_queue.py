@@ -24,7 +24,7 @@ U = TypeVar("U")
 
 
 class OpenQueue(Generic[T]):
-    """What a handle and its requests know of their queue. A handle that is renamed takes another name."""
+    """The name, keys and codec of one open queue. A handle that is renamed takes another one."""
 
     def __init__(self, name: str, codec: Codec | None, options: Options) -> None:
         if codec is not None:
@@ -74,7 +74,7 @@ class OpenQueue(Generic[T]):
         return self._encoded([value])[0]
 
     def encode_all(self, values: Iterable[T]) -> list[bytes]:
-        """Raises EncodeError, and ArgumentError for what is no collection of values."""
+        """Raises EncodeError, and ArgumentError for an object that is no collection of values."""
         return self._encoded(self.collected(values))
 
     def _encoded(self, values: list[T]) -> list[bytes]:
@@ -104,11 +104,13 @@ class OpenQueue(Generic[T]):
         return self.encode(value)
 
     def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
-        """The bytes of many such values. Raises ArgumentError for what is no collection of values."""
+        """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""
         return [self.encode_sought(value) for value in self.collected(values)]
 
     def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
-        """Raises ArgumentError for what is no collection. A text is refused, as it would be a collection of letters."""
+        """Raises ArgumentError for an object that is no collection. A text is refused: it would be a collection of
+        letters.
+        """
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
         return list(values)
@@ -160,7 +162,7 @@ class OpenQueue(Generic[T]):
         return values, first
 
     def _fault_of_value(self, error: BaseException, data: bytes) -> Exception:
-        """The fault of a value that raises what is no Exception each time that it is made, SystemExit for example.
+        """The fault of a value whose making raises something other than an Exception, SystemExit for example.
 
         Raises the ``error`` again where it is an interruption. A signal does not come a second time.
         """

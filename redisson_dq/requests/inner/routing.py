@@ -24,7 +24,7 @@ class Routing:
         self._calls = itertools.count(random.randrange(partitions))
 
     def of_key(self, key: str) -> int:
-        """The partition of a key, or of an id. Raises ArgumentError for what is no text."""
+        """The partition of a key, or of an id. Raises ArgumentError for anything but a text."""
         return partition_of(key, self.partitions)
 
     def next(self) -> int:

@@ -32,7 +32,7 @@ class Settling:
 
     source: LeaseSource
     name: str
-    #: What has to confirm these changes, unless a call says something else.
+    #: The confirmation that these changes need, unless a call says something else.
     durable: Durability | None = None
 
     def durably(self, request: Request[U], durable: Durability | None) -> Request[U]:

@@ -1,4 +1,4 @@
-"""One typed function for each script: what it takes, and what its reply means. A module for each subject."""
+"""One typed function for each script: its arguments, and the meaning of its reply. Each subject has a module."""
 
 from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
 from redisson_dq.wire.calls.delayed import (

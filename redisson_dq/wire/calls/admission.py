@@ -33,7 +33,7 @@ class LimitWords:
 
 @attrs.frozen(kw_only=True)
 class Seen:
-    """A value that was seen in the ready list: the digest of its bytes, and what it is admitted by.
+    """A value that was seen in the ready list: the digest of its bytes, and the key and limits that admit it.
 
     ``key`` and ``unique`` have 16 bytes, or none. ``limit`` is the place of its limit in the call, from 1 on, or 0.
     """

@@ -40,7 +40,7 @@ T = TypeVar("T")
 class Added:
     """The result of an offer. ``outcome`` is the script's word, ``count`` how many values are in.
 
-    Of a duplicate, ``fate`` is what became of the item that stands, ``value`` its value if it is not settled.
+    Of a duplicate, ``fate`` is the state of the item that has the id, ``value`` its value if it is not settled.
     """
 
     outcome: str
@@ -156,7 +156,7 @@ def read_waiting(keys: QueueKeys, start: int, stop: int, *, part: bool = False) 
 
 @attrs.frozen
 class Walked(Generic[T]):
-    """The result of one call of a walk over what waits. ``cursor`` is for the next call, and empty at the end."""
+    """The result of one call of a walk over waiting items. ``cursor`` is for the next call, and empty at the end."""
 
     cursor: bytes
     result: T

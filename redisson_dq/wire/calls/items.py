@@ -66,14 +66,14 @@ class Target:
 
 
 def cancel(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[str]:
-    """The script's word for what came of it."""
+    """The script's word for the outcome."""
     return call_with_dead("cancel", keys, (*target.words(), remember_ms), bytes.decode)
 
 
 def reschedule(
     keys: LeaseKeys, target: Target, due: Word, remember_ms: int, envelope: Envelope
 ) -> Request[tuple[str, int, int]]:
-    """The script's word for what came of it, the due time, the server's time in us."""
+    """The script's word for the outcome, the due time, the server's time in us."""
     written = "legacy" if envelope is Envelope.LEGACY else "lean"
     return call_with_dead("reschedule", keys, (*target.words(), due, remember_ms, written), outcome_and_due)
 

@@ -39,7 +39,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: What a receive found: the leases, and how many values became dead letters on the way.
+#: The result of a receive: the leases, and how many values became dead letters on the way.
 ReceiveReply = tuple[list[Leased], int]
 #: The script's word for each lease.
 _Outcomes = list[bytes]

@@ -17,12 +17,13 @@ __all__ = ["Transferred", "hand_over", "next_due", "overdue", "resume", "tidy", 
 
 @attrs.frozen(kw_only=True)
 class Transferred:
-    """What one transfer did. Times are the server's: ``now_us`` in epoch us, ``next_ms`` in epoch ms.
+    """The result of one transfer. Times are the server's: ``now_us`` in epoch us, ``next_ms`` in epoch ms.
 
     ``role`` says who moves the queue from now on: "alone", "mover" or "reserve", see ``scripts/include/mover.lua``.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
     ``newer`` has the name of a key and a form of each text or entry that only a newer version knows.
-    ``step`` is what came of the call's step. ``scheduling/hints.py`` reads it, and says which step the next call makes.
+    ``step`` is the outcome of the call's step. ``scheduling/hints.py`` reads it, and says which step the next call
+    makes.
     """
 
     moved: int
@@ -49,8 +50,8 @@ def transfer(
 ) -> Request[Transferred]:
     """Moves at most ``limit`` values that are due, unless another client is the mover. Safe to repeat.
 
-    ``listens``: whether the caller hears the queue's channel. ``step`` is what the call is for, with what it needs: to
-    deliver by some hints, or to read and move nothing. ``slowness``: see ``scheduling/pace.py``.
+    ``listens``: whether the caller hears the queue's channel. ``step`` is the call's purpose
+    with its arguments: to deliver by some hints, or to read and move nothing. ``slowness``: see ``scheduling/pace.py``.
     """
     place = "cluster" if cluster else "listening" if listens else "one"
     args = (limit, remember_ms, caller, place, f"{slowness:g}", *step)
@@ -79,7 +80,7 @@ def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
 
 
 def tidy(keys: QueueKeys) -> Request[int | None]:
-    """Drops what is remembered beyond its time. Gives in how many ms there is more to drop, or None."""
+    """Drops records beyond their time. Returns in how many ms there is more to drop, or None."""
     return call("tidy", keys, (), lambda reply: None if reply is None else int(reply))
 
 

@@ -28,7 +28,7 @@ def persist(types: dict[str, str]) -> Request[bool]:
 
 
 def run_command(request: Request[T]) -> Request[T]:
-    """The same plain command, run by a script."""
+    """Runs a plain command by a script, which looks for the fence of a transaction first."""
     keys = [key for key in request.types if key]
     return attrs.evolve(request, script=load("run_command"), words=(len(keys), *keys, *request.words))
 

@@ -71,7 +71,7 @@ def put_back(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequ
 
 
 def put_back_bounded(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
-    """The same for a bounded queue, where the values take their room again."""
+    """Puts values back into a bounded queue, where they take their room again."""
     return _put_back("put_back_bounded", keys, nonce, known, end, values)
 
 

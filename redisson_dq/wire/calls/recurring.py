@@ -34,7 +34,7 @@ def recur(
     *,
     lean: bool = False,
 ) -> Request[tuple[str, int, int]]:
-    """The script's word for what came of it, the due time of what waits, the server's time in us."""
+    """The script's word for the outcome, the due time of the waiting item, the server's time in us."""
     args = (written(envelope, lean), name, definition, value, due_ms)
     return call("recur", keys, args, outcome_and_due)
 
