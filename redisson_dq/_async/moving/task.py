@@ -11,17 +11,25 @@ from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.scheduling.engine import Engine
+from redisson_dq.scheduling.engine import Action, Engine
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scheduling.pace import Pace
 from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["Task"]
+__all__ = ["Decided", "Task"]
 
 logger = logging.getLogger("redisson_dq")
 
 # After so many failures in succession what was learnt may be the cause, and the queue counts as one that does not move.
 _FAILURES = 2
+
+
+@attrs.frozen
+class Decided:
+    """Actions of an engine, and the time at which it decided."""
+
+    actions: tuple[Action, ...] = ()
+    at_us: int = 0
 
 
 @attrs.define(eq=False)

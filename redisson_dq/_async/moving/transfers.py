@@ -1,0 +1,118 @@
+"""One call of ``transfer.lua``: sends it, takes in what its answer tells, and asks the engine what comes next."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.moving.departure import Departure
+from redisson_dq._async.moving.recurring import advance
+from redisson_dq._async.moving.task import Decided, Task
+from redisson_dq._clock import now_us
+from redisson_dq._concurrency import async_give_way
+from redisson_dq._options import Options
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.items import TransferCounts
+from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
+from redisson_dq.scheduling.engine import Role, State
+from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls import Transferred
+from redisson_dq.wire.forms import tell_newer
+
+__all__ = ["Transfers"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class Transfers:
+    """The transfers of one client. The driver's background task alone uses it."""
+
+    def __init__(
+        self, connections: Connections, options: Options, counts: TransferCounts, hears: Callable[[str], bool]
+    ) -> None:
+        """``hears`` tells whether the client hears a channel."""
+        self._connections = connections
+        self._options = options
+        self._counts = counts
+        self._hears = hears
+        self._head_start = HeadStart(busy_wait=options.busy_wait)
+
+    def plan(self, task: Task, departs_us: int) -> int:
+        """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire."""
+        delay_us = departs_us - now_us()
+        task.departure = None
+        # A pause needs no head start, and a reserve is to be late.
+        if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
+            delay_us -= self._head_start.us
+            alarm_us = departs_us - self._head_start.us if delay_us > 0 else None
+            task.departure = Departure(departs_us, alarm_us, busy_wait=self._options.busy_wait)
+        return max(0, delay_us)
+
+    async def run(self, task: Task, departure: Departure) -> Decided:
+        """Makes one call, and takes in what it tells. All errors are raised."""
+        request = calls.transfer(
+            task.keys,
+            self._options.transfer_batch,
+            self._options.remember_ms,
+            self._connections.client,
+            cluster=self._connections.is_cluster,
+            listens=self._hears(task.keys.channel),
+            slowness=task.pace.slowness,
+            step=task.hints.words(),
+        )
+        result = await self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
+        read_us = now_us()
+        # Callers get the delivered values before this client works on the answer.
+        await async_give_way()
+        next_ms = await self._next_ms(task, result)
+        warn_of_quarantine(task.keys, result.set_aside)
+        warn_of_expired(task.keys, result.expired)
+        for name, form in result.newer:
+            tell_newer(task.keys.ready, getattr(task.keys, name), name, form)
+        if task.answered(read_us - departure.sent_us, result.moved, result.step):
+            await self._measure_way(task)
+        if departure.way_us is not None:
+            self._head_start.learn(departure.way_us)
+        actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
+        if task.engine.role is not Role.RESERVE:
+            # What was moved, or offered since, may be remembered for a while.
+            task.tidying.moved()
+        self._counts.sent += 1
+        self._counts.early += task.engine.was_early
+        return Decided(actions, read_us)
+
+    async def failed(self, task: Task, error: Exception) -> Decided:
+        """Takes in that a transfer has failed. The next one follows after a pause."""
+        if task.failed(error):
+            self._head_start = HeadStart(busy_wait=self._options.busy_wait)
+        await self._connections.refresh()
+        at_us = now_us()
+        return Decided(task.engine.failed(at_us), at_us)
+
+    async def hand_over(self, tasks: Iterable[Task]) -> None:
+        """Lets others go on at once with the queues that this client is the mover of. One round trip, if any."""
+        requests = [calls.hand_over(task.keys, self._connections.client) for task in tasks if task.engine.led]
+        if requests:
+            try:
+                await self._connections.run_many(requests, transaction=False)
+            except RedissonDQError as error:
+                # They step in on their own, a little later.
+                logger.debug("cannot hand %d queues over: %s", len(requests), error)
+
+    async def _next_ms(self, task: Task, result: Transferred) -> int | None:
+        """Offers the next occurrences of recurring offers. Gives when the next transfer has something to do."""
+        advanced = [
+            await advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
+        ]
+        if len(advanced) == self._options.transfer_batch and any(advanced):
+            # There may be more occurrences than one reply holds.
+            return result.now_us // 1000
+        return result.next_ms
+
+    async def _measure_way(self, task: Task) -> None:
+        """Long transfers tell of a slow server, or of a long way to it. A call without work shows the way alone."""
+        sent_us = now_us()
+        await self._connections.run(commands.server_time_us(task.keys.timeout))
+        task.pace.way_took(now_us() - sent_us)
