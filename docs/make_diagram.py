@@ -1,4 +1,4 @@
-"""Writes the sections of the pages that are made from the code: the engine's diagram and tables, the scripts' headers.
+"""Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of scripts.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -9,45 +9,55 @@ A section stands between ``<!-- made by docs/make_diagram.py: NAME -->`` and ``<
 from __future__ import annotations
 
 import argparse
+import enum
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.scheduling.engine import TRANSITIONS, Do, State, Trigger  # noqa: E402 - from this tree, installed or not
+from redisson_dq.scheduling import engine  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scripts import script  # noqa: E402
+from redisson_dq.working import handling_table  # noqa: E402
+
+Table = Mapping[tuple[Any, Any], tuple[Any, tuple[Any, ...]]]
 
 
-def outcomes(state: State) -> dict[tuple[State, tuple[Do, ...]], list[Trigger]]:
+def outcomes(table: Table, state: enum.Enum) -> dict[tuple[enum.Enum, tuple[enum.Enum, ...]], list[enum.Enum]]:
     """What can come of the triggers of a state: (next state, what to do) -> the triggers that lead to it."""
-    found: dict[tuple[State, tuple[Do, ...]], list[Trigger]] = {}
-    for trigger in Trigger:
-        if (state, trigger) in TRANSITIONS:
-            found.setdefault(TRANSITIONS[state, trigger], []).append(trigger)
+    found: dict[tuple[enum.Enum, tuple[enum.Enum, ...]], list[enum.Enum]] = {}
+    for trigger in type(next(iter(table))[1]):
+        if (state, trigger) in table:
+            found.setdefault(table[state, trigger], []).append(trigger)
     return found
 
 
-def engine() -> str:
+def decisions(table: Table) -> str:
     """The diagram, the states and the whole table."""
-    diagram = ["stateDiagram-v2", f"    [*] --> {State.DETACHED.name}"]
-    states = ["| state | meaning |", "|---|---|"]
-    table = ["| state | trigger | next state | action |", "|---|---|---|---|"]
-    for state in State:
-        states.append(f"| `{state.name}` | {state.value} |")
-        for (target, to_do), triggers in outcomes(state).items():
+    states: list[enum.Enum] = list(type(next(iter(table))[0]))
+    every_trigger = len(type(next(iter(table))[1]))
+    diagram = ["stateDiagram-v2", f"    [*] --> {states[0].name}"]
+    meanings = ["| state | meaning |", "|---|---|"]
+    rows = ["| state | trigger | next state | action |", "|---|---|---|---|"]
+    for state in states:
+        meanings.append(f"| `{state.name}` | {state.value} |")
+        for (target, to_do), triggers in outcomes(table, state).items():
             actions = ", ".join(do.value for do in to_do)
-            named = ["anything"] if len(triggers) == len(Trigger) else [trigger.value for trigger in triggers]
+            named = ["anything"] if len(triggers) == every_trigger else [trigger.value for trigger in triggers]
             row = (f"`{state.name}`", "; ".join(named), f"`{target.name}`", actions or "none")
-            table.append(f"| {' | '.join(row)} |")
+            rows.append(f"| {' | '.join(row)} |")
             if target is not state or to_do:
                 # A label holds no colon: Mermaid's grammar ends it there.
                 label = "<br/>".join(name.replace(": ", ", ") for name in named)
-                diagram.append(f"    {state.name} --> {target.name} : {label}{f' / {actions}' if actions else ''}")
-    diagram.append(f"    {State.CLOSED.name} --> [*]")
-    return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(states), "\n".join(table)))
+                label = f"{label}{f' / {actions}' if actions else ''}".replace("`", "")
+                diagram.append(f"    {state.name} --> {target.name} : {label}")
+        if list(outcomes(table, state)) == [(state, ())]:
+            diagram.append(f"    {state.name} --> [*]")
+    return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(meanings), "\n".join(rows)))
 
 
 def scripts_index() -> str:
@@ -74,7 +84,10 @@ def _cell(text: str) -> str:
 
 #: Page -> its sections.
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
-    "docs/how-it-works.md": {"engine": engine},
+    "docs/how-it-works.md": {
+        "engine": partial(decisions, engine.TRANSITIONS),
+        "handling": partial(decisions, handling_table.TRANSITIONS),
+    },
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }
 

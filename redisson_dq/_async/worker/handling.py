@@ -1,16 +1,21 @@
-"""One handling, from the receipt of its values to what came of them."""
+"""One handling, from the receipt of its values to what came of them.
+
+:mod:`redisson_dq.working.handling_table` decides which of its ends counts. This module carries that out.
+"""
 
 from __future__ import annotations
 
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
+import attrs
+
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._async.worker.event import Event, cancel, current, is_void
+from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._async.worker.starting import Starts
@@ -21,6 +26,8 @@ from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
+from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
 __all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
@@ -35,55 +42,30 @@ class Crashed(Exception):
     """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
+@attrs.frozen(kw_only=True)
 class Setting:
-    """What all handlings of a worker share."""
+    """What all handlings of a worker share. ``report`` passes on what frees a slot, or ends a handling."""
 
-    def __init__(
-        self,
-        *,
-        pool: AsyncHandlerPool,
-        settler: Settler,
-        layers: Callable[[Handler], Sequence[Layer]],
-        given: dict[str, Any],
-        tell: Callable[[happenings.Happening], object],
-        hears: Callable[..., bool],
-        chance: random.Random,
-        ended: Callable[[Handling], object],
-        concludes: Callable[[Handling, bool], object],
-    ) -> None:
-        """``tell`` passes a happening to the hooks, ``hears`` says whether there is one for it; ``ended`` frees a
-        handling's slot. ``concludes`` is told when one that has no slot any more begins to conclude, and when it ends.
-        """
-        self.pool = pool
-        self.settler = settler
-        self.layers = layers
-        self.given = given
-        self.tell = tell
-        self.hears = hears
-        self.chance = chance
-        self.ended = ended
-        self.concludes = concludes
+    pool: AsyncHandlerPool
+    settler: Settler
+    layers: Callable[[Handler], Sequence[Layer]]
+    given: dict[str, Any]
+    hooks: Hooks
+    chance: random.Random
+    report: Callable[[Handling, Do], object]
 
 
 class Handling:
-    """A handler at work on one value, or on a batch.
-
-    Whoever decides first what came of it (the handler's end, its timeout, the loss of its lease, the end of the
-    worker) decides alone.
-    """
+    """A handler at work on one value, or on a batch."""
 
     def __init__(self, setting: Setting, intake: Intake, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
         self._setting = setting
         self.intake = intake
         self.handler = handler
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
+        self._table = HandlingTable(len(self.events))
+        # Guards the table.
         self._mutex = AsyncMutex()
-        self._decided = False
-        # Whether its time was over, whether on_failed runs, and the ids of the deliveries that have an end.
-        self._is_late = False
-        self._persists = False
-        self._ended: set[str] = set()
-        self._free = False
         self._running: AsyncRunning | None = None
         self._began = time.monotonic()
         #: When its time is over, on the monotonic clock.
@@ -94,88 +76,89 @@ class Handling:
         self._began = time.monotonic()
         if self.handler.timeout is not None and error is None:
             self.deadline = self._began + self.handler.timeout
-        work = self._perform if error is None else lambda: self._fail(error)
+        work = self._perform if error is None else lambda: self._returned([error])
         self._running = starter.start(work)
 
-    # -- who decides -------------------------------------------------------------------------------------------------
+    # -- what ends it ------------------------------------------------------------------------------------------------
 
     def expire(self) -> None:
         """Its time is over."""
-        if not self._decide():
-            return
+        self._happened(Trigger.EXPIRED)
+
+    def lose(self, delivery: Delivery[Any]) -> None:
+        """A lease of it is lost."""
+        place = next(place for place, event in enumerate(self.events) if event.delivery is delivery)
+        with self._mutex:
+            actions = self._table.lost(place)
+        self._carry_out(actions)
+
+    def hand_back(self) -> None:
+        """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
+        self._happened(Trigger.STOPPED)
+
+    def _happened(self, trigger: Trigger, place: int = 0) -> set[Do]:
+        """Carries out what follows. Gives it, as some of it is for the thread that called."""
+        with self._mutex:
+            actions = self._table.happened(trigger, place)
+        return self._carry_out(actions)
+
+    def _carry_out(self, actions: Iterable[Action]) -> set[Do]:
+        for action in actions:
+            events = [self.events[place] for place in action.places]
+            if action.do in (Do.FREE, Do.FORGET):
+                self._setting.report(self, action.do)
+            elif action.do in (Do.VOID, Do.CANCEL):
+                for event in events:
+                    cancel(event)
+                if action.do is Do.CANCEL and self._running is not None:
+                    self._running.cancel()
+            elif action.do is Do.TELL_LATE:
+                self._tell_late()
+            elif action.do is Do.TELL_LOST:
+                for event in events:
+                    self._tell(happenings.Lost, event)
+            elif action.do is Do.CONCLUDE_APART:
+                # The handler's own thread may never come back.
+                self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
+            elif action.do is Do.HAND_BACK:
+                for event in events:
+                    self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
+            elif action.do is Do.LEAVE:
+                for event in events:
+                    # Renewed no more.
+                    lease_of(event.delivery).begin_ending()
+        return {action.do for action in actions}
+
+    def _timeout(self) -> TimeoutError:
+        return TimeoutError(
+            f"{self.handler.name} has not returned within {timedelta(seconds=self.handler.timeout or 0)}"
+        )
+
+    def _tell_late(self) -> None:
         timeout = timedelta(seconds=self.handler.timeout or 0)
-        self._cancel()
         for event in self.events:
             logger.error(
                 "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, _told(event), timeout
             )
             self._tell(happenings.TimedOut, event, timeout=timeout)
-        error = TimeoutError(f"{self.handler.name} has not returned within {timeout}")
-        self._is_late = True
-        self._setting.concludes(self, True)
-        # Not in the handler's thread, which may never come back.
-        self._running = self._setting.pool.start(lambda: self._conclude_late(error))
-        self._release()
-
-    def lose(self, delivery: Delivery[Any]) -> None:
-        """A lease of it is lost."""
-        with self._mutex:
-            for event in self.events:
-                if event.delivery is delivery and not self._decided:
-                    cancel(event)
-            if not all(is_void(event) for event in self.events):
-                return
-        if self._decide():
-            self._cancel()
-            for event in self.events:
-                self._tell(happenings.Lost, event)
-            self._release()
-
-    def hand_back(self) -> None:
-        """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
-        if not self._decide() and not self._persists and not self._is_late:
-            return
-        self._cancel()
-        for event in self.events:
-            self._settle(event, Nack(0, counted=False), happenings.HandedBack, {})
-        self._release()
-
-    def _decide(self) -> bool:
-        """Whether the caller is the first."""
-        with self._mutex:
-            first, self._decided = not self._decided, True
-        return first
-
-    def _cancel(self) -> None:
-        for event in self.events:
-            cancel(event)
-        if self._running is not None:
-            self._running.cancel()
-
-    def _release(self) -> None:
-        with self._mutex:
-            first, self._free = not self._free, True
-        if first:
-            self._setting.ended(self)
 
     # -- the handler -------------------------------------------------------------------------------------------------
 
     async def _perform(self) -> None:
-        if self._decided:
+        if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
         try:
             outcomes = await self._called()
         except AsyncCancelled:
-            # Who cancelled it has decided, or the loop ends. In that case the leases end by their deadlines.
-            self._decide()
-            self._release()
+            # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
+            self._happened(Trigger.CANCELLED)
             raise
-        if self._decide():
-            try:
-                await self._conclude(outcomes)
-            finally:
-                self._release()
+        await self._returned(outcomes)
+
+    async def _returned(self, outcomes: Outcomes) -> None:
+        if Do.CONCLUDE in self._happened(Trigger.RETURNED):
+            await self._conclude(outcomes)
 
     async def _called(self) -> Outcomes:
         """Calls the handler; gives what it raised."""
@@ -198,62 +181,58 @@ class Handling:
             )
             return [None] if single else _outcomes(result, len(self.events))
         except BaseException as error:
-            if isinstance(error, AsyncCancelled) and (self._decided or setting.settler.is_torn_away):
+            decided = self._table.state is not State.RUNNING
+            if isinstance(error, AsyncCancelled) and (decided or setting.settler.is_torn_away):
                 raise
             # Also where the handler has cancelled itself, or awaited what was cancelled.
             return [error] * len(self.events)
 
-    async def _fail(self, error: BaseException) -> None:
-        if self._decide():
-            try:
-                await self._conclude([error])
-            finally:
-                self._release()
-
-    async def _conclude_late(self, error: BaseException) -> None:
-        try:
-            await self._conclude([error] * len(self.events))
-        finally:
-            self._setting.concludes(self, False)
-
     # -- what comes of it --------------------------------------------------------------------------------------------
 
     async def _conclude(self, outcomes: Outcomes) -> None:
+        """Settles each value, or finds that it is settled."""
         duration = timedelta(seconds=time.monotonic() - self._began)
-        # What is done comes first: it waits for no on_failed.
-        for event, error in sorted(zip(self.events, outcomes, strict=True), key=lambda each: each[1] is not None):
-            outcome = event.delivery.outcome
-            if event.id in self._ended:
-                # Handed back while on_failed of another one ran.
-                continue
-            if event.delivery.lost:
-                self._tell(happenings.Lost, event)
-                continue
-            if outcome not in (None, SettleOutcome.EXTENDED):
-                # The handler has ended the lease itself, and what it did stands.
-                if error is not None:
-                    logger.error(
-                        "queue %r: %s failed after the end of the lease of %s",
-                        self.intake.name,
-                        self.handler.name,
-                        _told(event),
-                        exc_info=error,
-                    )
-                elif outcome is SettleOutcome.ACKED:
-                    self._tell(happenings.Succeeded, event, duration=duration)
-                continue
-            if error is None:
-                self._settle(event, Ack(), happenings.Succeeded, {"duration": duration})
-            else:
-                await self._failed(event, error, duration)
+        try:
+            # What is done comes first: it waits for no on_failed.
+            for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):
+                if place in self._table.unsettled:
+                    await self._deal_with(place, error, duration)
+        except BaseException:
+            self._happened(Trigger.BROKEN_OFF)
+            raise
+        self._happened(Trigger.CONCLUDED)
 
-    async def _failed(self, event: Event, error: BaseException, duration: timedelta) -> None:
+    async def _deal_with(self, place: int, error: BaseException | None, duration: timedelta) -> None:
+        event = self.events[place]
+        outcome = event.delivery.outcome
+        if event.delivery.lost:
+            if self._settles(place):
+                self._tell(happenings.Lost, event)
+        elif outcome not in (None, SettleOutcome.EXTENDED):
+            # The handler has ended the lease itself, and that stands.
+            if not self._settles(place):
+                return
+            if error is not None:
+                logger.error(
+                    "queue %r: %s failed after the end of the lease of %s",
+                    self.intake.name,
+                    self.handler.name,
+                    _told(event),
+                    exc_info=error,
+                )
+            elif outcome is SettleOutcome.ACKED:
+                self._tell(happenings.Succeeded, event, duration=duration)
+        elif error is None:
+            self._settle(place, Ack(), happenings.Succeeded, {"duration": duration})
+        else:
+            await self._failed(place, error, duration)
+
+    async def _failed(self, place: int, error: BaseException, duration: timedelta) -> None:
+        event = self.events[place]
         self._tell(happenings.Failed, event, error=error, duration=duration)
         chosen = self._verdict(event, error)
         reason = described(error)
         if isinstance(chosen, Again):
-            how = Nack(chosen.delay, chosen.counted, reason)
-            told = {"delay": timedelta(seconds=chosen.delay), "error": error}
             logger.warning(
                 "queue %r: %s failed, and %s comes again in %.1f s: %s",
                 self.intake.name,
@@ -262,16 +241,17 @@ class Handling:
                 chosen.delay,
                 reason,
             )
-            self._settle(event, how, happenings.Retried, told)
+            told = {"delay": timedelta(seconds=chosen.delay), "error": error}
+            self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
             return
         logger.error(
             "queue %r: %s is given up: %s: %s", self.intake.name, _told(event), chosen.why, reason, exc_info=error
         )
-        if not await self._persisted(event, error):
+        if not await self._persisted(place, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
         self._settle(
-            event,
+            place,
             Bury(reason),
             happenings.DeadLettered,
             {"reason": reason, "data": event.delivery.data},
@@ -291,33 +271,49 @@ class Handling:
             )
             return Again(60.0)
 
-    async def _persisted(self, event: Event, error: BaseException) -> bool:
-        """Calls ``on_failed``. When that fails the value stays leased, and comes again at its deadline."""
+    async def _persisted(self, place: int, error: BaseException) -> bool:
+        """Calls ``on_failed``. Whether the value is to be buried then.
+
+        When ``on_failed`` fails the value stays leased, and comes again at its deadline.
+        """
         if self.handler.on_failed is None:
             return True
-        self._persists = True
+        if Do.CALL not in self._happened(Trigger.GIVEN_UP, place):
+            return False
+        event = self.events[place]
         try:
             placed = (event.value, event, error)
             await async_perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
         except BaseException as failure:
             if isinstance(failure, AsyncCancelled) and self._setting.settler.is_torn_away:
                 raise
-            if event.id in self._ended:
-                return False
-            logger.exception(
-                "queue %r: on_failed of %s failed; %s stays leased and comes again",
-                self.intake.name,
-                self.handler.name,
-                _told(event),
-            )
-            # Renewed no more.
-            lease_of(event.delivery).begin_ending()
+            if Do.LEAVE in self._happened(Trigger.UNPERSISTED, place):
+                logger.exception(
+                    "queue %r: on_failed of %s failed; %s stays leased and comes again",
+                    self.intake.name,
+                    self.handler.name,
+                    _told(event),
+                )
             return False
-        finally:
-            self._persists = False
-        return True
+        return Do.BURY in self._happened(Trigger.PERSISTED, place)
+
+    def _settles(self, place: int) -> bool:
+        with self._mutex:
+            return self._table.settles(place)
 
     def _settle(
+        self,
+        place: int,
+        how: Ending,
+        kind: type[happenings.OfValue],
+        told: dict[str, Any],
+        before: Callable[[], object] | None = None,
+    ) -> None:
+        """Ends a lease, unless the value was handed back meanwhile."""
+        if self._settles(place):
+            self._put(self.events[place], how, kind, told, before)
+
+    def _put(
         self,
         event: Event,
         how: Ending,
@@ -325,12 +321,6 @@ class Handling:
         told: dict[str, Any],
         before: Callable[[], object] | None = None,
     ) -> None:
-        """Ends a lease, unless it was handed back while on_failed ran."""
-        with self._mutex:
-            if event.id in self._ended:
-                return
-            self._ended.add(event.id)
-
         def then(outcome: SettleOutcome) -> None:
             if outcome is SettleOutcome.LOST:
                 self._tell(happenings.Lost, event)
@@ -345,9 +335,9 @@ class Handling:
         self._setting.settler.put(event.delivery, how, then, self.intake.along)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
-        if not self._setting.hears(kind):
+        if not self._setting.hooks.hears(kind):
             return
-        self._setting.tell(
+        self._setting.hooks.tell(
             kind(
                 queue=self.intake.name,
                 id=event.id,

@@ -30,6 +30,8 @@ from redisson_dq.errors import DecodeError
 from redisson_dq.items import Problem, SettleOutcome
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handling_table import Do
+from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.order import Order
 from redisson_dq.working.routing import Unroutable, choose
 from redisson_dq.working.settings import QueueSettings
@@ -54,8 +56,7 @@ class Crew:
         settings: Callable[[str], QueueSettings],
         layers: Callable[[Handler], Sequence[Layer]],
         given: dict[str, Any],
-        tell: Callable[[happenings.Happening], object],
-        hears: Callable[..., bool],
+        hooks: Hooks,
         chance: random.Random,
         owner: bytes = b"",
     ) -> None:
@@ -65,16 +66,15 @@ class Crew:
         self._owner = owner
         self._order = order
         self._settings = settings
-        self._tell = tell
-        self._hears = hears
+        self._hooks = hooks
         self._mutex = Mutex()
         self._intakes: dict[str, Intake] = {}
         #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
         self._fetchers: dict[str, Fetcher] = {}
         self._ending: list[BackgroundTask] = []
+        #: All that something is left to do for, and how many of them hold a slot.
         self._handlings: set[Handling] = set()
-        #: Those whose time was over, so that they have no slot, until their on_failed has returned.
-        self._late: set[Handling] = set()
+        self._running = 0
         self._of_delivery: dict[int, Handling] = {}
         #: When each batch that is being gathered is to be handled, on the monotonic clock.
         self._gathering: dict[Handler, float] = {}
@@ -93,11 +93,9 @@ class Crew:
             settler=self._settler,
             layers=layers,
             given=given,
-            tell=tell,
-            hears=hears,
+            hooks=hooks,
             chance=chance,
-            ended=self._ended,
-            concludes=self._concludes,
+            report=self._report,
         )
 
     # -- queues and handlers -----------------------------------------------------------------------------------------
@@ -180,23 +178,24 @@ class Crew:
         with self._mutex:
             if self._total is None:
                 return intake.wanted(1 << 30)
-            return intake.wanted(self._total - len(self._handlings) - len(self._gathering))
+            return intake.wanted(self._total - self._running - len(self._gathering))
 
-    def _ended(self, handling: Handling) -> None:
+    def _report(self, handling: Handling, do: Do) -> None:
+        """A handling frees its slot, or nothing is left to do for it."""
         with self._mutex:
-            self._handlings.discard(handling)
-            handling.handler.running -= 1
-            if not handling.handler.is_full:
-                handling.handler.parking.end()
-            for event in handling.events:
-                self._of_delivery.pop(id(event.delivery), None)
-        self._freed(handling.intake)
-        self._changed.on()
-
-    def _concludes(self, handling: Handling, begins: bool) -> None:
-        with self._mutex:
-            (self._late.add if begins else self._late.discard)(handling)
-        self._changed.on()
+            if do is Do.FREE:
+                self._running -= 1
+                handling.handler.running -= 1
+                if not handling.handler.is_full:
+                    handling.handler.parking.end()
+            else:
+                self._handlings.discard(handling)
+                for event in handling.events:
+                    self._of_delivery.pop(id(event.delivery), None)
+        if do is Do.FREE:
+            self._freed(handling.intake)
+        else:
+            self._changed.on()
 
     def _freed(self, intake: Intake) -> None:
         with self._mutex:
@@ -216,6 +215,7 @@ class Crew:
         handling = Handling(self._setting, intake, handler, deliveries)
         with self._mutex:
             stops = self._stops
+            self._running += 1
             handler.running += 1
             holds_until = self._holds_until(intake, handler)
             self._handlings.add(handling)
@@ -296,14 +296,14 @@ class Crew:
             self._watch.added(moment)
 
     def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
-        if not self._hears(happenings.Received, happenings.Recovered):
+        if not self._hooks.hears(happenings.Received, happenings.Recovered):
             return
         event = Event(delivery, intake.name)
         known = self._known(intake, delivery, handler, event)
         lateness = None if delivery.due is None else delivery.received - delivery.due
-        self._tell(happenings.Received(**known, lateness=lateness))
+        self._hooks.tell(happenings.Received(**known, lateness=lateness))
         if delivery.crashes:
-            self._tell(happenings.Recovered(**known, crashes=delivery.crashes))
+            self._hooks.tell(happenings.Recovered(**known, crashes=delivery.crashes))
 
     def _known(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None, event: Event) -> dict[str, Any]:
         name = "" if handler is None else handler.name
@@ -314,11 +314,11 @@ class Crew:
 
         def then(outcome: SettleOutcome) -> None:
             if outcome is SettleOutcome.CANCELLED:
-                self._tell(happenings.ItemCancelled(**known))
+                self._hooks.tell(happenings.ItemCancelled(**known))
             elif outcome:
-                self._tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
+                self._hooks.tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
             else:
-                self._tell(happenings.Lost(**known))
+                self._hooks.tell(happenings.Lost(**known))
 
         self._settler.put(delivery, Bury(reason), then)
 
@@ -327,12 +327,12 @@ class Crew:
         if error.kept_in is None:
             return
         for data in error.undecodable:
-            self._tell(
+            self._hooks.tell(
                 happenings.DeadLettered(queue=intake.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
             )
 
     def _duplicate(self, intake: Intake, data: bytes) -> None:
-        self._tell(happenings.Dropped(queue=intake.name, data=data))
+        self._hooks.tell(happenings.Dropped(queue=intake.name, data=data))
 
     # -- batches -----------------------------------------------------------------------------------------------------
 
@@ -368,7 +368,9 @@ class Crew:
         kept = [delivery for delivery in gathered if not delivery.lost]
         for delivery in gathered:
             if delivery.lost:
-                self._tell(happenings.Lost(**self._known(intake, delivery, handler, Event(delivery, intake.name))))
+                self._hooks.tell(
+                    happenings.Lost(**self._known(intake, delivery, handler, Event(delivery, intake.name)))
+                )
         if kept:
             self._begin(intake, handler, kept, None, starter)
 
@@ -426,9 +428,9 @@ class Crew:
 
     def _outage(self, what: BaseException | timedelta) -> None:
         if isinstance(what, timedelta):
-            self._tell(happenings.BackAgain(after=what))
+            self._hooks.tell(happenings.BackAgain(after=what))
         else:
-            self._tell(happenings.Away(error=what))
+            self._hooks.tell(happenings.Away(error=what))
 
     @property
     def is_consuming(self) -> bool:
@@ -452,15 +454,9 @@ class Crew:
     def running(self) -> int:
         """How many handlings go on."""
         with self._mutex:
-            return len(self._handlings)
+            return self._running
 
     # -- the end -----------------------------------------------------------------------------------------------------
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is handled just now."""
-        with self._mutex:
-            return not self._handlings and not self._late and not self._gathering
 
     def close(self, grace: float, hurries: Callable[[], bool], changed: Switch) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -479,13 +475,13 @@ class Crew:
         while not hurries():
             changed.off()
             with self._mutex:
-                left = len(self._handlings) + len(self._late)
+                left = len(self._handlings)
             wait = deadline - time.monotonic()
             if not left or wait <= 0 or hurries():
                 break
             changed.wait(wait)
         with self._mutex:
-            rest = [*self._handlings, *self._late]
+            rest = list(self._handlings)
         if rest:
             logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
         for handling in rest:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -25,13 +23,12 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, Shape, check_limits, check_queue_name, declared, is_async, name_of
+from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["Declarations"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -70,9 +67,7 @@ class Declarations:
         self._layers: list[Layer] = []
         self._layers_found: dict[Handler, tuple[Layer, ...]] = {}
         self._resources_declared: list[Layer] = []
-        self._hooks: list[tuple[tuple[type[happenings.Happening], ...], Callable[[Any], object]]] = []
-        # The threads in which hooks run just now.
-        self._telling: set[int] = set()
+        self._hooks = Hooks()
 
     @names_options
     def queue(
@@ -250,7 +245,7 @@ class Declarations:
                 )
             if not takes(function, 1):
                 raise ArgumentError(f"a hook is a function of the happening, not {shown(function)}")
-            self._hooks.append((kinds or (happenings.Happening,), function))
+            self._hooks.add(kinds, function)
             return function
 
         return declare
@@ -331,23 +326,6 @@ class Declarations:
 
     def _settings_of(self, name: str) -> QueueSettings:
         return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
-
-    def _hears(self, *kinds: type[happenings.Happening]) -> bool:
-        """Whether any hook is called for one of these kinds. What nobody hears of need not be made."""
-        return any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
-
-    def _tell(self, happening: happenings.Happening) -> None:
-        here = threading.get_ident()
-        for kinds, function in self._hooks:
-            if isinstance(happening, kinds):
-                self._telling.add(here)
-                try:
-                    function(happening)
-                except BaseException:
-                    # One that wants to end the program would end a loop or a thread of the worker's.
-                    logger.exception("worker: a hook failed at %r", happening)
-                finally:
-                    self._telling.discard(here)
 
 
 def _check_known(needs: Sequence[str], known: set[str], what: str) -> None:

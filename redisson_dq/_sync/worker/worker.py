@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import random
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -203,8 +202,7 @@ class Worker(Declarations):
             settings=self._settings_of,
             layers=self._layers_of,
             given=self._resources.given,
-            tell=self._tell,
-            hears=self._hears,
+            hooks=self._hooks,
             chance=self._chance,
             owner=self.owner,
         )
@@ -335,7 +333,7 @@ class Worker(Declarations):
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
-        if threading.get_ident() in self._telling:
+        if self._hooks.is_telling_here:
             raise ArgumentError("worker: stop() waits for those who call hooks, so a hook calls request_stop() instead")
         if self._takes_over(starts=False):
             finish(self._stopped(seconds, asked))

@@ -1,0 +1,178 @@
+"""The end of a handling: which of several causes counts, decided without any I/O.
+
+Theory of operation. A handling is a handler at work on one value, or on a batch. It occupies a slot of its handler.
+Four things may end it: the handler returns, its time is over, its leases are lost, or the worker stops. They come from
+different threads, and may come at one time. The driver feeds each of them as a trigger into a :class:`HandlingTable`.
+It carries out the actions that the table returns. So the first trigger decides, and the others find the decision made.
+
+* The handler returned or raised. Its thread concludes: it settles each value by its outcome, and frees the slot.
+* The time was over. The handler may never return, so the slot is free at once, and another thread concludes.
+* Every lease was lost. Other workers have the values, so nothing is settled here.
+* The worker stops, and waits no longer. The values of a handler that still runs are handed back.
+
+A value that is given up needs ``on_failed`` first, which is a function of the user's and may take long. Meanwhile a
+stop hands back all values that are not settled yet. A stop that comes between two values finds no function to
+interrupt. The next value that is given up is then handed back, and ``on_failed`` is not called any more.
+
+Each value is settled once, whoever does it. :meth:`HandlingTable.settles` is true for the first one that asks.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+import attrs
+
+__all__ = ["TRANSITIONS", "Action", "Do", "HandlingTable", "State", "Trigger"]
+
+
+class State(enum.Enum):
+    """What goes on in a handling."""
+
+    RUNNING = "the handler runs, or waits for a thread"
+    CONCLUDING = "the handler has ended, and its values are settled one by one"
+    PERSISTING = "`on_failed` runs for one of the values"
+    LEAVING = "the worker stops while the values are settled"
+    LATE = "the time was over: the values are settled without a slot, beside the handler"
+    SETTLED = "nothing is left to do"
+
+
+class Trigger(enum.Enum):
+    """What happened to a handling."""
+
+    RETURNED = "handler returned or raised"
+    CANCELLED = "handler's task cancelled"
+    EXPIRED = "time over"
+    VOIDED = "lease of one value lost"
+    LOST = "last lease lost"
+    STOPPED = "worker stops"
+    GIVEN_UP = "a value is given up"
+    PERSISTED = "`on_failed` returned"
+    UNPERSISTED = "`on_failed` failed"
+    CONCLUDED = "all values dealt with"
+    BROKEN_OFF = "conclusion broken off"
+
+
+class Do(enum.Enum):
+    """What the driver has to do."""
+
+    CONCLUDE = "conclude"
+    CONCLUDE_APART = "conclude in another thread"
+    VOID = "tell the handler of the value"
+    CANCEL = "cancel the handler"
+    TELL_LATE = "tell of the timeout"
+    TELL_LOST = "tell of the loss"
+    HAND_BACK = "hand back what is not settled"
+    CALL = "call `on_failed`"
+    BURY = "bury the value"
+    LEAVE = "leave the value leased"
+    FREE = "free the slot"
+    FORGET = "forget the handling"
+
+
+@attrs.frozen
+class Action:
+    """One thing to do. ``places`` are those of the values that it is about, in the order of the batch."""
+
+    do: Do
+    places: tuple[int, ...] = ()
+
+
+_Row = tuple[State, tuple[Do, ...]]
+
+
+def _stay(state: State) -> _Row:
+    return state, ()
+
+
+#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    (State.RUNNING, Trigger.RETURNED): (State.CONCLUDING, (Do.CONCLUDE,)),
+    # The loop ends. The leases end by their deadlines.
+    (State.RUNNING, Trigger.CANCELLED): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.RUNNING, Trigger.EXPIRED): (State.LATE, (Do.CANCEL, Do.TELL_LATE, Do.CONCLUDE_APART, Do.FREE)),
+    (State.RUNNING, Trigger.VOIDED): (State.RUNNING, (Do.VOID,)),
+    (State.RUNNING, Trigger.LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
+    (State.RUNNING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
+    # From here on the outcome stands. Whoever settles a value finds out that its lease was lost.
+    (State.CONCLUDING, Trigger.EXPIRED): _stay(State.CONCLUDING),
+    (State.CONCLUDING, Trigger.VOIDED): _stay(State.CONCLUDING),
+    (State.CONCLUDING, Trigger.LOST): _stay(State.CONCLUDING),
+    (State.CONCLUDING, Trigger.STOPPED): _stay(State.LEAVING),
+    (State.CONCLUDING, Trigger.GIVEN_UP): (State.PERSISTING, (Do.CALL,)),
+    (State.CONCLUDING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.CONCLUDING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.PERSISTING, Trigger.EXPIRED): _stay(State.PERSISTING),
+    (State.PERSISTING, Trigger.VOIDED): _stay(State.PERSISTING),
+    (State.PERSISTING, Trigger.LOST): _stay(State.PERSISTING),
+    (State.PERSISTING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
+    (State.PERSISTING, Trigger.PERSISTED): (State.CONCLUDING, (Do.BURY,)),
+    # The value comes again at the deadline of its lease.
+    (State.PERSISTING, Trigger.UNPERSISTED): (State.CONCLUDING, (Do.LEAVE,)),
+    (State.PERSISTING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    # The outcomes of the other values are known, and cost no time.
+    (State.LEAVING, Trigger.EXPIRED): _stay(State.LEAVING),
+    (State.LEAVING, Trigger.VOIDED): _stay(State.LEAVING),
+    (State.LEAVING, Trigger.LOST): _stay(State.LEAVING),
+    (State.LEAVING, Trigger.STOPPED): _stay(State.LEAVING),
+    (State.LEAVING, Trigger.GIVEN_UP): (State.LEAVING, (Do.HAND_BACK,)),
+    (State.LEAVING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.LEAVING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    # The handler may still end, and its outcome does not count.
+    (State.LATE, Trigger.RETURNED): _stay(State.LATE),
+    (State.LATE, Trigger.CANCELLED): _stay(State.LATE),
+    (State.LATE, Trigger.VOIDED): _stay(State.LATE),
+    (State.LATE, Trigger.LOST): _stay(State.LATE),
+    # The thread that was to conclude may not have begun.
+    (State.LATE, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FORGET)),
+    (State.LATE, Trigger.GIVEN_UP): (State.LATE, (Do.CALL,)),
+    (State.LATE, Trigger.PERSISTED): (State.LATE, (Do.BURY,)),
+    (State.LATE, Trigger.UNPERSISTED): (State.LATE, (Do.LEAVE,)),
+    (State.LATE, Trigger.CONCLUDED): (State.SETTLED, (Do.FORGET,)),
+    (State.LATE, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FORGET,)),
+    # Whatever was under way ends later, and finds everything settled.
+    **{(State.SETTLED, trigger): _stay(State.SETTLED) for trigger in Trigger},
+}
+
+# What concerns the value that the trigger names, else all values of the handling.
+_OF_ONE: Final = frozenset({Trigger.VOIDED, Trigger.GIVEN_UP, Trigger.PERSISTED, Trigger.UNPERSISTED})
+
+
+class HandlingTable:
+    """Decides for one handling of ``count`` values. Not thread-safe: its driver calls it under a mutex."""
+
+    __slots__ = ("_places", "held", "state", "unsettled")
+
+    def __init__(self, count: int) -> None:
+        self.state = State.RUNNING
+        self._places = tuple(range(count))
+        #: The places of the values that nobody has settled yet.
+        self.unsettled = set(self._places)
+        #: The places of the values whose leases are not lost.
+        self.held = set(self._places)
+
+    @property
+    def holds_slot(self) -> bool:
+        """Whether it occupies a slot of its handler."""
+        return self.state not in (State.LATE, State.SETTLED)
+
+    def lost(self, place: int) -> tuple[Action, ...]:
+        """The lease of one value is lost. With the last one the handling ends."""
+        self.held.discard(place)
+        return self.happened(Trigger.VOIDED if self.held else Trigger.LOST, place)
+
+    def happened(self, trigger: Trigger, place: int = 0) -> tuple[Action, ...]:
+        """Any other trigger. ``place`` is that of the value that it is about."""
+        self.state, to_do = TRANSITIONS[self.state, trigger]
+        places = (place,) if trigger in _OF_ONE else self._places
+        return tuple(Action(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
+
+    def settles(self, place: int) -> bool:
+        """Whether the value is still to be settled. The caller settles it: no second one gets True."""
+        return bool(self._settled((place,)))
+
+    def _settled(self, places: tuple[int, ...]) -> tuple[int, ...]:
+        found = tuple(place for place in places if place in self.unsettled)
+        self.unsettled.difference_update(found)
+        return found

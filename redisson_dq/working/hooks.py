@@ -1,0 +1,50 @@
+"""The user's functions that are called with what happens in a worker."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq.working.happenings import Happening
+
+__all__ = ["Hooks"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class Hooks:
+    """Calls each hook with the happenings of its kinds. May be used from any thread."""
+
+    def __init__(self) -> None:
+        self._hooks: list[tuple[tuple[type[Happening], ...], Callable[[Any], object]]] = []
+        # The threads in which hooks run just now.
+        self._telling: set[int] = set()
+
+    def add(self, kinds: tuple[type[Happening], ...], function: Callable[[Any], object]) -> None:
+        """Adds a hook for these kinds, or for all happenings where none is named."""
+        self._hooks.append((kinds or (Happening,), function))
+
+    @property
+    def is_telling_here(self) -> bool:
+        """Whether a hook runs in the calling thread."""
+        return threading.get_ident() in self._telling
+
+    def hears(self, *kinds: type[Happening]) -> bool:
+        """Whether any hook is called for one of these kinds. What nobody hears of need not be made."""
+        return any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
+
+    def tell(self, happening: Happening) -> None:
+        """Calls the hooks. Errors of a hook are logged."""
+        here = threading.get_ident()
+        for kinds, function in self._hooks:
+            if isinstance(happening, kinds):
+                self._telling.add(here)
+                try:
+                    function(happening)
+                except BaseException:
+                    # One that wants to end the program would end a loop or a thread of the worker's.
+                    logger.exception("worker: a hook failed at %r", happening)
+                finally:
+                    self._telling.discard(here)
