@@ -58,7 +58,7 @@ class Client:
     never closed. Nothing is sent before the first call.
 
     - ``codec``: turns values into bytes, for every queue without one of its own; Kryo5Codec unless given
-    - ``envelope``: ``"legacy"`` where a Redisson up to 3.21.0 has to deliver what is offered here
+    - ``envelope``: ``"legacy"`` where a Redisson up to 3.21.0 has to deliver the items offered here
     - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
     - ``probe_interval``: how often, in seconds, the client checks subscription and heads
     - ``transfer_batch``: how many due items one script call moves at most
@@ -66,7 +66,7 @@ class Client:
     - ``remember``: for how many seconds an item's outcome and id are remembered
     - ``wakeups``: ``"keyspace"`` where other programs add entries without announcing them
     - ``busy_wait``: whether the last 0.3 ms before a transfer are waited for without sleeping
-    - ``durable``: what has to confirm each change that adds values or ends leases
+    - ``durable``: the confirmation that each change needs which adds values or ends leases
 
     More: docs/options.md.
 
@@ -101,7 +101,7 @@ class Client:
             busy_wait=busy_wait,
             durable=durable,
         )
-        # What the handles share, for the library's own parts. It may change in any release.
+        # The runtime that the handles share, for the library's own parts. It may change in any release.
         self.runtime = Runtime(servers_of(redis), options)
 
     # -- queues ------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Client:
         transfer: bool = True,
         **terms: Unpack[LeaseTerms],
     ) -> BlockingDeque[V]:
-        """The same queue, taken from at both ends. Otherwise like :meth:`blocking_queue`.
+        """A blocking queue that is taken from at both ends. Otherwise like :meth:`blocking_queue`.
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
@@ -301,7 +301,7 @@ class Client:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What this client cannot do at present, though Redis can be reached.
+        """The tasks that this client cannot do at present, though Redis can be reached.
 
         Empty when all is well. A client moves due items, renews leases, and receives for listeners and workers. A
         problem is there from the second failure of a transfer, or the first failure of the others, until the same is

@@ -65,7 +65,7 @@ class Pipeline:
         return True
 
     def add(self, request: Request[T]) -> Reply[T]:
-        """Adds one request. Nothing is sent. Raises ArgumentError for what is no request."""
+        """Adds one request. Nothing is sent. Raises ArgumentError for anything but a request."""
         if not isinstance(request, Request):
             raise ArgumentError(f"a pipeline takes requests, such as queue.requests.size(), not {shown(request)}")
         reply = Reply(request)

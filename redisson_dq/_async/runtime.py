@@ -1,4 +1,4 @@
-"""What the handles of one client share, and the life of the client behind them."""
+"""The runtime: everything that the handles of one client share, and the life of that client."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Runtime:
         #: Moves due items, from the first call on that offers, takes or listens.
         self.transfer_driver: TransferDriver | None = None
         self.transfer_counts = TransferCounts()
-        #: Who has a queue open, by the key of its ready list.
+        #: Handles and workers that have a queue open, by the key of its ready list.
         self.attachments: dict[str, list[Attachment]] = {}
         self._mutex = AsyncMutex()
         self._home = AsyncHome()
@@ -133,7 +133,7 @@ class Runtime:
     # -- life cycle --------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Checks that Redis can be reached and does what the options need. Closes everything when it does not."""
+        """Checks that Redis can be reached and has the settings that options need. Closes everything otherwise."""
         self.check_home("open()")
         if self._is_open:
             return

@@ -3,5 +3,6 @@
 
 """All I/O, written by hand for asyncio. ``_sync/`` is generated from it.
 
-What needs no connection, no clock and no task belongs in ``requests/``, ``wire/``, ``scheduling/`` or ``working/``.
+Code that needs no connection, no clock and no task belongs in ``requests/``, ``wire/``, ``scheduling/`` or
+``working/``.
 """

@@ -1,6 +1,6 @@
-"""Prints scripts as Redis gets them, for whoever works on them.
+"""Prints scripts as Redis gets them, for their authors.
 
-python -m redisson_dq.scripts            the names, their sizes in bytes, and what each includes
+python -m redisson_dq.scripts            the names, their sizes in bytes, and their includes
 python -m redisson_dq.scripts NAME ...   the assembled texts
 """
 

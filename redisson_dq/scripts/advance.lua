@@ -1,4 +1,4 @@
--- Puts the next occurrence of a recurring offer in, once, whoever comes first.
+-- Puts the next occurrence of a recurring offer in, once, however many clients try.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm
 -- ARGV: envelope ("current" or "legacy"), id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last)

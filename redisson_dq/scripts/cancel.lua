@@ -1,4 +1,4 @@
--- Takes one item away for good, wherever it is. What a receiver has is dropped when it comes back.
+-- Takes one item away for good, wherever it is. A leased item is dropped when it comes back.
 -- Answers to: nothing in Redisson, where remove(value) scans
 -- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered

@@ -1,4 +1,4 @@
--- Takes out everything that waits. What receivers hold stays, and so do the names of what is ready or dead.
+-- Takes out all waiting items. Leases stay, and so do the names of ready items and of dead letters.
 -- Answers to: RDelayedQueue.clear(), since 3.10
 -- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends
 -- ARGV: none

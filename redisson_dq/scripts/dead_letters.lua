@@ -1,4 +1,4 @@
--- One page of the dead-letter list, oldest first, with what is known of each value.
+-- One page of the dead-letter list, oldest first, with the record of each value.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: dead, dead_info, dead_index
 -- ARGV: first index, last index

@@ -1,4 +1,4 @@
--- One page of what waits, in the order of due times or of offers.
+-- One page of the waiting items, in the order of due times or of offers.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, records, leases, deliveries
 -- ARGV: "due" or "offer", first index, last index, "part" for some 1 MB of them at most

@@ -33,7 +33,7 @@ local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]
 local readable, buried = {}, 0
 for i = 1, #found, 2 do
   local _, id = unwrap(found[i])
-  -- What a newer version knows of a value would be lost with its entry.
+  -- A newer version's record of a value would be lost with its entry.
   if not (id and newer_form('deliveries', redis.call('HGET', keys.deliveries, id))) then
     readable[#readable + 1], readable[#readable + 2] = found[i], found[i + 1]
   end

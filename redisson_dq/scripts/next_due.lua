@@ -1,4 +1,4 @@
--- When the first of what waits is due.
+-- The due time of the first waiting item.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
 -- ARGV: none

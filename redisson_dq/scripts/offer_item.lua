@@ -48,7 +48,7 @@ if record then
   end
 end
 
--- Asked for a replacement too: it fails on a wrong type.
+-- A replacement needs this too: it fails on a wrong type.
 local is_room = has_room(1)
 if not (at and at.member and at.state ~= 'leased') and not is_room then
   return reply_with({'full', '', 0, now_us})

@@ -1,4 +1,4 @@
--- One page of the recurring offers, by the due time of what waits.
+-- One page of the recurring offers, by the due time of their waiting items.
 -- Answers to: nothing in Redisson
 -- KEYS: recurring, recurring_due
 -- ARGV: first index, last index

@@ -1,6 +1,6 @@
 """Loads the Lua scripts: reads their headers, and puts each together with the includes it needs.
 
-A script's header is the comment block at its top: what the script does, then fields, one ``NAME: text`` a line.
+A script's header is the comment block at its top: a summary, then fields, one ``NAME: text`` a line.
 ``KEYS`` and ``ARGV`` are its arguments, ``RETURN`` is its reply. ``Answers to`` is the Redisson method it stands for,
 ``COST`` its cost. Inside a script its keys have the names of its header: ``keys.timeout`` is the key that QueueKeys
 calls so. ``KEYS: any`` marks a script for any number of keys.
@@ -40,7 +40,7 @@ class Script:
     name: str
     source: str = attrs.field(repr=False)
     sha: str
-    #: What it does: the header's text before its first field.
+    #: The summary: the header's text before its first field.
     summary: str
     #: The header's fields.
     header: dict[str, str]
@@ -128,7 +128,7 @@ def _keys(header: dict[str, str]) -> tuple[str, ...]:
 
 
 def _header(source: str) -> tuple[str, dict[str, str]]:
-    """What a file does, and the fields of its header."""
+    """The summary of a file, and the fields of its header."""
     summary: list[str] = []
     fields: dict[str, str] = {}
     for line in source.splitlines():
@@ -183,7 +183,7 @@ def load(name: str) -> Script:
     return _assembled(name, _read(f"{name}.lua"))
 
 
-#: What a guarded script answers with instead of doing anything.
+#: The answer of a guarded script that does nothing.
 WITHHELD = "WITHHELD"
 _GUARD = f"""\
 if redis.call('EXISTS', table.remove(KEYS)) == 0 then

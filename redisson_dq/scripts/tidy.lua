@@ -1,4 +1,4 @@
--- Drops what is remembered beyond its time, as much of it as one call may take.
+-- Drops records beyond their time, as many as one call has time for.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled
 -- ARGV: none
@@ -8,7 +8,7 @@
 
 -- So many of each kind are looked at by one call.
 local MOST = 100
--- What is over and stays for now is looked at again after so many ms, and anything else after a day at most.
+-- A record that is over and stays for now is looked at again after so many ms, any other after a day at most.
 local AGAIN_MS, LONGEST_MS = 300000, 86400000
 local _, now_ms = server_time()
 if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handled) == 0 then
@@ -34,8 +34,8 @@ local soonest
 for _, key in ipairs({keys.forget, keys.leases, keys.history_ends, keys.handled}) do
   local first = tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
   if first then
-    -- A lease that is over is about to be moved. What is known of a ready value, or of one that is overdue, stays as long
-    -- as the value.
+    -- A lease that is over is about to be moved. The record of a ready value, or of an overdue one, stays as long as
+    -- the value.
     local may_stay = first <= now_ms or key == keys.history_ends
     first = math.max(first - now_ms, may_stay and AGAIN_MS or 0)
     soonest = math.min(soonest or LONGEST_MS, math.ceil(first))

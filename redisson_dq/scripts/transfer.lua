@@ -28,7 +28,7 @@ if special then
 end
 local leased = redis.call('ZCARD', keys.leases) > 0
 local pending = redis.call('ZCOUNT', keys.timeout, '-inf', now_ms)
--- Mostly one entry is due, and everybody waits for it. It needs nothing of what stands further down.
+-- Mostly one entry is due, and everybody waits for it. It needs nothing of the code further down.
 if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7] == '' then
   local member = redis.call('ZRANGE', keys.timeout, 0, 0)[1]
   local value, id = unwrap(member)

@@ -1,4 +1,4 @@
--- A part of what waits, in the order of offers.
+-- A part of the waiting items, in the order of offers.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, leases
 -- ARGV: the cursor (include/walk.lua)

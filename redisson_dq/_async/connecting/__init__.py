@@ -1,4 +1,4 @@
 """From a request to its reply: which node, which connection, many at a time, errors explained; the subscription.
 
-What a request says is in ``wire/``. What waits for values is in ``receiving/``.
+The words of requests are in ``wire/``. Waiting for values is in ``receiving/``.
 """

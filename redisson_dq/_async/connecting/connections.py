@@ -58,7 +58,7 @@ class _Sending:
     """One request, and how it is sent."""
 
     request: Request[Any]
-    #: Are called each time that it is sent: when the connection and the bytes are ready, and before the reply is read.
+    #: Callbacks of each sending: when the connection and the bytes are ready, and before the reply is read.
     before: AsyncWork | None
     after: AsyncWork | None
     #: In so many seconds the reply has to come.
@@ -131,7 +131,7 @@ class Connections(Pools):
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
         nodes: all of them work at the same time.
 
-        Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
+        Raises an error that keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
         """
         self.check()
         places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
@@ -188,7 +188,7 @@ class Connections(Pools):
             return error
 
     async def _transact(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        """The replies, or errors in their place, and who has confirmed the changes.
+        """The replies, or errors in their place, and the confirmations of the changes.
 
         A transaction that was redirected did nothing, and follows its slot.
         """
@@ -205,7 +205,7 @@ class Connections(Pools):
     async def _transact_once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
         pool = await self.pool_of(requests[0].key)
         if not self._may_transact:
-            # Where the user has no right to MULTI, Redis would carry out what stands behind it all the same.
+            # Where the user has no right to MULTI, Redis would carry out the commands behind it all the same.
             begun, _ = await self._replies_of(Batch(pool, [("MULTI",), ("EXEC",)]))
             if isinstance(begun, ResponseError):
                 return [begun] * len(requests), None
@@ -274,7 +274,7 @@ class Connections(Pools):
             await self.run(commands.keep_undecodable(key, values), when_closed=True)
 
     async def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
-        """The reply, and who has confirmed the change where that was asked for."""
+        """The reply, and the confirmation of the change where that was asked for."""
         key = sending.request.key
         asking = False
         if sending.at_hand and self.permits.locked():

@@ -1,4 +1,4 @@
-"""Explains Redis's errors: which key has the wrong type, which rights are missing, what was not confirmed."""
+"""Explains Redis's errors: which key has the wrong type, which rights or confirmations are missing."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Excep
 
 
 def why_not(durable: Durability, error: Exception | None) -> str:
-    """What to change so that the server can confirm changes."""
+    """The advice by which the server can confirm changes."""
     text = str(error)
     if "unknown command" in text:
         return f"fsync=True needs WAITAOF, which Redis has since 7.2 ({text})"

@@ -29,7 +29,7 @@ class Pools:
         self._servers = servers
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage()
-        #: What these parts cannot do though it can be reached.
+        #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)

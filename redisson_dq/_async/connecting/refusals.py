@@ -1,4 +1,4 @@
-"""What the parts of a client that try again by themselves cannot do at present, and why."""
+"""The tasks of a client that are tried again by themselves and fail at present, each with its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client checks on its server before the first use, where an option needs it."""
+"""The settings of the server that a client checks before the first use, where an option needs them."""
 
 from __future__ import annotations
 

@@ -98,11 +98,11 @@ class Delivery(Generic[T]):
             "nor copied: pass on its value, and end it here"
         )
 
-    # -- what is known -----------------------------------------------------------------------------------------------
+    # -- facts -------------------------------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
-        """What names this delivery, in hexadecimal. Another delivery of the same value has another id."""
+        """The name of this delivery, in hexadecimal. Another delivery of the same value has another id."""
         return self._lease.id.hex()
 
     @property
@@ -145,7 +145,7 @@ class Delivery(Generic[T]):
 
     @property
     def reason(self) -> str:
-        """What the last :meth:`nack` gave as its reason, or an empty str."""
+        """The reason of the last :meth:`nack`, or an empty str."""
         return self._lease.record.reason
 
     @property
@@ -170,7 +170,7 @@ class Delivery(Generic[T]):
 
     @property
     def context(self) -> dict[str, str]:
-        """What the offer gave as ``context=``, else empty."""
+        """The ``context=`` of the offer, else empty."""
         return dict(self._lease.record.context)
 
     @property
@@ -200,7 +200,7 @@ class Delivery(Generic[T]):
 
     @property
     def requests(self) -> DeliveryRequests[T]:
-        """The same calls as requests that are not sent, for a :class:`Pipeline`."""
+        """This delivery's calls as requests that are not sent, for a :class:`Pipeline`."""
         return DeliveryRequests(self)
 
     # -- its end -----------------------------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ class Delivery(Generic[T]):
     async def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
-        ``durable`` is what has to confirm it before this call returns, instead of what the client has. DurabilityError
-        tells that it was not confirmed in time; ``outcome`` says what was done.
+        ``durable`` is the confirmation that this call waits for, in place of the client's. DurabilityError tells that
+        it was not confirmed in time; ``outcome`` says what was done.
 
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice; the value may be received again when no reply came

@@ -1,4 +1,4 @@
-"""One lease as this client holds it: until when, and what came of it."""
+"""One lease as this client holds it: its deadline, and how it ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Lease"]
 
 
 class Lease:
-    """What a delivery shows, and what those change that renew leases or end them."""
+    """A lease's state, which a delivery shows, and which renewals and acks change."""
 
     def __init__(self, settling: Settling, leased: Leased) -> None:
         self.settling = settling
@@ -30,9 +30,9 @@ class Lease:
         self.is_given_up = False
         #: A renewal has told that the item was cancelled.
         self.is_cancelled = False
-        #: Is called with the delivery when it cannot be kept.
+        #: A callback for the delivery whose lease is lost.
         self.on_lost: AsyncCallback[Any] | None = None
-        #: Is called when a call has brought the deadline forward.
+        #: A callback for a deadline that a call has brought forward.
         self.on_sooner: Callable[[], None] | None = None
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
         self._record: LeaseRecord | None = None
@@ -53,7 +53,7 @@ class Lease:
 
     @property
     def record(self) -> LeaseRecord:
-        """What is known of the value. Read at the first use, as most receivers never ask."""
+        """The record of the value. It is read at the first use, as most receivers never ask."""
         if self._record is None:
             self._record = self.leased.record
         return self._record
@@ -81,7 +81,7 @@ class Lease:
 
     @property
     def remaining(self) -> timedelta:
-        """The same."""
+        """The time until the deadline; negative when that has passed."""
         return timedelta(microseconds=self._left_us)
 
     @property
@@ -98,7 +98,7 @@ class Lease:
         self.is_ending = True
 
     def settled(self, outcome: SettleOutcome) -> SettleOutcome:
-        """Notes what a call did. The first end stands."""
+        """Notes how a call ended the lease. The first end stands."""
         if outcome or not self.is_over:
             self.outcome = outcome
         return outcome

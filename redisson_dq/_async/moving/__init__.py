@@ -1,1 +1,1 @@
-"""What moves due items to the ready list: one driver a client. ``scheduling/`` decides when."""
+"""The mover of due items to the ready list: one driver a client. ``scheduling/`` decides when."""

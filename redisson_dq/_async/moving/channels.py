@@ -1,4 +1,4 @@
-"""The channels of the queues that a client moves, and what a message on them means."""
+"""The channels of the queues that a client moves, and the meaning of messages on them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Departure:
         return None if self._ready_us is None or self._alarm_us is None else self._ready_us - self._alarm_us
 
     async def wait(self) -> None:
-        """Called when nothing is left to do but to send. A request that is sent again calls it again."""
+        """Waits until the time of departure, when only the sending is left. A repeated sending waits again."""
         at_us = now_us()
         if self._ready_us is None:
             self._ready_us = at_us
@@ -39,6 +39,6 @@ class Departure:
         self.sent_us = now_us()
 
     async def stand_back(self) -> None:
-        """Called when it was sent. Whoever waits for what is moved reads a reply at the same time, and goes first."""
+        """Lets the consumer of the moved value read its reply first, which comes at the same time."""
         if self._alarm_us is not None:
             await async_stand_back()

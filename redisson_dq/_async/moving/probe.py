@@ -58,11 +58,11 @@ class Probe:
         self._is_away = False
 
     def start(self) -> None:
-        """Called with the first queue."""
+        """Begins with the first queue."""
         self._timer.arm(_NAME, self._interval_us, self._ring)
 
     def stop(self) -> None:
-        """Called when the last queue has gone."""
+        """Ends when the last queue has gone."""
         self._timer.disarm(_NAME)
         self._is_away = False
         self._connections.outage.gave_up(_NAME)

@@ -1,4 +1,4 @@
-"""One queue's transfer task: what a client knows of the queue between its transfers."""
+"""One queue's transfer task: a client's knowledge of the queue between its transfers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Decided", "Task"]
 
 logger = logging.getLogger("redisson_dq")
 
-# After so many failures in succession what was learnt may be the cause, and the queue counts as one that does not move.
+# After so many failures in succession the hints may be the cause, and the queue counts as one that does not move.
 _FAILURES = 2
 
 
@@ -34,14 +34,14 @@ class Decided:
 
 @attrs.define(eq=False)
 class Task:
-    """What is known of one queue. The driver's background task alone uses it."""
+    """The state of one queue's transfers. The driver's background task alone uses it."""
 
     keys: QueueKeys
     engine: Engine
     connections: Connections
-    #: Drops what is remembered beyond its time.
+    #: Drops records beyond their time.
     tidying: Tidying
-    #: What needs it: handles and workers.
+    #: Handles and workers that need it.
     holders: set[object] = attrs.field(factory=set)
     #: Whether a look at the head is already in the inbox.
     looking: bool = False
@@ -53,7 +53,7 @@ class Task:
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
-    # How many transfers have failed since the last one that moved what was due, and the error that was logged last.
+    # How many transfers have failed since the last one that moved due items, and the error that was logged last.
     _failures: int = 0
     _logged: str = ""
 
@@ -73,7 +73,7 @@ class Task:
         return may_be_slow
 
     def failed(self, error: Exception) -> bool:
-        """Notes that a transfer has failed. True when what was learnt is forgotten, as it may be the cause."""
+        """Notes that a transfer has failed. True when the hints are forgotten, as they may be the cause."""
         self.hints.forget()
         if isinstance(error, RedisConnectionError):
             self.connections.outage.began(self.keys.channel, error)

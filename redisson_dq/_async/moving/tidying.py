@@ -1,4 +1,4 @@
-"""What is remembered beyond its time is dropped, also where nothing is moved any more."""
+"""Drops records beyond their time, also where nothing is moved any more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MORE_US, _AGAIN_US = 50_000, 300_000_000
 
 
 class Tidying:
-    """Knows when what is remembered of one queue is over.
+    """Knows when the records of one queue are over.
 
     Each transfer may leave something behind. So a call comes ``soon_us`` after a transfer. The call's answer says when
     the next thing is over. Where nothing is remembered, and nothing is moved, no call follows.
@@ -56,7 +56,7 @@ class Tidying:
             self._arm(_AGAIN_US)
             return
         if left_ms is not None:
-            # What is over a little later goes along.
+            # Records that are over a little later go along.
             self._arm(left_ms * 1000 + self._soon_us if left_ms else _MORE_US)
 
     def close(self) -> None:

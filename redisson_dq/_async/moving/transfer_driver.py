@@ -1,4 +1,4 @@
-"""Drives the engines of one client: feeds them what happens, carries out what they decide."""
+"""Drives the engines of one client: feeds them triggers, and carries out their actions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["TransferDriver"]
 
 logger = logging.getLogger("redisson_dq")
 
-# What is over is looked for so soon after a transfer, in us.
+# Records beyond their time are looked for so soon after a transfer, in us.
 _TIDY_US = 30_000_000
 
 # How long aclose() waits for the answer of a transfer that is under way, and for handing over its queues.
@@ -60,7 +60,7 @@ class TransferDriver:
         self.clock = ServerClock()
         self._timer = Timer()
         self._steps: AsyncInbox[AsyncWork] = AsyncInbox()
-        #: What it knows of each queue that it moves, by the channel.
+        #: The tasks of the queues that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
         self._channels = Channels(
             connections,
@@ -119,7 +119,7 @@ class TransferDriver:
                 logger.exception("unexpected error in the transfer driver")
 
     def _carry_out(self, task: Task, decided: Decided, departure: Departure | None = None) -> None:
-        """Carries out what the engine has decided."""
+        """Carries out the engine's decision."""
         for action in decided.actions:
             if action.do is Do.TRANSFER:
                 self._steps.put(partial(self._transfer, task, departure or Departure()))
@@ -164,7 +164,7 @@ class TransferDriver:
             await self._channels.remove(keys)
             await self._transfers.hand_over([task])
 
-    # -- what the subscription tells. A channel stands for the queue as it is now ------------------------------------
+    # -- triggers of the subscription. A channel stands for the queue as it is now -----------------------------------
 
     async def _subscribed(self, channel: str) -> None:
         task = self.tasks.get(channel)
@@ -189,7 +189,7 @@ class TransferDriver:
             with suppress(RedisConnectionError):
                 self._carry_out(task, await look(self._connections, task))
 
-    # -- what the timer tells. An alarm belongs to the task that asked for it ----------------------------------------
+    # -- triggers of the timer. An alarm belongs to the task that asked for it ---------------------------------------
 
     async def _fired(self, task: Task) -> None:
         at_us = now_us()

@@ -1,4 +1,4 @@
-"""One call of ``transfer.lua``: sends it, takes in what its answer tells, and asks the engine what comes next."""
+"""One call of ``transfer.lua``: sends it, takes in its answer, and asks the engine for the next actions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Transfers:
         return max(0, delay_us)
 
     async def run(self, task: Task, departure: Departure) -> Decided:
-        """Makes one call, and takes in what it tells. All errors are raised."""
+        """Makes one call, and takes in its answer. All errors are raised."""
         request = calls.transfer(
             task.keys,
             self._options.transfer_batch,
@@ -77,7 +77,7 @@ class Transfers:
             self._head_start.learn(departure.way_us)
         actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
         if task.engine.role is not Role.RESERVE:
-            # What was moved, or offered since, may be remembered for a while.
+            # Records of moved or offered items may stay for a while.
             task.tidying.moved()
         self._counts.sent += 1
         self._counts.early += task.engine.was_early

@@ -36,9 +36,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
 
     Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
-    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed. A crash of the process loses what it
-    had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item, or of a
-    backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
+    ``poll(timeout=)`` never lose one by being cancelled, interrupted or closed. A crash of the process loses the
+    items it had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item,
+    or of a backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
 
     Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when the name holds something else, and
@@ -92,7 +92,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
         """Takes the head, or up to ``limit`` values: at once, or within ``timeout`` (seconds or a timedelta).
 
-        With both it waits for the first value and takes with it what else is ready, in order. Gives None, or an empty
+        With both it waits for the first value and takes other ready values with it, in order. Gives None, or an empty
         list, when there is nothing. A DecodeError of several values carries those that could be read in ``decoded``.
         ``poll(5)`` is an ArgumentError, as it may mean either; ``poll(5, timeout=1)`` is a limit. Redisson sends
         timeouts in whole seconds, and takes a limit below 1 for 0; here milliseconds count, and such a limit is an
@@ -247,7 +247,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 
-        Gives an id for :meth:`unsubscribe`. What the consumer raises is logged, and the next value is taken. Every
+        Gives an id for :meth:`unsubscribe`. An error of the consumer is logged, and the next value is taken. Every
         subscription has a background task of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
 
         :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``
@@ -296,11 +296,11 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        """What a call waits on: this queue's list, or the first of several that has a value."""
+        """The source of a call: this queue's list, or the first of several that has a value."""
         return Pop(keys or (self.keys.ready,), end)
 
     def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
-        """What a call waits on that moves a value."""
+        """The source of a call that moves a value."""
         return Move(self.keys.ready, destination, from_end, to_end)
 
     def _receiver(self, source: Source) -> Receiver:

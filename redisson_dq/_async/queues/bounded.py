@@ -36,8 +36,8 @@ class BoundedBlockingQueue(BlockingQueue[T]):
 
     The capacity is set once with :meth:`try_set_capacity`, by Java or here, and counted in one key that both share.
     Whatever is taken makes room. After ``take()`` and ``poll(timeout=)`` that is a second command, as in Redisson: a
-    process that dies between the two leaves the queue one smaller. What a delayed queue delivers here takes no room,
-    and makes some when it is taken.
+    process that dies between the two leaves the queue one smaller. A value that a delayed queue delivers here takes no
+    room, and makes some when it is taken.
 
     >>> bounded = client.bounded_blocking_queue("orders")
     >>> await bounded.try_set_capacity(2)

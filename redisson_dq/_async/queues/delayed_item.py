@@ -42,7 +42,7 @@ class DelayedItem(Generic[T]):
 
     @property
     def id(self) -> str:
-        """The caller's id, or one that was made; what ``cancel(id)`` and the like take, in any process."""
+        """The caller's id, or one that was made. ``cancel(id)`` and the like take it, in any process."""
         return self._state.id
 
     @property
@@ -72,7 +72,7 @@ class DelayedItem(Generic[T]):
 
     @property
     def outcome(self) -> OfferOutcome | None:
-        """What the offer did; None for an item that was looked up."""
+        """The outcome of the offer; None for an item that was looked up."""
         return self._state.outcome
 
     async def cancel(self) -> Outcome:

@@ -112,7 +112,7 @@ class BlockingDeque(BlockingQueue[T]):
     # -- taking ------------------------------------------------------------------------------------------------------
 
     async def take_first(self) -> T:
-        """Same as :meth:`take`.
+        """Takes the first value, as :meth:`take` does.
 
         :Redisson: ``RBlockingDeque.takeFirst()``
         :Cost: O(1); one command
@@ -144,7 +144,7 @@ class BlockingDeque(BlockingQueue[T]):
     async def poll_first(
         self, *number: int, limit: int | None = None, timeout: Delay | None = None
     ) -> T | list[T] | None:
-        """Same as :meth:`poll`.
+        """Takes the first value, as :meth:`poll` does.
 
         :Redisson: ``RDeque.pollFirst()``, ``RDeque.pollFirst(int)``, ``RBlockingDeque.pollFirst(long, TimeUnit)``
         :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more
@@ -176,7 +176,7 @@ class BlockingDeque(BlockingQueue[T]):
         return await self._poll("last", limit_of(number, limit, timeout, self.name), timeout)
 
     async def poll_first_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
-        """Same as :meth:`poll_from_any`.
+        """Takes from the first end, as :meth:`poll_from_any` does.
 
         :Redisson: ``RBlockingDeque.pollFirstFromAny(long, TimeUnit, String...)``
         :Cost: O(q), q queues; one round trip; q without a timeout
@@ -296,7 +296,7 @@ class BlockingDeque(BlockingQueue[T]):
 
     @names_options
     async def subscribe_on_first_elements(self, consumer: AsyncCallback[T]) -> int:
-        """Same as :meth:`subscribe_on_elements`.
+        """Calls ``consumer`` with each first value, as :meth:`subscribe_on_elements` does.
 
         :Redisson: ``RBlockingDeque.subscribeOnFirstElements(Consumer)``,
             ``RBlockingDeque.subscribeOnFirstElements(Function)``

@@ -1,4 +1,4 @@
-"""What the handles of every queue have in common: their life, and the calls on the queue's keys as a whole."""
+"""The common part of all handles: their life, and the calls on the queue's keys as a whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Handle(Generic[T]):
     requests: ObjectRequests[T]
 
     def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: ObjectRequests[T], transfer: bool) -> None:
-        """``side`` is what the handle shares with its ``requests``."""
+        """``side`` has the keys and the codec that the handle shares with its ``requests``."""
         self._runtime = runtime
         if not isinstance(transfer, bool):
             raise ArgumentError(f"queue {side.name!r}: transfer= is True or False, not {shown(transfer)}")
@@ -65,7 +65,7 @@ class Handle(Generic[T]):
 
     @property
     def codec(self) -> Codec:
-        """What turns values into bytes.
+        """The codec, which turns values into bytes.
 
         :Redisson: ``RObject.getCodec()``
         :Cost: none
@@ -127,8 +127,8 @@ class Handle(Generic[T]):
     # -- the object --------------------------------------------------------------------------------------------------
 
     async def delete(self) -> bool:
-        """Deletes every key of the queue's side; True if there was any. Of a delayed queue that includes what is
-        remembered of its items, a pause, the largest size and recurring offers.
+        """Deletes every key of the queue's side; True if there was any. Of a delayed queue that includes the
+        records of its items, a pause, the largest size and recurring offers.
 
         Values that were set aside (quarantine, undecodable, expired) stay, and so does the other side of the queue.
         Raises RedisConnectionError.
@@ -174,13 +174,13 @@ class Handle(Generic[T]):
         return await self._run(self.requests.size_in_memory())
 
     async def rename(self, new_name: str) -> None:
-        """Gives the queue's side another name, and replaces what is there. This handle goes with it.
+        """Gives the queue's side another name, and replaces a queue of that name. This handle goes with it.
 
         On a cluster both names need one hash tag. Raises RedisReplyError when there is nothing to rename,
         CrossSlotError, ArgumentError, RedisConnectionError.
 
         :Redisson: ``RObject.rename(String)``
-        :Cost: O(1), and the size of what is replaced; one round trip
+        :Cost: O(1), and the size of the replaced keys; one round trip
         :Guarantee: atomic, all keys or none
         """
         await self._run(self.requests.rename(new_name))
@@ -210,7 +210,7 @@ class Handle(Generic[T]):
         return await self._run(self.requests.copy(destination))
 
     async def copy_and_replace(self, destination: str) -> bool:
-        """Like :meth:`copy`, and replaces what is there.
+        """Like :meth:`copy`, and replaces a queue of that name.
 
         :Redisson: ``RObject.copyAndReplace(String)``
         :Cost: O(n); one round trip
@@ -221,7 +221,7 @@ class Handle(Generic[T]):
     async def dump(self) -> bytes | None:
         """The queue's side as bytes for :meth:`restore`, or None when there is nothing.
 
-        For a queue with one key they are what Redis's DUMP returns, so Java's ``restore`` takes them. For a queue with
+        For a queue with one key they are the bytes of Redis's DUMP, so Java's ``restore`` takes them. For a queue with
         several keys they have a frame of ours.
 
         :Redisson: ``RObject.dump()``
@@ -231,7 +231,7 @@ class Handle(Generic[T]):
         return await self._run(self.requests.dump())
 
     async def restore(self, state: bytes, ttl: Delay | None = None) -> bool:
-        """Makes the queue's side from what :meth:`dump` gave; False when there is something already.
+        """Makes the queue's side from the bytes of :meth:`dump`; False when there is something already.
 
         ``ttl`` is its time to live in seconds or as a timedelta. Raises ArgumentError and RedisReplyError for bytes
         that are none of a dump; nothing has changed then.
@@ -243,7 +243,7 @@ class Handle(Generic[T]):
         return await self._run(self.requests.restore(state, ttl))
 
     async def restore_and_replace(self, state: bytes, ttl: Delay | None = None) -> None:
-        """Like :meth:`restore`, and replaces what is there.
+        """Like :meth:`restore`, and replaces the queue's side.
 
         :Redisson: ``RObject.restoreAndReplace(byte[])``, ``RObject.restoreAndReplace(byte[], long, TimeUnit)``
         :Cost: O(n); one round trip
@@ -256,7 +256,7 @@ class Handle(Generic[T]):
     async def expire(self, ttl: Delay) -> bool:
         """Lets the queue's side vanish after ``ttl`` (seconds or a timedelta); False when there is nothing.
 
-        Of a delayed queue that is what waits; a pause, the largest size and recurring offers stay.
+        Of a delayed queue these are the waiting items; a pause, the largest size and recurring offers stay.
 
         :Redisson: ``RExpirable.expire(Duration)``, ``RExpirable.expire(long, TimeUnit)``
         :Cost: O(1); one round trip
@@ -364,7 +364,7 @@ class Handle(Generic[T]):
         self._side.start_moving = self._attachment.start_moving if self.transfer else None
 
     def _left(self, old: QueueKeys) -> None:
-        """Called when the handle no longer uses these keys."""
+        """A hook for subclasses: the handle no longer uses these keys."""
 
     async def _run(self, request: Request[U]) -> U:
         self._check()
@@ -382,8 +382,8 @@ class Handle(Generic[T]):
     async def _run_taking(self, request: Request[U]) -> U:
         """Runs a request whose values are taken out of Redis.
 
-        What the codec cannot read is put into the list of undecodable values. With ``undecodable="skip"`` the call goes
-        on with the values after it; otherwise, and when they could not be put there, it raises.
+        Bytes that the codec cannot read are put into the list of undecodable values. With ``undecodable="skip"`` the
+        call goes on with the values after it; otherwise, and when they could not be put there, it raises.
         """
         while True:
             try:

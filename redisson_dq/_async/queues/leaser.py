@@ -1,4 +1,4 @@
-"""Leases the values of one queue, or of all its partitions: what handles and workers receive with."""
+"""Leases the values of one queue, or of all its partitions, for handles and workers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Leaser(Generic[T]):
             left = seconds
             if deadline is not None and seconds != 0:
                 left = max(_NO_TIME, deadline - time.monotonic())
-            # What several partitions give is kept together, or goes back together.
+            # Values of several partitions are kept together, or go back together.
             lifelines: list[Lifeline] = []
             leased = await self._take(sources, wanted, left, lifelines)
             try:
@@ -115,7 +115,7 @@ class Leaser(Generic[T]):
     async def _take(
         self, sources: list[LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]
     ) -> list[Leased]:
-        """What is received of any partition. Its lifelines come into the list before anything hangs on them."""
+        """Receives of any partition. Its lifelines come into the list before anything hangs on them."""
         if len(sources) > 1 and left != 0:
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
@@ -134,7 +134,7 @@ class Leaser(Generic[T]):
         return leased
 
     async def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
-        """Leases what is ready, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
+        """Leases ready values, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
         receiver, began = self._runtime.receivers.of(source), time.monotonic()
         taken: list[Taken] = []
         if left == 0 and not receiver.is_quiet:
@@ -153,7 +153,7 @@ class Leaser(Generic[T]):
         """Runs a request. When the reply is lost, sends the same words again, which give the same result.
 
         Gives up when the leases it may have made have ended, or when the caller's time is over. ``when_closed`` is for
-        what still has to be done after the client was closed.
+        calls that are still needed after the client was closed.
         """
         until = time.monotonic() + (lease if left is None else min(lease, left))
         pause = 0.0

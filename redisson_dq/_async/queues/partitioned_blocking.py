@@ -41,8 +41,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
 
     Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
-    many callers wait, a client has one blocking connection for each partition. What is said of taking with
-    :class:`BlockingQueue` holds here too, and calls raise what its calls raise.
+    many callers wait, a client has one blocking connection for each partition. Taking has the guarantees
+    and the errors of :class:`BlockingQueue`.
     """
 
     #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
@@ -71,7 +71,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         return await self.partitions[self._routing.of_key_or_next(key)].add(value)
 
     async def offer(self, value: T, key: str | None = None) -> bool:
-        """The same as :meth:`add`.
+        """Adds a value, as :meth:`add` does.
 
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
@@ -86,8 +86,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         Goes on waiting when a connection breaks, and takes from the other partitions meanwhile. Raises ClosedError when
         the client or the last handle of a partition is closed.
 
-        :Cost: O(p), p partitions, for a look at all of them, which callers share and which serves until what it found
-            is taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
+        :Cost: O(p), p partitions, for a look at all of them, which callers share and which serves until its values
+            are taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         # Without a timeout there is always a value.
@@ -106,9 +106,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         """Takes a value, or up to ``limit`` values, of any partitions. It does so at once, or as soon as there are any
         within ``timeout`` (seconds or a timedelta).
 
-        Gives None, or an empty list, when there is nothing. What several partitions have is taken in even shares. When
-        Redis fails for one of them, what the others have is returned, and the failure is logged; it is raised when they
-        have nothing. A timeout of a few milliseconds may be over before all have been asked.
+        Gives None, or an empty list, when there is nothing. The values of several partitions are taken in even shares.
+        When Redis fails for one of them, the values of the others are returned, and the failure is logged. It is raised
+        when they have none. A timeout of a few milliseconds may be over before all have been asked.
 
         :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
             waiting: like :meth:`take`
@@ -224,7 +224,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         return await self._sorted_out(taken, lambda values, some: values.popped(some))
 
     async def _sorted_out(self, taken: Sequence[Taken], read: Callable[[TakenValues[T], list[Taken]], Any]) -> list[T]:
-        """What each partition reads of its values. Raises one error for all that none can read, with the others."""
+        """Decodes the values of each partition. Raises one error for all unreadable values, with the readable ones."""
         values: list[T] = []
         failed: DecodeError | None = None
         for key, group in itertools.groupby(taken, key=lambda each: each.key):
@@ -242,7 +242,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         return values
 
     async def _take_at_once(self, limit: int) -> list[T]:
-        """Takes what is there at once, in even shares. A caller that is cancelled leaves it there."""
+        """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
         while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
             values = await self._popped(taken)

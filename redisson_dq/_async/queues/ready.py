@@ -1,4 +1,4 @@
-"""The ready side of a queue as a list: what is added, looked at and removed, and nothing that waits."""
+"""The ready list of a queue: calls that add, look at and remove values, and none that waits."""
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ class ReadyQueue(Handle[T]):
         return await self._run(self.requests.range(start, stop))
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """Every ready value, none taken, read page by page: what comes or goes meanwhile may be missed or met twice.
+        """Every ready value, none taken, read page by page: a value that comes or goes meanwhile may be missed or met
+        twice.
 
         :Redisson: ``RQueue.iterator()``
         :Cost: O(n); one round trip for 100 values
@@ -199,12 +200,13 @@ class ReadyQueue(Handle[T]):
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
 
-        The condition is asked here, of what was ready when the call came. Then all copies of the values it was true
-        for are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of them.
+        The condition is asked here, of the values that were ready when the call came. Then all copies of the values it
+        was true for are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of
+        them.
 
         :Redisson: ``Collection.removeIf(Predicate)``
         :Cost: O(n), and O(n k) for k distinct values to remove; two round trips
-        :Guarantee: atomic in what it removes
+        :Guarantee: the removal is atomic
         """
         check_function(condition, self.name)
         found = await self._run(

@@ -1,4 +1,4 @@
-"""What becomes of values that were taken out of a queue: they are decoded, or kept where the codec cannot read them."""
+"""Decodes values that were taken out of a queue, and puts those aside that the codec cannot read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The delayed side of a queue as a collection: what waits, in the order in which it was offered."""
+"""The waiting side of a queue as a collection: items in the order in which they were offered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WaitingQueue(Handle[T]):
     async def poll(self, limit: int | None = None) -> T | list[T] | None:
         """Takes the value that was offered first, or up to ``limit`` of them, before they are due.
 
-        Gives None, or an empty list, when nothing waits. What the codec cannot read is kept in
+        Gives None, or an empty list, when nothing waits. Bytes that the codec cannot read are put into
         ``keys.undecodable``.
 
         :Redisson: ``RDelayedQueue.poll()``, ``RDelayedQueue.poll(int)``
@@ -131,8 +131,8 @@ class WaitingQueue(Handle[T]):
         return await self._run(self.requests.read_all())
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """Every waiting value in the order of the offers, read page by page: what comes or goes meanwhile may be
-        missed or met twice.
+        """Every waiting value in the order of the offers, read page by page. An item that comes or goes
+        meanwhile may be missed or met twice.
 
         :Redisson: ``RDelayedQueue.iterator()``
         :Cost: O(n); one round trip for 100 values or 1 MB
@@ -152,7 +152,7 @@ class WaitingQueue(Handle[T]):
 
         :Redisson: ``RDelayedQueue.remove(Object)``
         :Cost: O(n); one round trip for some 10,000 waiting values
-        :Guarantee: atomic; of what is offered or rescheduled after the first round trip it may find nothing
+        :Guarantee: atomic; it may miss items that are offered or rescheduled after the first round trip
         """
         return await self._walk(self._side.removal("first", [self._side.encode_sought(value)])) > 0
 
@@ -161,16 +161,16 @@ class WaitingQueue(Handle[T]):
 
         :Redisson: ``RDelayedQueue.removeAll(Collection)``
         :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
-        :Guarantee: each round trip is atomic. What is offered after the first one stays. After an error, what was taken
-            out stays out
+        :Guarantee: each round trip is atomic. An item that is offered after the first one stays. After an error,
+            removed items stay out
         """
         return await self._walk(self._side.removal("all", self._side.encode_all_sought(values))) > 0
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
 
-        The condition is asked here, of what waited when the call came. Then all copies of the values it was true for
-        are taken out by their bytes. One that comes meanwhile stays unless it equals one of them.
+        The condition is asked here, of the items that waited when the call came. Then all copies of the values it was
+        true for are taken out by their bytes. One that comes meanwhile stays unless it equals one of them.
 
         :Redisson: ``Collection.removeIf(Predicate)``
         :Cost: O(n + k log n), k taken out; two round trips for some 10,000 waiting values

@@ -61,7 +61,7 @@ class _Sending:
     """One request, and how it is sent."""
 
     request: Request[Any]
-    #: Are called each time that it is sent: when the connection and the bytes are ready, and before the reply is read.
+    #: Callbacks of each sending: when the connection and the bytes are ready, and before the reply is read.
     before: Work | None
     after: Work | None
     #: In so many seconds the reply has to come.
@@ -134,7 +134,7 @@ class Connections(Pools):
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
         nodes: all of them work at the same time.
 
-        Raises what keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
+        Raises an error that keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
         """
         self.check()
         places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
@@ -191,7 +191,7 @@ class Connections(Pools):
             return error
 
     def _transact(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        """The replies, or errors in their place, and who has confirmed the changes.
+        """The replies, or errors in their place, and the confirmations of the changes.
 
         A transaction that was redirected did nothing, and follows its slot.
         """
@@ -208,7 +208,7 @@ class Connections(Pools):
     def _transact_once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
         pool = self.pool_of(requests[0].key)
         if not self._may_transact:
-            # Where the user has no right to MULTI, Redis would carry out what stands behind it all the same.
+            # Where the user has no right to MULTI, Redis would carry out the commands behind it all the same.
             begun, _ = self._replies_of(Batch(pool, [("MULTI",), ("EXEC",)]))
             if isinstance(begun, ResponseError):
                 return [begun] * len(requests), None
@@ -277,7 +277,7 @@ class Connections(Pools):
             self.run(commands.keep_undecodable(key, values), when_closed=True)
 
     def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
-        """The reply, and who has confirmed the change where that was asked for."""
+        """The reply, and the confirmation of the change where that was asked for."""
         key = sending.request.key
         asking = False
         if sending.at_hand and self.permits.locked():

@@ -16,13 +16,13 @@ __all__ = ["Outage"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: Is told why Redis cannot be reached, or for how long it could not.
+#: A callback that learns why Redis cannot be reached, or for how long it could not.
 _Listener = Callable[["BaseException | timedelta"], object]
 
 
 class Outage:
-    """An outage, from the first part that cannot reach Redis until no part fails any more. The parts are what retries
-    by itself: waits, renewals, acks, transfers.
+    """An outage, from the first part that cannot reach Redis until no part fails any more. The parts are those that
+    retry by themselves: waits, renewals, acks, transfers.
     """
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
 
-#: What a client can be made from.
+#: The objects that a client can be made from.
 AnyRedis = Union[Redis, RedisCluster]
 
 
@@ -32,7 +32,7 @@ class SingleServer:
         #: The name by which the server and the scripts tell this client from others.
         self.client = secrets.token_hex(8)
         self._pool = pool_from(pool, self.client)
-        #: How many connections may be busy at once: what the user's client allows, within reason.
+        #: How many connections may be busy at once: as many as the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(pool.connection_kwargs.get("db") or 0)

@@ -43,7 +43,7 @@ class _Alarm:
 
     def __init__(self) -> None:
         self._switch = Switch()
-        # On the monotonic clock. What comes before the time is known wakes the task.
+        # On the monotonic clock. A lease that comes before the time is known wakes the task.
         self._next = math.inf
 
     def bring_forward(self, pause: float) -> None:
@@ -52,7 +52,7 @@ class _Alarm:
             self._switch.on()
 
     def reset(self) -> None:
-        """Called before each look at what there is to do."""
+        """Begins a look at the leases. A lease that comes from now on wakes the task."""
         self._switch.off()
         self._next = math.inf
 
@@ -120,7 +120,9 @@ class Renewal:
         self._watching.bring_forward(left - _GIVE_UP * visible)
 
     def close(self) -> None:
-        """Ends the background tasks, when what is lost by now has been told of. Leases run on until their deadlines."""
+        """Ends the background tasks, once callbacks have run for the leases lost by now. Leases run on until their
+        deadlines.
+        """
         with self._mutex:
             self._closed = True
             tasks = list(self._tasks)
@@ -133,7 +135,7 @@ class Renewal:
             task.stop(_LAST_ANSWER)
 
     def _look(self) -> None:
-        """Lets both background tasks look at what there is to do, now."""
+        """Lets both background tasks look at the leases now."""
         for alarm in (self._renewing, self._watching):
             alarm.bring_forward(-math.inf)
 
@@ -178,7 +180,7 @@ class Renewal:
         return pause
 
     def _living(self) -> list[Delivery[Any]]:
-        """What is still to be kept."""
+        """The leases that are still to be renewed."""
         with self._mutex:
             for delivery in list(self._kept):
                 if lease_of(delivery).is_ending:
@@ -186,7 +188,7 @@ class Renewal:
             return list(self._kept)
 
     def _due(self, tried: dict[Settling, float]) -> tuple[dict[Settling, list[Delivery[Any]]], float | None]:
-        """What has to be renewed now, and how long until there is something to do again."""
+        """The leases to renew now, and the time until the next renewal."""
         due: dict[Settling, list[Delivery[Any]]] = {}
         pause: float | None = None
         for delivery in self._living():

@@ -51,7 +51,7 @@ class DelayedQueue(WaitingQueue[T]):
 
     Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
-    both stand, what reads in that order may look at everything that waits.
+    both stand, a call that reads in that order may look at all waiting items.
 
     Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when one of the keys holds something else,
@@ -84,7 +84,7 @@ class DelayedQueue(WaitingQueue[T]):
         - ``on_duplicate``: ``"reject"`` raises DuplicateItemError, ``"keep"``, ``"replace"``
         - ``expires``: how late the item may be delivered
         - ``context``: str -> str, for the receiver
-        - ``durable``: what confirms the offer
+        - ``durable``: the confirmation that the offer needs
 
         >>> item = delayed.offer("order-42", delay=60, id="42")
         >>> item.cancel()
@@ -97,7 +97,7 @@ class DelayedQueue(WaitingQueue[T]):
         :Cost: O(log n); O(n) to replace an item that is not lean; one round trip
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
-        # What passes until the command is sent is a part of the delay.
+        # The time until the command is sent is a part of the delay.
         due = due_word(self.name, delay, at, time.monotonic_ns())
         return DelayedItem(self, self._run(self._side.offer(due, value, **options)))
 
@@ -170,8 +170,8 @@ class DelayedQueue(WaitingQueue[T]):
     ) -> list[T] | list[Delivery[T]]:
         """Takes the values that are due, in the order of their due times. For queues that nobody moves.
 
-        - ``until``: takes what is due by then, an aware datetime; else now
-        - ``since``: takes what is due from then on
+        - ``until``: takes items that are due by then, an aware datetime; else now
+        - ``since``: takes items that are due from then on
         - ``offset``: so many of them are passed over
         - ``limit``: at most so many, and at most 1,000
         - ``visibility_timeout``: leases the values for so long (seconds or a timedelta), and gives deliveries
@@ -182,7 +182,7 @@ class DelayedQueue(WaitingQueue[T]):
         >>> delayed.take_due(), delayed.take_due(until=first)
         ([], ['sooner'])
 
-        One call takes 1 MB at most, or one value. More: docs/queues.md, "Taking what is due".
+        One call takes 1 MB at most, or one value. More: ``docs/queues.md#taking-what-is-due``.
 
         :Cost: O(k log n), k taken, of lean items and in the order of offers; else O(k log n + n); one round trip
         :Guarantee: atomic, at most once; leased at least once, and a lost reply gives the same deliveries again
@@ -208,7 +208,7 @@ class DelayedQueue(WaitingQueue[T]):
         return self._leaser.opened([source], due.leased)
 
     def _go_on(self, told: list[Due]) -> None:
-        """Offers the next occurrences of recurring offers. What was taken is the caller's, whatever becomes of them."""
+        """Offers the next occurrences of recurring offers. Taken values are returned also when these offers fail."""
         for due in told:
             for come in due.recurring:
                 try:
@@ -245,7 +245,7 @@ class DelayedQueue(WaitingQueue[T]):
         anew at that time. One that a receiver holds comes again at that time if the receiver fails.
 
         ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
-        included, is told of a new head. Gives Outcome.RESCHEDULED, or what became of the item, as :meth:`cancel` does.
+        included, is told of a new head. Gives Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does.
         An ``expires=`` of the offer moves along.
 
         :Cost: O(log n); one round trip
@@ -276,7 +276,7 @@ class DelayedQueue(WaitingQueue[T]):
         return None if found is None else DelayedItem(self, found)
 
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> list[DelayedItem[T]]:
-        """One page of what waits: the items from index ``start`` to ``stop``, both included, at most 10,000.
+        """One page of the waiting items: those from index ``start`` to ``stop``, both included, at most 10,000.
 
         In the order of due times, or with ``by="offer"`` in the order they were offered. An item decodes its value
         when you ask for it, so one that cannot be read hides no other.
@@ -290,7 +290,7 @@ class DelayedQueue(WaitingQueue[T]):
             1 MB
         :Guarantee: reads only; each round trip at a moment of its own
         """
-        # Refuses what is no page.
+        # Refuses indexes that are no page.
         self.requests.items(start, stop, by)
         found = self._page(lambda at: self._side.items(at, stop, by, part=True), start)
         return [DelayedItem(self, state) for state in found]
@@ -314,7 +314,7 @@ class DelayedQueue(WaitingQueue[T]):
     def pause(self) -> bool:
         """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is already.
 
-        What is ready already can be taken. Redisson's own processes know nothing of it, and deliver.
+        A value that is ready already can be taken. Redisson's own processes know nothing of it, and deliver.
 
         :Cost: O(1); one round trip
         :Guarantee: atomic; seen by the next transfer of every process
@@ -322,7 +322,7 @@ class DelayedQueue(WaitingQueue[T]):
         return self._run(self.requests.pause())
 
     def resume(self) -> bool:
-        """Ends a pause; what fell due meanwhile is delivered at once. False when there was none.
+        """Ends a pause; items that fell due meanwhile are delivered at once. False when there was none.
 
         :Cost: O(1); one round trip
         :Guarantee: atomic; every process is told
@@ -417,7 +417,7 @@ class DelayedQueue(WaitingQueue[T]):
         from redisson_dq.scheduling.recurrence import Recurrence
 
         recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
-        # Made once before the clock is asked, so that nothing is sent for what cannot be offered.
+        # Made once before the clock is asked, so that nothing is sent for an item that cannot be offered.
         self._side.offer_recurring(value, id, recurrence, 0)
         now_us = self._runtime.connections.run(commands.server_time_us(self.keys.timeout))
         first_ms = recurrence.first_ms(-(-now_us // 1000))

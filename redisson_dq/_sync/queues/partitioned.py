@@ -43,7 +43,7 @@ class Partitioned(Generic[AnyHandle]):
 
     @property
     def codec(self) -> Codec:
-        """What turns values into bytes.
+        """The codec, which turns values into bytes.
 
         :Cost: none
         :Guarantee: none is needed
@@ -65,7 +65,7 @@ class Partitioned(Generic[AnyHandle]):
     def partition_for(self, key: str) -> AnyHandle:
         """The handle of the partition that a key (or an id) goes to: CRC32 of its UTF-8 bytes modulo their number.
 
-        Raises ArgumentError for what is no text.
+        Raises ArgumentError for anything but a text.
 
         :Cost: none
         :Guarantee: the same in every process that has as many partitions

@@ -42,7 +42,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     its ``id=``, or of its payload with ``deduplicate_for=``, so that duplicates meet. All other offers go to the
     partitions in turn.
 
-    Calls raise what those of :class:`DelayedQueue` raise.
+    Calls raise the errors of :class:`DelayedQueue`.
     """
 
     #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
@@ -129,14 +129,15 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def items(self, start: int = 0, stop: int = 99) -> list[DelayedItem[T]]:
-        """One page of what waits in all partitions, in the order of due times: from index ``start`` to ``stop``, both
-        included, of the first 10,000.
+        """One page of the items that wait in all partitions, in the order of due times: from index ``start`` to
+        ``stop``, both included, of the first 10,000.
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
             trip for each node, and for each 1 MB of a partition
         :Guarantee: reads only, each partition at a moment of its own
         """
-        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
+        # Refuses indexes that are no page. Each partition is asked from index 0 on, as the page may be in one
+        # partition.
         self.partitions[0].requests.items(start, stop)
         self.partitions[0].requests.items(0, stop)
         found = self._pages(lambda partition, at: partition._side.items(at, stop, "due", part=True))
@@ -180,8 +181,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     def cancel(self, id: str, key: str | None = None) -> Outcome:
         """Like :meth:`DelayedQueue.cancel`; finds the item's partition as :meth:`find` does.
 
-        An item's own ``cancel()`` needs no search. What became of one that does not wait any more is asked of all
-        partitions.
+        An item's own ``cancel()`` needs no search. All partitions are asked for the fate of an item that does not wait
+        any more.
 
         :Cost: that of :meth:`find` and of the partition's cancel; with ``key`` one round trip
         :Guarantee: atomic; may safely be repeated
@@ -302,7 +303,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         try:
             value, _ = pair
         except (TypeError, ValueError):
-            # The first partition refuses what is no pair.
+            # The first partition refuses anything but a pair.
             return self.partitions[0]
         return self.partition_for(key(value))
 

@@ -59,7 +59,8 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
             each 1 MB of a partition
         :Guarantee: reads only, each partition at a moment of its own
         """
-        # Refuses what is no page. Each partition is asked from index 0 on, as the page may be in one partition.
+        # Refuses indexes that are no page. Each partition is asked from index 0 on, as the page may be in one
+        # partition.
         self.partitions[0].requests.in_flight(start, stop)
         pages = self._pages(lambda partition, at: partition.requests.in_flight_part(at, stop, part=True))
         return list(itertools.islice(heapq.merge(*pages, key=lambda held: held.deadline), start, stop + 1))

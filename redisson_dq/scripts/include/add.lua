@@ -2,7 +2,7 @@
 -- KEYS: timeout, envelopes, channel, alarm
 -- INCLUDE: announce, whole
 
--- What adder and store run after the first write.
+-- Sent by adder and store after the first write.
 local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
 local ADDING_LEAN = {'ZADD', 'ZRANGE', 'ZMSCORE'}
 

@@ -4,7 +4,7 @@
 --
 --   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms
 --
--- Whoever looks at that time learns when the next lease ends. So a lease that ends later needs no message.
+-- A client that looks at that time learns when the next lease ends. So a lease that ends later needs no message.
 local SECOND = 1000
 
 -- The time, unless it has passed or some clients may not know of it.

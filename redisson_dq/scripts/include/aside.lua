@@ -1,4 +1,4 @@
--- Sets aside what cannot be delivered.
+-- Sets aside undeliverable entries.
 -- KEYS: timeout, quarantine, newer
 -- INCLUDE: forms
 --

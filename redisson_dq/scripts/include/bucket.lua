@@ -10,8 +10,8 @@
 -- them.
 local LEFT_US = 5000000
 
--- The bucket of a limit now: how many tokens it has, and until when times were given. What is noted when a token is taken
--- is in from and level. What is noted when none is taken is in noted_from and noted_level.
+-- The bucket of a limit now: how many tokens it has, and until when times were given. The notes of a call that takes a
+-- token are in from and level. The notes of a call that takes none are in noted_from and noted_level.
 local function bucket_of(limit, count, per_us, size, now_us)
   local text = redis.call('HGET', keys.turns, 'b' .. limit) or ''
   local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')

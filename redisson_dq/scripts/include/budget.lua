@@ -1,6 +1,6 @@
 -- Tells how much of the envelope list one call may look at, and what that takes.
 --
--- Time is estimated by what each step costs on the machine of the measurements, in us. In Redis before 7.2 the clock goes
+-- Time is estimated by the cost of each step on the machine of the measurements, in us. In Redis before 7.2 the clock goes
 -- on while a script runs, and ends a search sooner if need be. In later Redis, and in Valkey, it stands still.
 local ERASING = {'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'LSET', 'LTRIM'}
 -- LREM or LPOS passes an entry. A script reads an entry and looks at it.
@@ -17,7 +17,7 @@ local function slow_down(times)
   slowness = times
 end
 
--- What finding and moving may take in one call. The way along a long list comes on top of it. However slow the server, a
+-- The time that finding and moving may take in one call. The way along a long list comes on top of it. However slow the server, a
 -- call moves for half as long as this way takes, or most calls would be spent on the way.
 local function work_us(size)
   return math.max(math.max(12000, math.min(40000, PASSED_US * size)) / slowness, PASSED_US * size / 2)
@@ -28,12 +28,12 @@ local function way_us(size, pending)
   return math.max(12000, PASSED_US * size / (pending > FEW_MOVED and 1 or 2))
 end
 
--- What one call takes at most.
+-- The longest time of one call.
 local function longest_us(size)
   return math.min(100000, work_us(size) + PASSED_US * size)
 end
 
--- What a search for one of many entries of ours takes. The longer the list, the longer the way to a place in it.
+-- The time of a search for one of many entries of ours. The longer the list, the longer the way to a place in it.
 local function found_us(size)
   local search_us = 11 + size / 50000
   return search_us

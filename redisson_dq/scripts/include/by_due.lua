@@ -1,4 +1,4 @@
--- Reads what waits in the order of due times.
+-- Reads waiting entries in the order of due times.
 -- KEYS: timeout
 -- INCLUDE: held_members, ranked, reads
 

@@ -39,7 +39,7 @@ end
 local function close_up(places, members)
   table.sort(places)
   local between, size = trimmed(places, redis.call('LLEN', keys.envelopes))
-  -- Marked first: what LREM takes out moves the places behind it.
+  -- Marked first, as each LREM moves the places behind it.
   for _, place in ipairs(between) do
     redis.call('LSET', keys.envelopes, place, ERASED)
   end

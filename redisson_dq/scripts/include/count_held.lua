@@ -2,7 +2,7 @@
 -- KEYS: timeout, leases
 -- INCLUDE: clock, find
 
--- Redisson's delete() and the end of a time to live take the entries, and leave what says that they are held. Such leases
+-- Redisson's delete() and the end of a time to live take the entries, and leave the marks that they are held. Such leases
 -- end before all others or after them, as a rule. At most so many are looked for at each end.
 local GONE = 1000
 

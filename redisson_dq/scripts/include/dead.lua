@@ -15,7 +15,7 @@ local function to_dead(id, value, d, reason, now_ms)
   end
   local text = record_text(d)
   if redis.call('EXISTS', keys.dead) == 0 then
-    -- What was known of letters that Java has taken out.
+    -- The records of letters that Java has taken out.
     redis.call('DEL', keys.dead_info, keys.dead_index)
   end
   redis.call('RPUSH', keys.dead, value)

@@ -1,8 +1,8 @@
--- Delivers what is due: chooses how much one call moves, and moves it to the ready list.
+-- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
 -- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases
 -- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named
 
--- So many of what is due, in due order, or fewer where they are large.
+-- So many due entries, in due order, or fewer where they are large.
 local function first_due(count)
   local due, bytes, some = {}, 0, math.min(READ, FIRST_READ)
   while #due < count do
@@ -19,7 +19,7 @@ local function first_due(count)
   return due
 end
 
--- What is due of so much, in due order, as much of it as one call may move.
+-- The first so many due entries, in due order, as many of them as one call may move.
 local function due_now(pending, most, hints)
   local count = math.min(most, pending)
   if hints then
@@ -32,7 +32,7 @@ end
 
 local DELIVERING = {'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'}
 
--- Moves what is due, as much of it as is found in time. Returns how many were moved, set aside, dropped as too late; then
+-- Moves due entries, as many as are found in time. Returns how many were moved, set aside, dropped as too late; then
 -- how it goes on, and how many hints are used up. That is "lost" when a pass has to find the next, "done" when nothing
 -- more is due, or else "found". The argument special is whether an item may have a record. leased is whether an entry may
 -- be a lease.
@@ -54,7 +54,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     local value, id = unwrap(member)
     bodies[i], ids[i] = value, id
     lapsing[i] = leased and id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
+    -- Lean entries, leases and entries of a newer version stand in no list.
     if id and #id == 8 and not lapsing[i] or not id and not is_newer(member) then
       mirrored[#mirrored + 1], numbers[#numbers + 1] = member, i
     end
@@ -66,7 +66,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   end
   local count = found < #mirrored and numbers[found + 1] - 1 or #due
   if hints then
-    -- What stands in no list has hints too. These are used up, though nobody needed them.
+    -- Entries that stand in no list have hints too. These are used up, though nobody needed them.
     for last = count, (numbers[found] or 0) + 1, -1 do
       if hints.has(due[last]) then
         hints.use()

@@ -1,4 +1,4 @@
--- Reads and writes what is known of one delivery, of a lease or of the next one of a value.
+-- Reads and writes the record of one delivery, of a lease or of the next one of a value.
 --
 -- A record: attempt failures crashes first received offered due order digest, the length of the reason, then the reason
 -- and the context. Times are epoch ms, 0 where none is known. Behind the digest stands ':' and the turn of a value that
@@ -10,7 +10,7 @@ local function record_text(d)
     d.order, d.turn and d.digest .. ':' .. d.turn or d.digest, #d.reason) .. d.reason .. d.context
 end
 
--- nil for what is none of ours: it must hold up no call.
+-- nil for a text that is none of ours: it must hold up no call.
 local function parsed(text)
   if not text then
     return nil

@@ -3,7 +3,7 @@
 -- INCLUDE: envelope, held_now, ranked, reads, places, close_up, records, remember, expire_late, taken, unlearn, aside, named
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
--- What reading the whole list may take, in us. No pass goes on with what a call leaves.
+-- The time that reading the whole list may take, in us. No pass continues such a call.
 local WHOLE_US = 80000
 
 -- Members and dues in turn: those that wait, due from a time on up to another, after the first so many. No more than
@@ -11,7 +11,7 @@ local WHOLE_US = 80000
 local function due_between(since, until_ms, offset, limit, now_ms)
   local last = redis.call('ZCOUNT', keys.timeout, '-inf', until_ms) - 1
   local first = since == '' and 0 or redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. since)
-  -- What is held ends later than now.
+  -- A lease that is held ends later than now.
   local is_held = tonumber(until_ms) > now_ms and held_now()
   if not is_held then
     first, offset = first + offset, 0
@@ -35,14 +35,14 @@ local function due_between(since, until_ms, offset, limit, now_ms)
 end
 
 -- Takes them out, as many of the first as one call has time for. Calls visit with value, id, due and whether it was a lease,
--- before what is known of it is forgotten. Gives how many were set aside, and how many were too late.
+-- before its record is dropped. Gives how many were set aside, and how many were too late.
 local function take_due(found, now_us, now_ms, remember_ms, visit)
   local aside, late, mirrored, numbers, was_lease = 0, {}, {}, {}, {}
   local recorded = redis.call('HLEN', keys.records) > 0
   for i = 1, #found, 2 do
     local _, id = unwrap(found[i])
     was_lease[i] = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- A lean entry stands in no list, nor does a lease, nor what a newer version wrote.
+    -- Lean entries, leases and entries of a newer version stand in no list.
     if id and #id == 8 and not was_lease[i] or not id and not is_newer(found[i]) then
       mirrored[#mirrored + 1], numbers[#numbers + 1] = found[i], i
     end

@@ -1,4 +1,4 @@
--- Forgets what is known of values that nobody will receive any more.
+-- Drops the records of values that nobody will receive any more.
 -- KEYS: deliveries, histories, history_ends, records
 -- INCLUDE: find, named, delivery_record
 local AGED = 86400000

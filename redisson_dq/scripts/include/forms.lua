@@ -1,6 +1,6 @@
--- Tells what is in a newer form from what is no form of ours (wire/forms.py).
+-- Tells a newer form from one that is none of ours (wire/forms.py).
 
--- What was met and passed over: the name of its key -> its form.
+-- Newer forms that were met and passed over: the name of the key -> the form.
 local newer = {}
 
 -- The form of a text that a newer version wrote, or nil. Such a text begins with 'v', its form and a space.

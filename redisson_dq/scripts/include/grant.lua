@@ -3,7 +3,7 @@
 -- INCLUDE: keep_alive, waking, parts, whole
 local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
 
--- What the call tells of each lease: its id, its deadline, its record and its value.
+-- The answer of the call for each lease: its id, its deadline, its record and its value.
 local granted = {}
 local entries, records, deadlines = {}, {}, {}
 local grants, number, fresh, moment = 0, 0, nil, nil
@@ -20,7 +20,7 @@ local function new_id(nonce)
   return nonce .. struct.pack('>I2', number - 1)
 end
 
--- Leases a value. text: its record; told: what the receiver is told of that.
+-- Leases a value. text: its record; told: the record as the receiver gets it.
 local function lease(envelope, id, value, text, told, deadline)
   local n = 2 * grants
   if envelope == 'legacy' then
@@ -43,7 +43,7 @@ local function grant_new(envelope, id, value, digest, deadline, now_ms)
   lease(envelope, id, value, fresh .. digest .. ' 0 ', '', deadline)
 end
 
--- Writes what was leased, and tells every client when it ends.
+-- Writes the leases, and tells every client when they end.
 local function write_grants(deadline, now_ms)
   if #entries > 0 then
     in_parts('ZADD', keys.timeout, entries)

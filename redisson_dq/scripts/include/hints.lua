@@ -1,4 +1,4 @@
--- Reads what a pass has told of the places of due entries.
+-- Reads hints: the places of due entries, as a pass has told them.
 -- KEYS: envelopes
 --
 -- A hint is believed only when its entry stands there, or close by.

@@ -1,4 +1,4 @@
--- Finds what is known of a value that is about to be delivered.
+-- Finds the record of a value that is about to be delivered.
 -- KEYS: timeout, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, forms
 

@@ -24,7 +24,7 @@ local function lapse(id, now_ms)
     return
   end
   redis.call('ZREM', keys.leases, id)
-  -- The limit of its slot, and what it was to be unique by (lines.lua).
+  -- The limit of its slot, and its unique key (lines.lua).
   redis.call('HDEL', keys.turns, 's' .. id, 'u' .. id)
   local d = parsed(text)
   if d then

@@ -1,4 +1,4 @@
--- Keeps what is known of a value for its next delivery.
+-- Writes the record of a value for its next delivery.
 -- KEYS: deliveries, histories, history_ends
 -- INCLUDE: delivery_record, keep_alive
 --

@@ -1,4 +1,4 @@
--- Reads and removes dead letters, and what is known of them.
+-- Reads and removes dead letters, and their records.
 -- KEYS: dead, dead_info, dead_index
 -- INCLUDE: delivery_record, digest, forms
 
@@ -67,7 +67,7 @@ local function take_letters(which, ids, most, visit)
       visit(value, id and forget_letter(id), id)
     end
   end
-  -- What a newer version knows more of stays where it was.
+  -- A letter with a record of a newer version stays where it was.
   for i = #kept, 1, -1 do
     redis.call('LPUSH', keys.dead, kept[i])
   end

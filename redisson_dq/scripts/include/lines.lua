@@ -10,7 +10,7 @@
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
 --   handled  what a value is unique by -> until when an equal one is a duplicate
 --
--- Keys, limits and what values are unique by are digests of 16 bytes. Numbers have 8. These keys hold no value. A value
+-- Keys, limits and unique keys are digests of 16 bytes. Numbers have 8. These keys hold no value. A value
 -- that stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
   'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
@@ -54,7 +54,7 @@ local function drop_turn(turn)
   redis.call('HDEL', keys.turns, turn)
 end
 
--- What the value of a turn is: 'held'; 'waits', with its record, id and entry; 'ready', with its record and id; or nil.
+-- The state of a turn's value: 'held'; 'waits', with its record, id and entry; 'ready', with its record and id; or nil.
 local function state_of(turn, now_ms)
   if begun[turn] then
     return 'held'
@@ -85,7 +85,7 @@ end
 local function call_up(d, id, member, now_ms)
   redis.call('ZREM', keys.timeout, member)
   if #id == 8 then
-    -- What was parked stands nearer to the end than to the front of a long list.
+    -- A parked value stands nearer to the end than to the front of a long list.
     redis.call('LREM', keys.envelopes, -1, member)
   end
   redis.call('LPUSH', keys.ready, (unwrap(member)))
@@ -114,7 +114,7 @@ local function call_next_of_key(prefix, now_ms)
   end
 end
 
--- Called when a value has left for good: calls up the next value of its key.
+-- Calls up the next value of a key whose value has left for good.
 local function leave_line(d, now_ms)
   local turn = turn_of(d)
   if turn then
@@ -123,7 +123,7 @@ local function leave_line(d, now_ms)
   end
 end
 
--- Called when a lease has ended: gives its slot to the next value that waits for one.
+-- Gives the slot of an ended lease to the next value that waits for one.
 local function leave_slot(id, now_ms)
   local limit = redis.call('HGET', keys.turns, 's' .. id)
   if limit then
@@ -139,7 +139,7 @@ local function leave_slot(id, now_ms)
   end
 end
 
--- Remembers for a while what an acked value was unique by.
+-- Remembers for a while the unique key of an acked value.
 local function note_handled(id, now_us, now_ms)
   local text = redis.call('HGET', keys.turns, 'u' .. id)
   if text then
@@ -153,7 +153,7 @@ local function note_handled(id, now_us, now_ms)
   end
 end
 
--- Forgets what a lease was to be unique by, as it was not acked.
+-- Forgets the unique key of a lease that was not acked.
 local function forget_unique(id)
   redis.call('HDEL', keys.turns, 'u' .. id)
 end

@@ -1,4 +1,4 @@
--- Elects who of several clients moves a queue.
+-- Elects the one of several clients that moves a queue.
 -- KEYS: timeout, channel, mover, recurring_due
 -- INCLUDE: alarm, whole
 --
@@ -42,7 +42,7 @@ local function know_alarm(now_ms)
   end
 end
 
--- What the caller is, and when the others were told something by the mover, in us. For a caller that is alone also how
+-- The role of the caller, and when the mover told the others something, in us. For a caller that is alone also how
 -- many subscribers there are, itself among them.
 local function role_of(caller, cluster, head, now_us)
   -- In a cluster a node knows only its own subscribers. A client that may not ask works as if alone, which is safe.

@@ -1,4 +1,4 @@
--- Tells what a call has met in a newer form, and what former calls have set aside.
+-- Tells the newer forms that a call has met, and those that former calls have set aside.
 -- KEYS: newer
 -- INCLUDE: forms
 

@@ -1,21 +1,21 @@
--- Reads what a pass is for: the keys of due entries, and where these stand in the envelope list.
+-- Reads the keys of due entries, and their places in the envelope list, for a pass.
 -- KEYS: timeout, envelopes
 -- INCLUDE: clock, budget, hints, places, reads
 --
 -- The calls of a pass go through the list from its end to its front, a slice each. They change nothing, and answer with
 -- places. Entries that others take out of the list meanwhile make them pass over none, as they go to the front.
 
--- A key is read. An entry of a slice is looked at for what is wanted, or its key is noted.
+-- A key is read. An entry of a slice is compared with the wanted keys, or its key is noted.
 local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
 -- A call takes so many us. A pass is for so many entries.
 local SLICE_US, WANTED = 12000, 100000
 
--- Whether a call of a pass has done enough, by what that takes or by the clock.
+-- Whether a call of a pass has done enough, by the estimate or by the clock.
 local function is_slice_over(spent_us, now_us)
   return spent_us > SLICE_US / slowness or server_time() > now_us + SLICE_US
 end
 
--- The keys of what is due, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
+-- The keys of due entries, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
 -- for.
 local function keys_from(rank, pending, now_us)
   local packed, total = {}, math.min(pending, WANTED)

@@ -13,23 +13,23 @@
 local FEW_DUE = 16
 -- Of so many, and a hundredth of the list, those of ours are found faster by a pass than by a search for each.
 local MANY_DUE = 2000
--- An entry is moved, when its place was found and is marked. The same with one that may have a record or be a lease.
+-- The time to move an entry, when its place was found and is marked. Then that of one that may have a record or be a lease.
 local PLAIN_US, SPECIAL_US = 3, 12
--- Of the time of a call a search takes so much. The rest is for moving what it has found.
+-- Of the time of a call a search takes so much. The rest is for moving the entries that it has found.
 local SEARCHING = 0.6
 -- Where few are due in a list longer than that, a call searches for so many. The way to them takes most of its time.
 local VERY_LONG, FEW_FOUND = 2000000, 40
 -- At most so many entries are read at once.
 local READ = 500
 -- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
--- each. What a byte takes that is moved.
+-- each. Then the time to move a byte.
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
--- What reading one end of the list may take, as some may be large there, in us.
+-- The time that reading one end of the list may take, as some entries may be large there, in us.
 local ENDS_US = 2000
--- So many at the end of the list are fresh. What is not found at all, LPOS looks for in so large a part of the list.
+-- So many at the end of the list are fresh. LPOS looks for entries that are not found at all in so large a part of the list.
 local FRESH, FRESH_PART = 2000, 8
 
--- What one call looks for: members, which of them it has not found yet, and the places of the others by member.
+-- The search of one call: its members, which of them it has not found yet, and the places of the others by member.
 local function sought(members)
   local wanted, left = {}, 0
   for _, member in ipairs(members) do
@@ -45,8 +45,8 @@ local function note(seek, member, place)
   seek.left = seek.left - 1
 end
 
--- Notes what is wanted in this part of the list, from its end if told so. Stops at a time, or when reading takes longer
--- than so many us. Tells whether all of the part was read, or all that is wanted was found.
+-- Notes the wanted entries in this part of the list, from its end if told so. Stops at a time, or when reading takes longer
+-- than so many us. Tells whether all of the part was read, or all wanted entries were found.
 local function noted(seek, first, last, until_us, spare_us, from_end)
   local count = math.min(READ, FIRST_READ)
   while seek.left > 0 and first <= last do
@@ -87,7 +87,7 @@ local function place_among_last(member, most)
   return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', most) or nil
 end
 
--- Looks at the front of the list and at its end, and among what is fresh. LPOS does that for a few members, and copies no
+-- Looks at the front of the list and at its end, and among fresh entries. LPOS does that for a few members, and copies no
 -- values into the script. More of them are found faster by reading.
 local function look_at_the_ends(seek, size, now_us)
   local count = #seek.members
@@ -146,8 +146,8 @@ local function search_for(ours, most, seek, size, now_us)
 end
 
 -- Looks for the rest. Of ours the ids tell in which part of the list they stand. That part is read, or each of them is
--- searched for. Where many of Java's are left, a short list is read whole, if that takes no longer than so many us. Gives
--- what it has taken in us, and the number of the last member that it was for, or nil where a pass is faster.
+-- searched for. Where many of Java's are left, a short list is read whole, if that takes no longer than so many us. Returns
+-- the time it has taken in us, and the number of the last member that it was for, or nil where a pass is faster.
 local function look_for(seek, size, pending, now_us, whole_us)
   local most_us, each_found_us, read_us = work_us(size), found_us(size), READ_US * size
   local ours = ours_of(seek, now_us)
@@ -173,7 +173,7 @@ local function look_for(seek, size, pending, now_us, whole_us)
   return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
 end
 
--- How far LREM goes along the list from either end, to take out what was found. An entry at a place counts for the end
+-- How far LREM goes along the list from either end, to take out the found entries. An entry at a place counts for the end
 -- that it is nearer to.
 local function stretch(way, place, size)
   if 2 * place < size then
@@ -184,7 +184,7 @@ local function stretch(way, place, size)
 end
 
 -- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
--- whether a pass has to find the next. pending: how many are due. whole_us: what reading the whole list may take.
+-- whether a pass has to find the next. pending: how many are due. whole_us: the time that reading the whole list may take.
 local function placed(members, pending, hints, now_us, each_us, whole_us)
   local size = redis.call('LLEN', keys.envelopes)
   local most_us, most_way_us = work_us(size), way_us(size, pending)
@@ -234,7 +234,7 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
     if hints then
       hints.use()
     end
-    -- What was found before this loop is moved for next to nothing, however long it took to find it. A hint is looked up
+    -- Entries that were found before this loop are moved for next to nothing, however long the search took. A hint is looked up
     -- here, and its entry still has to be marked, which takes as long.
     local at_us = hints and i % 16 == 0 and server_time() or 0
     if spent_us > most_us and i % 16 == 0 or at_us > 0 and 2 * at_us - began_us + each_us * i > now_us + most_us then

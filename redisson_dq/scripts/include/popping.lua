@@ -1,4 +1,4 @@
--- Takes values out of a queue for those who lease them. What has arrived for a receiver comes first.
+-- Takes values out of a queue for receivers that lease them. Values that have arrived for a receiver come first.
 -- KEYS: ready, arrivals
 -- INCLUDE: digest, grant
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
@@ -27,7 +27,7 @@ local function pop_from(key, count, deliver)
   end
 end
 
--- Passes values to what leases them, until so many are leased, and writes the leases.
+-- Passes values to a function that leases them, until so many are leased, and writes the leases.
 local function receive(count, deliver, deadline, now_ms)
   if arrived > 0 then
     pop_from(keys.arrivals, count, deliver)

@@ -1,4 +1,4 @@
--- What is remembered of single items beyond their entries.
+-- The records of single items, beyond their entries.
 -- KEYS: records
 -- INCLUDE: forms
 --

@@ -39,7 +39,7 @@ local function letter_id(nonce)
   return nonce .. struct.pack('>I2', 65536 - letters)
 end
 
--- Leases a value. d: what is known of it, or nil for one that comes for the first time.
+-- Leases a value. d: its record, or nil for one that comes for the first time.
 local function grant(envelope, id, value, digest, d, deadline, now_ms)
   if not d then
     grant_new(envelope, id, value, digest, deadline, now_ms)

@@ -1,4 +1,4 @@
--- Moves what is known of an entry along with it.
+-- Moves the record of an entry along with it.
 -- KEYS: leases, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, unlearn, leave
 

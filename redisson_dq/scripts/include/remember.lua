@@ -1,7 +1,7 @@
 -- Writes and drops records.
 -- KEYS: records, forget
 local WEEK = 604800000
--- What reading, writing, finding, sweeping and dropping records takes.
+-- The time that reading, writing, finding, sweeping and dropping records takes.
 local RECORDING = {
   'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREM', 'ZSCORE',
 }

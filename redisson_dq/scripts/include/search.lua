@@ -16,7 +16,7 @@ local worth = 1
 local SEARCH_BYTES = 8000000
 local bytes_searched, bytes_of_one = 0, READ_BYTES
 
--- What a search knows of an entry: its place, when it was offered, its number in that us.
+-- The facts that a search has of an entry: its place, when it was offered, its number in that us.
 local function spot(place, us, number)
   return {place = place, us = us, number = number}
 end
@@ -65,7 +65,7 @@ end
 -- Finds one entry of ours between two spots, and gives its place or nil, and the spots that are left before it and behind
 -- it. As long as nothing before it is known, each look is eight times as far from the later end: fresh entries stand near
 -- it, whatever the others are. So it goes on where the list has none of ours. Else guesses take turns with the middle,
--- where they do not halve what is left.
+-- where they do not halve the rest.
 local function find_place(wanted, before, behind, now_us)
   local halved, is_javas, reach = true, false, before.us == -math.huge and 1 or 0
   while behind.place - before.place > 1 and bytes_searched < SEARCH_BYTES do

@@ -66,7 +66,7 @@ local function again_at(d, id, now_ms)
   return nil
 end
 
--- Settles what acked leases were of. records: false for one that is not known.
+-- Settles the items of acked leases. records: false for one that is not known.
 local function settle_all(records, ids, now_ms)
   for i, d in ipairs(records) do
     settle(d, ids[i], now_ms)

@@ -9,7 +9,7 @@ local FEW_HELD = 1000
 -- stand in the list alone: nothing moves those, so one of them is its first sooner or later.
 local function some_alone(listed, size)
   if size > listed then
-    -- It may be what receivers hold.
+    -- It may be a lease.
     local held = held_members(FEW_HELD)
     return not held or size - #held > listed or some_alone(listed, listed)
   end

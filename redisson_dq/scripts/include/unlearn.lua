@@ -1,4 +1,4 @@
--- Forgets what is known of an entry that is taken out. A record in a newer form stays: it goes with the next delivery of
+-- Drops the record of an entry that is taken out. A record in a newer form stays: it goes with the next delivery of
 -- the value.
 -- KEYS: leases, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, forms
@@ -13,7 +13,7 @@ local function check_known()
   end
 end
 
--- Gives what was known, or nil.
+-- Returns the record, or nil.
 local function unlearn(id)
   local text = redis.call('HGET', keys.deliveries, id)
   if not text or newer_form('deliveries', text) then

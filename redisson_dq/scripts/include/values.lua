@@ -7,7 +7,7 @@ local function remove_values()
   end
 end
 
--- The list is turned round once: what stays goes to the end, in its order.
+-- The list is turned round once: values that stay go to the end, in their order.
 local function retain_values()
   local kept = {}
   for i = 2, #ARGV do

@@ -1,4 +1,4 @@
--- Reads what waits, in the order of offers: the list, then what stands in the zset alone, by due times.
+-- Reads waiting entries in the order of offers: the list, then the lean entries of the zset, by due times.
 -- KEYS: timeout, envelopes
 -- INCLUDE: envelope, held_now, by_due, some_alone, ranked, reads
 
@@ -35,8 +35,8 @@ local function listed_page(first, last, part)
   return page, false
 end
 
--- The entries from one index to another, or with -1 to the end. Where the list is empty, what stands in the zset
--- stands there alone, whatever it is; else the lean entries are picked out of it. With part, the page ends behind so many
+-- The entries from one index to another, or with -1 to the end. Where the list is empty, the zset is read
+-- as it is; else the lean entries are picked out of it. With part, the page ends behind so many
 -- bytes. Also tells whether it ended so.
 local function waiting_page(first, last, part)
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)

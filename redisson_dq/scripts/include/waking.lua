@@ -9,7 +9,7 @@ local function wake(deadline, now_ms)
   if alarm and alarm <= deadline then
     return
   end
-  -- What waits before it was announced.
+  -- An entry that waits before it was announced.
   if tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == deadline then
     announce(keys.channel, whole(deadline))
     look_again()

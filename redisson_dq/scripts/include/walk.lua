@@ -1,4 +1,4 @@
--- Walks what waits, in the order of offers. Where much waits, one call walks a part, and the next call goes on there.
+-- Walks waiting entries in the order of offers. Where many wait, one call walks a part, and the next call goes on there.
 -- KEYS: timeout, envelopes, leases
 -- INCLUDE: clock, held_now, some_alone, reads
 --
@@ -8,7 +8,7 @@
 --   cursor   1 in the zset, 0 in the list; the index of the next entry, and how many are left, in 4 bytes each; the names of
 --            the last entries, the latest first. Empty at the beginning; 'whole' for everything in one call.
 
--- What an entry takes in us, and what it takes to take one out. What a call may take.
+-- The time for an entry in us, and for taking one out. The time for a call.
 local MET_US, OUT_US, PART_US = 1, 25, 12000
 -- So many entries are read at once. So many are remembered, and looked for so far around their index, in so many bytes.
 local READ_AT_ONCE, LAST_MET, NEAR, NEAR_BYTES = 500, 8, 50000, 8000000

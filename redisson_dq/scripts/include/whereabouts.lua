@@ -50,7 +50,7 @@ local function whereabouts(item, due, now_ms)
     found.state = is_held and 'leased' or state_of_waiting(item, due, id, d)
     return found
   end
-  -- Equal values stand for each other. Whoever takes one takes the oldest. So it is ready when more of them are ready
+  -- Equal values stand for each other. A caller that takes one takes the oldest. So it is ready when more of them are ready
   -- than have come later.
   local value = redis.call('HGET', keys.records, 'v' .. item)
   if not value then

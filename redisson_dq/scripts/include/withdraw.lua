@@ -2,7 +2,7 @@
 -- KEYS: records, timeout, envelopes, leases, dead
 -- INCLUDE: remember, out, unlearn, letters, bury, room, need
 
--- The argument at tells where the item is (whereabouts.lua). What a receiver has is dropped when it comes back.
+-- The argument at tells where the item is (whereabouts.lua). A leased item is dropped when it comes back.
 local function withdraw(item, record, at, remember_ms, now_ms)
   if at.d then
     local has_capacity = redis.call('EXISTS', keys.capacity) == 1
@@ -21,7 +21,7 @@ local function withdraw(item, record, at, remember_ms, now_ms)
   else
     take_out(at.id, at.member)
   end
-  -- What was ready once has a place in a bounded queue until it leaves.
+  -- A value that was ready once has a place in a bounded queue until it leaves.
   local stood = at.state == 'ready' or at.id ~= item and at.state ~= 'leased' and at.state ~= 'dead'
   make_room(stood and 1 or 0)
   live_until(bury(item, record, due, remember_ms, now_ms), now_ms)
