@@ -7,6 +7,7 @@ from typing import Any, Literal, Union
 
 import attrs
 
+from redisson_dq._clock import Clock, current
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
@@ -105,6 +106,8 @@ class Options:
     )
     busy_wait: bool = attrs.field(validator=_checked(lambda value: isinstance(value, bool), "True or False"))
     durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
+    #: The client's clock. Nobody gives it: it is the one that is current when the client is made.
+    clock: Clock = attrs.field(init=False, factory=current)
 
     @property
     def remember_ms(self) -> int:

@@ -53,7 +53,9 @@ class Runtime:
 
     def __init__(self, servers: Servers, options: Options) -> None:
         self.options = options
-        self.connections = Connections(servers)
+        #: The time, and every wait that ends by time.
+        self.clock = options.clock
+        self.connections = Connections(servers, self.clock)
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)
         self.renewal = Renewal(self.connections)

@@ -12,11 +12,9 @@ from redisson_dq._concurrency.guards import AsyncMutex, AsyncSemaphore, AsyncSen
 from redisson_dq._concurrency.sleeping import (
     async_give_way,
     async_sleep,
-    async_sleep_until,
     async_stand_back,
     give_way,
     sleep,
-    sleep_until,
     stand_back,
 )
 from redisson_dq._concurrency.tasks import (
@@ -68,7 +66,6 @@ __all__ = [
     "async_give_way",
     "async_here",
     "async_sleep",
-    "async_sleep_until",
     "async_stand_back",
     "call",
     "finish",
@@ -76,6 +73,5 @@ __all__ = [
     "give_way",
     "here",
     "sleep",
-    "sleep_until",
     "stand_back",
 ]

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from redisson_dq._clock import SYSTEM, Clock, Events, Gate
+
 __all__ = ["AsyncInbox", "AsyncPromise", "AsyncSwitch", "Inbox", "Promise", "Switch"]
 
 T = TypeVar("T")
@@ -21,12 +23,12 @@ def _wake(woken: asyncio.Future[None]) -> None:
         woken.set_result(None)
 
 
-async def _until_woken(woken: asyncio.Future[None], timeout: float | None) -> None:
+async def _until_woken(clock: Clock, woken: asyncio.Future[None], timeout: float | None) -> None:
     """Waits for a future of this wait alone, as a cancelled task cancels the future that it awaits.
 
     asyncio.wait would wake the task one round of the loop later.
     """
-    timer = None if timeout is None else woken.get_loop().call_later(timeout, _wake, woken)
+    timer = None if timeout is None else clock.call_later(woken.get_loop(), timeout, _wake, woken)
     try:
         await woken
     finally:
@@ -37,7 +39,8 @@ async def _until_woken(woken: asyncio.Future[None], timeout: float | None) -> No
 class AsyncInbox(Generic[T]):
     """A queue of events with one reader. ``put`` may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._events: collections.deque[T] = collections.deque()
         self._reader: asyncio.Future[None] | None = None
@@ -77,7 +80,7 @@ class AsyncInbox(Generic[T]):
         if not self._events and timeout != 0:
             self._loop = asyncio.get_running_loop()
             self._reader = self._loop.create_future()
-            await _until_woken(self._reader, timeout)
+            await _until_woken(self._clock, self._reader, timeout)
         return self._events.popleft() if self._events else None
 
     def poll(self) -> T | None:
@@ -88,8 +91,8 @@ class AsyncInbox(Generic[T]):
 class Inbox(Generic[T]):
     """A queue of events. ``put`` may be called from any thread, and is one step that no signal handler can split."""
 
-    def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[T] = queue.SimpleQueue()
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._queue: Events = clock.events()
         # The C function itself. A weak reference may call it without running bytecode.
         self.put: Callable[[T], None] = self._queue.put
 
@@ -99,7 +102,8 @@ class Inbox(Generic[T]):
         return self._queue.qsize()
 
     def get(self) -> T:
-        return self._queue.get()
+        event: T = self._queue.get()
+        return event
 
     def next(self, timeout: float | None) -> T | None:
         """The next event, or None when ``timeout`` seconds have passed; at once with 0."""
@@ -115,9 +119,10 @@ class Inbox(Generic[T]):
     def poll(self) -> T | None:
         """The next event, or None when there is none."""
         try:
-            return self._queue.get_nowait()
+            event: T = self._queue.get_nowait()
         except queue.Empty:
             return None
+        return event
 
 
 class _Held(Generic[T]):
@@ -138,7 +143,8 @@ class _Held(Generic[T]):
 class AsyncPromise(_Held[T]):
     """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._woken: asyncio.Future[None] | None = None
 
@@ -152,7 +158,7 @@ class AsyncPromise(_Held[T]):
         if not self._filled:
             self._woken = self._loop.create_future()
             try:
-                await _until_woken(self._woken, timeout)
+                await _until_woken(self._clock, self._woken, timeout)
             finally:
                 self._woken = None
         return self._filled
@@ -161,9 +167,9 @@ class AsyncPromise(_Held[T]):
 class Promise(_Held[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
         # A bare lock, as a signal handler may fill the promise that its own thread is about to wait for.
-        self._gate = threading.Lock()
+        self._gate = clock.lock()
         self._gate.acquire()
 
     def fill(self, value: T) -> None:
@@ -179,7 +185,8 @@ class Promise(_Held[T]):
 class AsyncSwitch:
     """On or off. A task can wait until it is on. Turned from the loop's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._is_on = False
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -196,7 +203,7 @@ class AsyncSwitch:
             future = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
             try:
-                await _until_woken(future, timeout)
+                await _until_woken(self._clock, future, timeout)
             finally:
                 self._waiting.remove(future)
         return self._is_on
@@ -209,9 +216,10 @@ class Switch:
     may leave the lock held that every other thread needs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._is_on = False
-        self._waiting: list[threading.Lock] = []
+        self._waiting: list[Gate] = []
 
     def on(self) -> None:
         self._is_on = True
@@ -224,7 +232,7 @@ class Switch:
         self._is_on = False
 
     def wait(self, timeout: float | None) -> bool:
-        gate = threading.Lock()
+        gate = self._clock.lock()
         gate.acquire()
         # First into the list, then the look. So a thread that turns the switch on finds it there, or is seen here.
         self._waiting.append(gate)

@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from redisson_dq._clock import now_us
+from redisson_dq._clock import Clock
 
 __all__ = ["Timer"]
 
@@ -28,7 +28,8 @@ _Signal = Callable[[], None]
 class Timer:
     """Any number of named one-shot alarms. Thread-safe. The thread starts with the first alarm."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         # (time in us, number, name), the next one first. An alarm counts when its number is the last one of its name.
         self._heap: list[tuple[int, int, str]] = []
@@ -36,7 +37,7 @@ class Timer:
         self._last_number = 0
         # Open when there is something new. A lock, as before Python 3.13 a SimpleQueue may wait for ever, whatever the
         # time that it was given.
-        self._bell = threading.Lock()
+        self._bell = clock.lock()
         self._bell.acquire()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -46,7 +47,7 @@ class Timer:
 
         ``signal`` must not block. Nothing happens after :meth:`close`.
         """
-        at_us = now_us() + delay_us
+        at_us = self._clock.now_us() + delay_us
         with self._lock:
             if self._closed:
                 return
@@ -107,7 +108,7 @@ class Timer:
             if not self._heap:
                 return None, None
             at_us, _, name = self._heap[0]
-            left_us = at_us - now_us()
+            left_us = at_us - self._clock.now_us()
             if left_us > 0:
                 return None, left_us / 1_000_000
             heapq.heappop(self._heap)

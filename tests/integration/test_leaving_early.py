@@ -49,7 +49,7 @@ def test_an_early_transfer_costs_one_more_and_delivers_nothing(
 ) -> None:
     """As if a clock were set back, or the fastest way had become slower."""
     eventually(lambda: client.transfers.sent > 0)
-    clock = getattr(client, "inner", client).runtime.transfer_driver.clock
+    clock = getattr(client, "inner", client).runtime.transfer_driver.server_clock
     clock.ahead_us += early_us
     before = client.transfers
     due_ms = round(server_ms(admin)) + 800

@@ -26,8 +26,9 @@ _WAITS = {
     """,
     "timer": """
         import threading
+        from redisson_dq._clock import SYSTEM
         from redisson_dq.scheduling.timer import Timer
-        timer = Timer()
+        timer = Timer(SYSTEM)
         fired = threading.Semaphore(0)
         for number in range(10_000):
             timer.arm("a", 1 + number % 30, fired.release)

@@ -12,21 +12,31 @@ import pytest
 
 from redisson_dq._async.connecting.outage import Outage as AsyncOutage
 from redisson_dq._sync.connecting.outage import Outage
+from tests.hand_clock import HandClock
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
 
 
 @pytest.fixture(params=[Outage, AsyncOutage])
-def outage(request: pytest.FixtureRequest) -> Any:
-    return request.param()
+def outage(request: pytest.FixtureRequest, clock: HandClock) -> Any:
+    return request.param(clock)
 
 
-def test_it_lasts_from_the_first_part_to_the_last(outage: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_lasts_from_the_first_part_to_the_last(
+    outage: Any, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
     told: list[Any] = []
     outage.listeners.append(told.append)
     first = ConnectionError("first")
     outage.ended("wait")
     assert not outage.is_going_on
     outage.began("wait", first)
+    clock.advance(7)
     outage.began("renewal", ConnectionError("second"))
+    clock.advance(3)
     outage.began("wait", ConnectionError("third"))
     outage.ended("wait")
     outage.ended("wait")
@@ -35,7 +45,7 @@ def test_it_lasts_from_the_first_part_to_the_last(outage: Any, caplog: pytest.Lo
     outage.ended("renewal")
     assert not outage.is_going_on
     assert told[0] is first
-    assert isinstance(told[1], timedelta)
+    assert told[1] == timedelta(seconds=10)
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     assert [record.getMessage().split(":")[0].split(" after")[0] for record in caplog.records] == [
         "Redis is away",
@@ -46,7 +56,7 @@ def test_it_lasts_from_the_first_part_to_the_last(outage: Any, caplog: pytest.Lo
 
 
 def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
-    outage: Any, caplog: pytest.LogCaptureFixture
+    outage: Any, clock: HandClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     told: list[Any] = []
     outage.listeners.append(told.append)
@@ -60,9 +70,10 @@ def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
     outage.began("wait", error)
     outage.gave_up("wait")
     assert [record.getMessage() for record in caplog.records] == ["Redis is away: away"]
+    clock.advance(10)
     outage.ended("transfers")
     assert not outage.is_going_on
-    assert isinstance(told[1], timedelta)
+    assert told[1] == timedelta(seconds=10)
     assert len(told) == 2
 
 

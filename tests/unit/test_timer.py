@@ -13,13 +13,14 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import time_machine
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.scheduling.timer import Timer
 from tests.conftest import PATIENCE
 
 
 @pytest.fixture
 def timer() -> Iterator[Timer]:
-    made = Timer()
+    made = Timer(SYSTEM)
     yield made
     made.close()
 
@@ -93,7 +94,7 @@ def test_the_longest_wait_can_be_armed(timer: Timer) -> None:
 def test_a_closed_timer_fires_nothing_and_leaves_no_thread() -> None:
     fired: queue.Queue[str] = queue.Queue()
     before = threading.active_count()
-    timer = Timer()
+    timer = Timer(SYSTEM)
     assert threading.active_count() == before, "the thread starts with the first alarm"
     timer.arm("a", 20_000, lambda: fired.put("never"))
     assert threading.active_count() == before + 1
@@ -159,7 +160,7 @@ def test_alarms_that_were_replaced_take_no_memory(timer: Timer) -> None:
 
 
 def test_an_alarm_may_close_the_timer() -> None:
-    timer = Timer()
+    timer = Timer(SYSTEM)
     closed: queue.Queue[str] = queue.Queue()
 
     def close() -> None:

@@ -24,7 +24,8 @@ from redisson_dq._async.connecting.batches import Batch, exchange_many, packed
 from redisson_dq._async.connecting.explaining import check_confirmed, explained, subject
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
-from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish, async_sleep
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -70,8 +71,8 @@ class _Sending:
 class Connections(Pools):
     """Runs requests, each on a pooled connection of our own."""
 
-    def __init__(self, servers: Servers) -> None:
-        super().__init__(servers)
+    def __init__(self, servers: Servers, clock: Clock) -> None:
+        super().__init__(servers, clock)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         # Whether Redis has let this client begin a transaction.
@@ -198,7 +199,7 @@ class Connections(Pools):
             moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
             if not moved or attempt == _REDIRECTIONS:
                 return replies, confirmed
-            await async_sleep(_PAUSE_WHILE_MIGRATING * attempt)
+            await self.clock.async_sleep(_PAUSE_WHILE_MIGRATING * attempt)
             await self.refresh()
             attempt += 1
 
@@ -261,7 +262,7 @@ class Connections(Pools):
                 # The end of the loop cancels a connection that is being made. The next try has another one.
                 if pause is None:
                     raise
-            await async_sleep(pause)
+            await self.clock.async_sleep(pause)
         raise AssertionError("the last try returns")
 
     async def _run_or_push(self, once: Request[bool], key: str, values: list[bytes]) -> None:
@@ -291,7 +292,7 @@ class Connections(Pools):
             except (TryAgainError, ClusterDownError):
                 if sending.within is not None or attempt == _REDIRECTIONS - 1:
                     raise
-                await async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
+                await self.clock.async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 await self.refresh()
                 pool = await self.pool_of(key)
                 asking = False

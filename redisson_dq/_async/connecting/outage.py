@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from datetime import timedelta
 
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncMutex
 
 __all__ = ["Outage"]
@@ -22,7 +22,8 @@ class Outage:
     retry by themselves: waits, renewals, acks, transfers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._mutex = AsyncMutex()
         self._places: set[str] = set()
         self._since = 0.0
@@ -36,7 +37,7 @@ class Outage:
             self._places.add(place)
             first, self.is_going_on = not self.is_going_on, True
             if first:
-                self._since = time.monotonic()
+                self._since = self._clock.monotonic()
         if first:
             logger.warning("Redis is away: %s", error)
             self._tell(error)
@@ -50,7 +51,7 @@ class Outage:
             self._places.discard(place)
             last = self.is_going_on and not self._places
             self.is_going_on = bool(self._places)
-            after = timedelta(seconds=time.monotonic() - self._since)
+            after = timedelta(seconds=self._clock.monotonic() - self._since)
         if last:
             logger.warning("Redis is back again after %.1f s", after.total_seconds())
             self._tell(after)

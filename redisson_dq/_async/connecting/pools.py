@@ -13,6 +13,7 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.refusals import Refusals
 from redisson_dq._async.connecting.servers import ClusterServers, Servers
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
 from redisson_dq._redis import async_read, async_send, dedicated_connection, mark_clean, pack, translate
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -25,10 +26,12 @@ logger = logging.getLogger("redisson_dq")
 class Pools:
     """Lends connections of our own, one for each exchange."""
 
-    def __init__(self, servers: Servers) -> None:
+    def __init__(self, servers: Servers, clock: Clock) -> None:
         self._servers = servers
+        #: The client's clock, for all that waits or reads the time.
+        self.clock = clock
         #: Whether the parts of the client can reach Redis.
-        self.outage = Outage()
+        self.outage = Outage(clock)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.

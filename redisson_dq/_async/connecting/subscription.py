@@ -52,7 +52,7 @@ class Subscription:
         self._published = published
         self._mutex = AsyncMutex()
         self._sending = AsyncSendLock()
-        self._closing = AsyncSwitch()
+        self._closing = AsyncSwitch(connections.clock)
         self._closed = False
         self._channels: set[str] = set()
         self._current: Dedicated | None = None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from redisson_dq._clock import now_us
-from redisson_dq._concurrency import async_sleep_until, async_stand_back
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import async_stand_back
 
 __all__ = ["Departure"]
 
@@ -17,7 +17,10 @@ class Departure:
     ``alarm_us`` is the time that the timer was set for, where there is a timer for it.
     """
 
-    def __init__(self, departs_us: int = 0, alarm_us: int | None = None, *, busy_wait: bool = False) -> None:
+    def __init__(
+        self, clock: Clock, departs_us: int = 0, alarm_us: int | None = None, *, busy_wait: bool = False
+    ) -> None:
+        self._clock = clock
         self.sent_us = 0
         self._departs_us = departs_us
         self._alarm_us = alarm_us
@@ -31,12 +34,12 @@ class Departure:
 
     async def wait(self) -> None:
         """Waits until the time of departure, when only the sending is left. A repeated sending waits again."""
-        at_us = now_us()
+        at_us = self._clock.now_us()
         if self._ready_us is None:
             self._ready_us = at_us
         if self._departs_us - at_us <= _LONGEST_WAIT_US:
-            await async_sleep_until(self._departs_us, busy=self._busy_wait)
-        self.sent_us = now_us()
+            await self._clock.async_sleep_until(self._departs_us, busy=self._busy_wait)
+        self.sent_us = self._clock.now_us()
 
     async def stand_back(self) -> None:
         """Lets the consumer of the moved value read its reply first, which comes at the same time."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.task import Decided, Task
-from redisson_dq._clock import now_us
 from redisson_dq._concurrency import AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.engine import State
@@ -98,14 +97,14 @@ async def look(connections: Connections, task: Task) -> Decided:
     requests: list[Request[Any]] = [commands.head(task.keys)]
     if task.engine.state is State.ARMED:
         requests.append(commands.server_time_us(task.keys.timeout))
-    sent_us = now_us()
+    sent_us = connections.clock.now_us()
     try:
         replies = await connections.run_many(requests, transaction=False)
     except ClosedError:
         return Decided()
     except RedissonDQError as error:
         replies = [error]
-    read_us = now_us()
+    read_us = connections.clock.now_us()
     due_ms, *times = replies
     if isinstance(due_ms, RedisConnectionError):
         logger.debug("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._clock import now_us
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import calls
@@ -64,7 +63,7 @@ class Tidying:
         self._timer.disarm(self._name)
 
     def _arm(self, delay_us: int) -> None:
-        at_us = now_us() + delay_us
+        at_us = self._connections.clock.now_us() + delay_us
         if self._at_us is None or at_us < self._at_us:
             self._at_us = at_us
             self._timer.arm(self._name, delay_us, self._ring)

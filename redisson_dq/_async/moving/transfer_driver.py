@@ -15,7 +15,6 @@ from redisson_dq._async.moving.probe import Probe, look
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._async.moving.transfers import Transfers
-from redisson_dq._clock import now_us
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError
@@ -51,15 +50,16 @@ class TransferDriver:
     ) -> None:
         """``counts`` are the client's counts of transfers."""
         self._connections = connections
+        self._clock = connections.clock
         # Tells whether this client receives from the list with this key.
         self._receives = receives
         #: The name by which the scripts tell this client from others that move the same queue.
         self.id = connections.client
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.
-        self.clock = ServerClock()
-        self._timer = Timer()
-        self._steps: AsyncInbox[AsyncWork] = AsyncInbox()
+        self.server_clock = ServerClock()
+        self._timer = Timer(connections.clock)
+        self._steps: AsyncInbox[AsyncWork] = AsyncInbox(connections.clock)
         #: The tasks of the queues that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
         self._channels = Channels(
@@ -122,7 +122,7 @@ class TransferDriver:
         """Carries out the engine's decision."""
         for action in decided.actions:
             if action.do is Do.TRANSFER:
-                self._steps.put(partial(self._transfer, task, departure or Departure()))
+                self._steps.put(partial(self._transfer, task, departure or Departure(self._clock)))
             elif action.do is Do.ARM:
                 delay_us = self._transfers.plan(task, decided.at_us + action.delay_us)
                 self._timer.arm(task.keys.channel, delay_us, lambda: self._steps.put(lambda: self._fired(task)))
@@ -145,7 +145,7 @@ class TransferDriver:
             self._steps.put(lambda: self._tidied(task))
 
         # The nodes of a cluster have a clock each.
-        clock = ServerClock() if self._connections.is_cluster else self.clock
+        clock = ServerClock() if self._connections.is_cluster else self.server_clock
         tidying = Tidying(keys, self._connections, self._timer, self._tidy_us, ring)
         task = Task(keys, Engine(self._reserve_us, clock), self._connections, tidying)
         return task
@@ -169,10 +169,10 @@ class TransferDriver:
     async def _subscribed(self, channel: str) -> None:
         task = self.tasks.get(channel)
         if task is not None:
-            self._carry_out(task, Decided(task.engine.subscribed(), now_us()))
+            self._carry_out(task, Decided(task.engine.subscribed(), self._clock.now_us()))
 
     async def _announced(self, channel: str, due_ms: int) -> None:
-        task, at_us = self.tasks.get(channel), now_us()
+        task, at_us = self.tasks.get(channel), self._clock.now_us()
         if task is not None:
             self._carry_out(task, Decided(task.engine.announced(due_ms, at_us), at_us))
 
@@ -192,7 +192,7 @@ class TransferDriver:
     # -- triggers of the timer. An alarm belongs to the task that asked for it ---------------------------------------
 
     async def _fired(self, task: Task) -> None:
-        at_us = now_us()
+        at_us = self._clock.now_us()
         departure, task.departure = task.departure, None
         self._carry_out(task, Decided(task.engine.fired(at_us), at_us), departure)
 

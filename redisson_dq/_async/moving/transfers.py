@@ -9,7 +9,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.moving.task import Decided, Task
-from redisson_dq._clock import now_us
 from redisson_dq._concurrency import async_give_way
 from redisson_dq._options import Options
 from redisson_dq.errors import RedissonDQError
@@ -34,6 +33,7 @@ class Transfers:
     ) -> None:
         """``hears`` tells whether the client hears a channel."""
         self._connections = connections
+        self._clock = connections.clock
         self._options = options
         self._counts = counts
         self._hears = hears
@@ -41,13 +41,13 @@ class Transfers:
 
     def plan(self, task: Task, departs_us: int) -> int:
         """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire."""
-        delay_us = departs_us - now_us()
+        delay_us = departs_us - self._clock.now_us()
         task.departure = None
         # A pause needs no head start, and a reserve is to be late.
         if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
             delay_us -= self._head_start.us
             alarm_us = departs_us - self._head_start.us if delay_us > 0 else None
-            task.departure = Departure(departs_us, alarm_us, busy_wait=self._options.busy_wait)
+            task.departure = Departure(self._clock, departs_us, alarm_us, busy_wait=self._options.busy_wait)
         return max(0, delay_us)
 
     async def run(self, task: Task, departure: Departure) -> Decided:
@@ -63,7 +63,7 @@ class Transfers:
             step=task.hints.words(),
         )
         result = await self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
-        read_us = now_us()
+        read_us = self._clock.now_us()
         # Callers get the delivered values before this client works on the answer.
         await async_give_way()
         next_ms = await self._next_ms(task, result)
@@ -88,7 +88,7 @@ class Transfers:
         if task.failed(error):
             self._head_start = HeadStart(busy_wait=self._options.busy_wait)
         await self._connections.refresh()
-        at_us = now_us()
+        at_us = self._clock.now_us()
         return Decided(task.engine.failed(at_us), at_us)
 
     async def hand_over(self, tasks: Iterable[Task]) -> None:
@@ -113,6 +113,6 @@ class Transfers:
 
     async def _measure_way(self, task: Task) -> None:
         """Long transfers tell of a slow server, or of a long way to it. A call without work shows the way alone."""
-        sent_us = now_us()
+        sent_us = self._clock.now_us()
         await self._connections.run(commands.server_time_us(task.keys.timeout))
-        task.pace.way_took(now_us() - sent_us)
+        task.pace.way_took(self._clock.now_us() - sent_us)

@@ -23,7 +23,8 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from redisson_dq._concurrency import Cancelled, Work, finish, sleep
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import Cancelled, Work, finish
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -73,8 +74,8 @@ class _Sending:
 class Connections(Pools):
     """Runs requests, each on a pooled connection of our own."""
 
-    def __init__(self, servers: Servers) -> None:
-        super().__init__(servers)
+    def __init__(self, servers: Servers, clock: Clock) -> None:
+        super().__init__(servers, clock)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         # Whether Redis has let this client begin a transaction.
@@ -201,7 +202,7 @@ class Connections(Pools):
             moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
             if not moved or attempt == _REDIRECTIONS:
                 return replies, confirmed
-            sleep(_PAUSE_WHILE_MIGRATING * attempt)
+            self.clock.sleep(_PAUSE_WHILE_MIGRATING * attempt)
             self.refresh()
             attempt += 1
 
@@ -264,7 +265,7 @@ class Connections(Pools):
                 # The end of the loop cancels a connection that is being made. The next try has another one.
                 if pause is None:
                     raise
-            sleep(pause)
+            self.clock.sleep(pause)
         raise AssertionError("the last try returns")
 
     def _run_or_push(self, once: Request[bool], key: str, values: list[bytes]) -> None:
@@ -294,7 +295,7 @@ class Connections(Pools):
             except (TryAgainError, ClusterDownError):
                 if sending.within is not None or attempt == _REDIRECTIONS - 1:
                     raise
-                sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
+                self.clock.sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 self.refresh()
                 pool = self.pool_of(key)
                 asking = False

@@ -12,6 +12,7 @@ from typing import Any
 from redis import ConnectionPool
 from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Semaphore, Work
 from redisson_dq._redis import dedicated_connection, mark_clean, pack, read, send, translate
 from redisson_dq._sync.connecting.dedicated import Dedicated
@@ -28,10 +29,12 @@ logger = logging.getLogger("redisson_dq")
 class Pools:
     """Lends connections of our own, one for each exchange."""
 
-    def __init__(self, servers: Servers) -> None:
+    def __init__(self, servers: Servers, clock: Clock) -> None:
         self._servers = servers
+        #: The client's clock, for all that waits or reads the time.
+        self.clock = clock
         #: Whether the parts of the client can reach Redis.
-        self.outage = Outage()
+        self.outage = Outage(clock)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.

@@ -55,7 +55,7 @@ class Subscription:
         self._published = published
         self._mutex = Mutex()
         self._sending = SendLock()
-        self._closing = Switch()
+        self._closing = Switch(connections.clock)
         self._closed = False
         self._channels: set[str] = set()
         self._current: Dedicated | None = None

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from redisson_dq._clock import now_us
-from redisson_dq._concurrency import sleep_until, stand_back
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import stand_back
 
 __all__ = ["Departure"]
 
@@ -20,7 +20,10 @@ class Departure:
     ``alarm_us`` is the time that the timer was set for, where there is a timer for it.
     """
 
-    def __init__(self, departs_us: int = 0, alarm_us: int | None = None, *, busy_wait: bool = False) -> None:
+    def __init__(
+        self, clock: Clock, departs_us: int = 0, alarm_us: int | None = None, *, busy_wait: bool = False
+    ) -> None:
+        self._clock = clock
         self.sent_us = 0
         self._departs_us = departs_us
         self._alarm_us = alarm_us
@@ -34,12 +37,12 @@ class Departure:
 
     def wait(self) -> None:
         """Waits until the time of departure, when only the sending is left. A repeated sending waits again."""
-        at_us = now_us()
+        at_us = self._clock.now_us()
         if self._ready_us is None:
             self._ready_us = at_us
         if self._departs_us - at_us <= _LONGEST_WAIT_US:
-            sleep_until(self._departs_us, busy=self._busy_wait)
-        self.sent_us = now_us()
+            self._clock.sleep_until(self._departs_us, busy=self._busy_wait)
+        self.sent_us = self._clock.now_us()
 
     def stand_back(self) -> None:
         """Lets the consumer of the moved value read its reply first, which comes at the same time."""
