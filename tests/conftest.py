@@ -225,14 +225,19 @@ def moving(handle: Any) -> Any:
     return handle
 
 
-def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Any:
-    """Waits for an event and returns the condition's result. Fails if the event does not come in time."""
+def eventually(
+    condition: Callable[[], Any], *, within: float = PATIENCE, told: Callable[[], object] | None = None
+) -> Any:
+    """Waits for an event and returns the condition's result. Fails if the event does not come in time.
+
+    ``told`` says what is there in its place.
+    """
     deadline = time.monotonic() + within
     while True:
         result = condition()
         if result:
             return result
-        assert time.monotonic() < deadline, "the event did not come"
+        assert time.monotonic() < deadline, f"the event did not come{f': {told()}' if told else ''}"
         time.sleep(0.005)
 
 

@@ -45,7 +45,9 @@ class Supervised:
         _living.add(self)
         deadline = time.monotonic() + _PATIENCE
         while self._pid is None:
-            if not self.wait(1.0) or time.monotonic() > deadline:
+            runs = self.wait(1.0)
+            # One read may tell that the server was started and that it has ended.
+            if self._pid is None and (not runs or time.monotonic() > deadline):
                 self.end("kill")
                 raise RedisConnectionError(f"the server's supervisor did not start:\n{self.log_tail(12)}")
 

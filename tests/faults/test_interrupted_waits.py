@@ -44,24 +44,27 @@ class _Points:
         self._last: dict[FrameType, int] = {}
         self._returned_to: FrameType | None = None
         self.raised = False
+        #: Where it raised.
+        self.where = ""
 
     def look(self, frame: FrameType, event: str) -> None:
         if event == "call":
-            self._point()
+            self._point(frame)
         elif event == "opcode":
             before = self._last.get(frame)
             self._last[frame] = frame.f_lasti
             has_returned, self._returned_to = self._returned_to is frame, None
             if before is not None and (frame.f_lasti < before or (_ends_a_call(frame, before) and not has_returned)):
-                self._point()
+                self._point(frame)
         elif event == "return":
             self._last.pop(frame, None)
             self._returned_to = frame.f_back
 
-    def _point(self) -> None:
+    def _point(self, frame: FrameType) -> None:
         self._passed += 1
         if self._passed == self._raise_at:
             self.raised = True
+            self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             # Nothing is traced any more. Frames that stay here would keep what the call held alive.
             self._last.clear()
             self._returned_to = None
@@ -123,7 +126,11 @@ def test_at_every_point(wait: str, partitions: int | None) -> None:
                 taken = _flat(_aside(lambda: queue.poll(timeout=_PATIENCE)))
                 assert taken, f"nothing comes any more after an interruption at point {at}"
                 given = taken if wait == "move" else given + taken
-                eventually(lambda: sorted(given + _left(world.admin, names)) == values, within=_PATIENCE)  # noqa: B023
+                eventually(
+                    lambda: sorted(given + _left(world.admin, names)) == values,  # noqa: B023
+                    within=_PATIENCE,
+                    told=lambda: f"{points.where}: given {given}, left {_left(world.admin, names)}",  # noqa: B023
+                )
             assert at > 50
         finally:
             _aside(client.close)

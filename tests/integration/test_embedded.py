@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
+from redisson_dq.embedded._process import Supervised
 from redisson_dq.errors import ArgumentError, RedisConnectionError, ServerNotFoundError
 
 
@@ -27,6 +32,13 @@ def eventually(condition: Callable[[], bool], *, within: float = 10.0) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def unread(pipe: IO[bytes]) -> int:
+    """How many bytes a pipe holds."""
+    held = array.array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, held)
+    return held[0]
 
 
 def alive(pid: int) -> bool:
@@ -368,6 +380,18 @@ class TestErrors:
         fake = executable(tmp_path / "fake", "#!/bin/sh\necho what is $1 >&2\nexit 3\n")
         with pytest.raises(RedisConnectionError, match=r"ended with status 3(.|\n)*what is --save"):
             EmbeddedServer(fake).start()
+
+    def test_a_program_that_ends_before_its_start_is_read(self, tmp_path: Path) -> None:
+        fake = executable(tmp_path / "fake", "#!/bin/sh\nexit 3\n")
+
+        class Late(Supervised):
+            def wait(self, seconds: float) -> bool:
+                assert eventually(lambda: self.status is not None or unread(self._reports) > len("pid 4194304\n"))
+                return super().wait(seconds)
+
+        late = Late([str(fake)], work_dir=tmp_path)
+        assert (late.pid > 0, late.status) == (True, 3)
+        late.end("kill")
 
     def test_a_program_that_never_answers(self, tmp_path: Path) -> None:
         fake = executable(tmp_path / "fake", "#!/bin/sh\necho $$ > pid\necho waiting\nread forever < fifo\n")
