@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from redisson_dq._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from redisson_dq import aio, codecs, errors
+    from redisson_dq import aio, codecs, errors, observing
     from redisson_dq._sync.client import Client, connect
     from redisson_dq._sync.leases.delivery import Delivery, DeliveryRequests
     from redisson_dq._sync.pipeline import Pipeline, Reply
@@ -73,6 +73,7 @@ else:
                 "TransferCounts",
             ),
             "java": (),
+            "observing": (),
             "requests.leases": ("DeadLetter", "InFlight"),
             "wire.partitions": ("partition_names",),
         },
@@ -109,5 +110,6 @@ __all__ = [
     "codecs",
     "connect",
     "errors",
+    "observing",
     "partition_names",
 ]

@@ -12,16 +12,17 @@ from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Observers
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
-__all__ = ["Options", "Undecodable", "Wakeups", "Written", "check_durable"]
+__all__ = ["Options", "OnUndecodable", "Wakeups", "Written", "check_durable"]
 
 #: The format of new entries: the enum, or its name.
 Written = Union[Envelope, Literal["current", "legacy"]]
 
 #: How a call treats popped bytes that the codec cannot read.
-Undecodable = Literal["raise", "skip"]
+OnUndecodable = Literal["raise", "skip"]
 
 #: How a client learns that an entry was added.
 Wakeups = Literal["channel", "keyspace"]
@@ -92,7 +93,7 @@ class Options:
             f"an int between 1 and {_LARGEST_TRANSFER}",
         )
     )
-    undecodable: Undecodable = attrs.field(
+    undecodable: OnUndecodable = attrs.field(
         validator=_checked(lambda word: word in ("raise", "skip"), "'raise' or 'skip'")
     )
     remember: float = attrs.field(
@@ -106,6 +107,8 @@ class Options:
     )
     busy_wait: bool = attrs.field(validator=_checked(lambda value: isinstance(value, bool), "True or False"))
     durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
+    #: Those who watch the client. More may come later.
+    observers: Observers = attrs.field(alias="observer", converter=Observers, eq=False)
     #: The client's clock. Nobody gives it: it is the one that is current when the client is made.
     clock: Clock = attrs.field(init=False, factory=current)
 

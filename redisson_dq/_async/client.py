@@ -16,7 +16,7 @@ from redisson_dq._async.queues.delayed import DelayedQueue
 from redisson_dq._async.queues.deque import BlockingDeque
 from redisson_dq._async.queues.leasing import terms_of
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._options import Options, Undecodable, Wakeups, Written
+from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._redis import connection_factory, unexpected_option, without_password
 from redisson_dq._shared_options import names_options, options_of, unknown_option, with_options_of
 from redisson_dq._texts import mixed_up, shown
@@ -24,6 +24,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Problem, TransferCounts
+from redisson_dq.observing import Observer
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
@@ -35,6 +36,7 @@ from redisson_dq.wire.partitions import partition_names
 __all__ = ["Client", "connect", "unopened"]
 
 Self = TypeVar("Self", bound="Client")
+O = TypeVar("O", bound=Observer)  # noqa: E741
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -67,6 +69,7 @@ class Client:
     - ``wakeups``: ``"keyspace"`` where other programs add entries without announcing them
     - ``busy_wait``: whether the last 0.3 ms before a transfer are waited for without sleeping
     - ``durable``: the confirmation that each change needs which adds values or ends leases
+    - ``observer``: a function that is called with each happening, as with :meth:`observe`
 
     More: docs/options.md.
 
@@ -83,11 +86,12 @@ class Client:
         name_mapper: NameMapper | None = None,
         probe_interval: float = 30.0,
         transfer_batch: int = 5000,
-        undecodable: Undecodable = "raise",
+        undecodable: OnUndecodable = "raise",
         remember: float = 600.0,
         wakeups: Wakeups = "channel",
         busy_wait: bool = True,
         durable: Durability | None = None,
+        observer: Observer | None = None,
     ) -> None:
         options = Options(
             codec=codec,
@@ -100,6 +104,7 @@ class Client:
             wakeups=wakeups,
             busy_wait=busy_wait,
             durable=durable,
+            observer=observer,
         )
         # The runtime that the handles share, for the library's own parts. It may change in any release.
         self.runtime = Runtime(servers_of(redis), options)
@@ -294,6 +299,29 @@ class Client:
 
     # -- observation -------------------------------------------------------------------------------------------------
 
+    def observe(self, observer: O) -> O:
+        """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.
+
+        Happenings are the frozen classes of :mod:`redisson_dq.observing`: requests, moves, takes, leases, outages. The
+        observer is called where they happen, in any thread of the client or in the event loop. The client goes on when
+        it has returned. So it has to be quick, and is a plain function with asyncio too. The log has the first error
+        that it raises, and nothing else is changed by one. No observer hears of calls that an observer makes itself.
+        Example::
+
+            @client.observe
+            def watch(happening):
+                if isinstance(happening, Moved):
+                    moved[happening.queue] += happening.count
+
+        Raises ArgumentError. No round trip.
+        """
+        self.runtime.options.observers.add(observer)
+        return observer
+
+    def stop_observing(self, observer: Observer) -> None:
+        """Calls ``observer`` no more. Does nothing when it does not watch. No round trip."""
+        self.runtime.options.observers.discard(observer)
+
     @property
     def transfers(self) -> TransferCounts:
         """How many transfers this client has made, and how many of them ran too early. No round trip."""
@@ -355,11 +383,12 @@ def connect(
     name_mapper: NameMapper | None = None,
     probe_interval: float = 30.0,
     transfer_batch: int = 5000,
-    undecodable: Undecodable = "raise",
+    undecodable: OnUndecodable = "raise",
     remember: float = 600.0,
     wakeups: Wakeups = "channel",
     busy_wait: bool = True,
     durable: Durability | None = None,
+    observer: Observer | None = None,
     **redis_options: Any,
 ) -> Client:
     """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
@@ -387,6 +416,7 @@ def connect(
             "wakeups": wakeups,
             "busy_wait": busy_wait,
             "durable": durable,
+            "observer": observer,
         },
     )
     # sync: client.open()

@@ -58,7 +58,7 @@ class Runtime:
         self.options = options
         #: The time, and every wait that ends by time.
         self.clock = options.clock
-        self.connections = Connections(servers, self.clock)
+        self.connections = Connections(servers, self.clock, options.observers)
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)
         self.renewal = Renewal(self.connections)
@@ -104,7 +104,7 @@ class Runtime:
                 self.transfer_driver = TransferDriver(
                     self.connections, self.options, self.receivers.leases, self.transfer_counts
                 )
-            self.transfer_driver.attach(attachment.keys, attachment)
+            self.transfer_driver.attach(attachment.keys, attachment.name, attachment)
             attachment.moves = True
             attachment.may_start = False
 

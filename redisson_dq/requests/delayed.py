@@ -13,7 +13,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.checks import check_count, check_index, check_page, nothing
-from redisson_dq.requests.inner.delayed_side import DelayedSide, warn_of_quarantine
+from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.waiting_item import WaitingItem
@@ -127,7 +127,7 @@ class DelayedRequests(ObjectRequests[T]):
 
         def moved(reply: tuple[bytes | None, int]) -> T | None:
             data, set_aside = reply
-            warn_of_quarantine(self._side.keys, set_aside)
+            self._side.tell_undelivered(set_aside)
             return None if data is None else self._side.in_place([data], destination)[0]
 
         request = self._side.working(calls.poll_last_to(self._side.keys, destination))

@@ -189,6 +189,8 @@ class Engine:
         self.led = False
         #: Whether the last transfer ran before the due time that it was sent for.
         self.was_early = False
+        #: How long after that due time it ran, in us. None: it was sent for no due time.
+        self.late_us: int | None = None
         self._clock = clock or ServerClock()
         self._reserve_us = reserve_us
         self._patience_us = 0
@@ -249,6 +251,7 @@ class Engine:
             self._patience_us = self._reserve_us + min(now_us - sent_us, _LONGEST_ROUND_TRIP_US)
         self._clock.learn(server_now_us, sent_us, now_us)
         sent_for_ms, self._sent_for_ms = self._sent_for_ms, None
+        self.late_us = None if sent_for_ms is None else server_now_us - sent_for_ms * 1000
         self.was_early = sent_for_ms is not None and sent_for_ms == next_ms and server_now_us < sent_for_ms * 1000
         known = [due for due in (next_ms, self._noted_ms) if due is not None]
         self._noted_ms = None

@@ -88,6 +88,16 @@ class Request(Generic[T]):
         return attrs.evolve(self, durable=durable, when_full=when_full)
 
     @property
+    def name(self) -> str:
+        """The name by which errors and observers tell of it: that of its script, or else the command."""
+        return str(self.words[0]) if self.script is None else self.script.name
+
+    @property
     def key(self) -> str:
         """The key that decides which node of a cluster gets the request."""
         return next(iter(self.types))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys that it is about. A request to the server as a whole has none."""
+        return tuple(filter(None, self.types))

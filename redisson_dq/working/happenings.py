@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
+
 __all__ = [
     "Away",
     "BackAgain",
@@ -28,40 +30,19 @@ __all__ = [
 
 
 @attrs.frozen(kw_only=True)
-class Happening:
-    """An event that a hook is called with."""
-
-
-@attrs.frozen(kw_only=True)
-class Away(Happening):
-    """Redis cannot be reached. Told once, when it begins. ``error`` says why."""
-
-    error: BaseException
-
-
-@attrs.frozen(kw_only=True)
-class BackAgain(Happening):
-    """Redis can be reached again. ``after`` is how long it could not."""
-
-    after: timedelta
-
-
-@attrs.frozen(kw_only=True)
-class Dropped(Happening):
+class Dropped(OfQueue):
     """A value was dropped: an equal one was handled within the time of ``unique_for=``. ``data`` are its bytes."""
 
-    queue: str
     data: bytes = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
-class OfValue(Happening):
+class OfValue(OfQueue):
     """A happening of one value. ``event`` is what its handler is called with, None when no handler takes the value.
 
     ``handler`` is the name of the handler's function, or an empty str.
     """
 
-    queue: str
     id: str
     attempt: int
     handler: str = ""

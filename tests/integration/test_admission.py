@@ -20,6 +20,7 @@ from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
+from redisson_dq.observing import Observers
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.calls import Admitted
@@ -84,7 +85,7 @@ def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -
     admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
     settling = Settling(source, "orders")
     return admitted, [
-        Delivery(queue.connections, Lease(settling, each), each.data.decode()) for each in admitted.leased
+        Delivery(queue.connections, Lease(settling, each, Observers()), each.data.decode()) for each in admitted.leased
     ]
 
 

@@ -47,6 +47,7 @@ def options() -> Options:
         wakeups="channel",
         busy_wait=True,
         durable=None,
+        observer=None,
     )
 
 

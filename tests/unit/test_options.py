@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 from typing import Any
@@ -33,6 +34,9 @@ UNUSED = "redis://127.0.0.1:1/0"
         ("transfer_batch", 5001),
         ("undecodable", "ignore"),
         ("undecodable", None),
+        ("observer", "print"),
+        ("observer", int),
+        ("observer", asyncio.sleep),
         ("no_such_option", 1),
     ],
 )
@@ -54,7 +58,7 @@ def test_connect_and_client_take_the_same_options(flavour: Any) -> None:
         for call in (flavour.Client, flavour.connect)
     )
     assert of_client == of_connect
-    assert list(of_client) == [option.name for option in attrs.fields(Options) if option.init]
+    assert list(of_client) == [option.alias for option in attrs.fields(Options) if option.init]
 
 
 @pytest.mark.parametrize("url", ["", "localhost:6379", "http://localhost", "redis://localhost:port", None, 5])

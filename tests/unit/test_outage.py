@@ -12,6 +12,7 @@ import pytest
 
 from redisson_dq._async.connecting.outage import Outage as AsyncOutage
 from redisson_dq._sync.connecting.outage import Outage
+from redisson_dq.observing import Observers
 from tests.hand_clock import HandClock
 
 
@@ -22,7 +23,7 @@ def clock() -> HandClock:
 
 @pytest.fixture(params=[Outage, AsyncOutage])
 def outage(request: pytest.FixtureRequest, clock: HandClock) -> Any:
-    return request.param(clock)
+    return request.param(clock, Observers())
 
 
 def test_it_lasts_from_the_first_part_to_the_last(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 import attrs
 from redis.asyncio import ConnectionPool
@@ -36,6 +36,7 @@ from redisson_dq.errors import (
     RedisConnectionError,
     RedissonDQError,
 )
+from redisson_dq.observing import Observers
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.fencing import fenced, unfenced
 from redisson_dq.wire.keys import QueueKeys
@@ -46,6 +47,9 @@ __all__ = ["Connections"]
 T = TypeVar("T")
 
 logger = logging.getLogger("redisson_dq")
+
+#: A reply, or the error in its place, and the confirmation of the change where that was asked for.
+_Answer = tuple[Any, Union[Confirmed, Exception, None]]
 
 # A slot under migration answers at the second try. More tries are for a slot that moves again meanwhile.
 _REDIRECTIONS = 8
@@ -71,8 +75,8 @@ class _Sending:
 class Connections(Pools):
     """Runs requests, each on a pooled connection of our own."""
 
-    def __init__(self, servers: Servers, clock: Clock) -> None:
-        super().__init__(servers, clock)
+    def __init__(self, servers: Servers, clock: Clock, observers: Observers) -> None:
+        super().__init__(servers, clock, observers)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         # Whether Redis has let this client begin a transaction.
@@ -103,7 +107,8 @@ class Connections(Pools):
         for begin in request.on_sending:
             begin()
         try:
-            reply, confirmed = await self._run(_Sending(request, before_sending, after_sending, within, at_hand))
+            sending = _Sending(request, before_sending, after_sending, within, at_hand)
+            reply, confirmed = await (self._watched(sending) if self._observers else self._run(sending))
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
             return result
@@ -144,29 +149,49 @@ class Connections(Pools):
         for request in requests:
             for begin in request.on_sending:
                 begin()
-        replies: list[Any] = [None] * len(requests)
-        confirmations: dict[int, Confirmed | Exception | None] = {}
+        exchange = self._watched_together if self._observers else self._run_together
+        answers = await exchange(requests, list(places_of.values()), transaction)
+        return [
+            await self._result_of(request, reply, transaction, confirmed)
+            for request, (reply, confirmed) in zip(requests, answers, strict=True)
+        ]
+
+    async def _run_together(
+        self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], transaction: bool
+    ) -> list[_Answer]:
+        """The answers of requests, in their order. ``parts`` has the places of those that go to one node."""
         if transaction and requests:
             replies, confirmed = await self._transact(requests)
-            confirmations = dict.fromkeys(range(len(requests)), confirmed)
-        else:
-            batches = [
-                Batch(pool, packed(chosen := [requests[i] for i in places]), _durability_of(chosen))
-                for pool, places in places_of.values()
-            ]
-            await exchange_many(self, batches, "a pipeline")
-            unsent = [batch.error for batch in batches if batch.error and not batch.sent]
-            if unsent and len(unsent) == len(batches):
-                raise unsent[0]
-            for batch, (_, places) in zip(batches, places_of.values(), strict=True):
-                # The answers of other nodes stand. They may be values that exist nowhere else any more.
-                for i, place in enumerate(places):
-                    replies[place] = batch.replies[i] if i < len(batch.replies) else batch.error
-                    confirmations[place] = batch.confirmed
-        return [
-            await self._result_of(request, reply, transaction, confirmations[place])
-            for place, (request, reply) in enumerate(zip(requests, replies, strict=True))
+            return [(reply, confirmed) for reply in replies]
+        batches = [
+            Batch(pool, packed(chosen := [requests[i] for i in places]), _durability_of(chosen))
+            for pool, places in parts
         ]
+        await exchange_many(self, batches, "a pipeline")
+        unsent = [batch.error for batch in batches if batch.error and not batch.sent]
+        if unsent and len(unsent) == len(batches):
+            raise unsent[0]
+        answers: list[_Answer] = [(None, None)] * len(requests)
+        for batch, (_, places) in zip(batches, parts, strict=True):
+            # The answers of other nodes stand. They may be values that exist nowhere else any more.
+            for i, place in enumerate(places):
+                answers[place] = batch.replies[i] if i < len(batch.replies) else batch.error, batch.confirmed
+        return answers
+
+    async def _watched_together(
+        self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], transaction: bool
+    ) -> list[_Answer]:
+        """Like :meth:`_run_together`, and told to the observers."""
+        ends = [self._observers.sent(request.name, request.keys, self.clock) for request in requests]
+        try:
+            answers = await self._run_together(requests, parts, transaction)
+        except BaseException as error:
+            for answered in ends:
+                answered(error)
+            raise
+        for answered, (reply, _) in zip(ends, answers, strict=True):
+            answered(reply if isinstance(reply, Exception) else None)
+        return answers
 
     async def _result_of(
         self, request: Request[Any], reply: Any, transaction: bool, confirmed: Confirmed | Exception | None
@@ -274,7 +299,18 @@ class Connections(Pools):
             # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
             await self.run(commands.keep_undecodable(key, values), when_closed=True)
 
-    async def _run(self, sending: _Sending) -> tuple[Any, Confirmed | Exception | None]:
+    async def _watched(self, sending: _Sending) -> _Answer:
+        """Like :meth:`_run`, and told to the observers."""
+        answered = self._observers.sent(sending.request.name, sending.request.keys, self.clock)
+        try:
+            answer = await self._run(sending)
+        except BaseException as error:
+            answered(error)
+            raise
+        answered(None)
+        return answer
+
+    async def _run(self, sending: _Sending) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""
         key = sending.request.key
         asking = False
@@ -306,9 +342,7 @@ class Connections(Pools):
                 asking = False
         raise ResponseError("the cluster redirected the request too often")
 
-    async def _once(
-        self, pool: ConnectionPool, sending: _Sending, *, asking: bool
-    ) -> tuple[Any, Confirmed | Exception | None]:
+    async def _once(self, pool: ConnectionPool, sending: _Sending, *, asking: bool) -> _Answer:
         request = sending.request
         connection = await (self.borrow_open(pool) if sending.at_hand else self.borrow(pool))
         try:

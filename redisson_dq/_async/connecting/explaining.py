@@ -164,8 +164,7 @@ def why_not(durable: Durability, error: Exception | None) -> str:
 
 
 def subject(request: Request[Any]) -> str:
-    what = request.script.name if request.script else str(request.words[0])
-    return f"{what} on {request.key!r}" if request.key else what
+    return f"{request.name} on {request.key!r}" if request.key else request.name
 
 
 def _is_without_change(result: object) -> bool:

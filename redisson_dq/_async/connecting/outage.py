@@ -1,4 +1,4 @@
-"""Whether the parts of a client can reach Redis. The log says once that Redis is away, and once that it is back."""
+"""Whether the parts of a client can reach Redis. Observers are told once that it is away, and once that it is back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncMutex
+from redisson_dq.observing import Away, BackAgain, Observers
 
 __all__ = ["Outage"]
 
@@ -22,8 +23,9 @@ class Outage:
     retry by themselves: waits, renewals, acks, transfers.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, observers: Observers) -> None:
         self._clock = clock
+        self._observers = observers
         self._mutex = AsyncMutex()
         self._places: set[str] = set()
         self._since = 0.0
@@ -39,7 +41,7 @@ class Outage:
             if first:
                 self._since = self._clock.monotonic()
         if first:
-            logger.warning("Redis is away: %s", error)
+            self._observers.tell(Away(error=error))
             self._tell(error)
 
     def ended(self, place: str) -> None:
@@ -53,7 +55,7 @@ class Outage:
             self.is_going_on = bool(self._places)
             after = timedelta(seconds=self._clock.monotonic() - self._since)
         if last:
-            logger.warning("Redis is back again after %.1f s", after.total_seconds())
+            self._observers.tell(BackAgain(after=after))
             self._tell(after)
 
     def gave_up(self, place: str) -> None:

@@ -17,6 +17,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
 from redisson_dq._redis import async_read, async_send, dedicated_connection, mark_clean, pack, translate
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.observing import Observers
 
 __all__ = ["Pools"]
 
@@ -26,12 +27,13 @@ logger = logging.getLogger("redisson_dq")
 class Pools:
     """Lends connections of our own, one for each exchange."""
 
-    def __init__(self, servers: Servers, clock: Clock) -> None:
+    def __init__(self, servers: Servers, clock: Clock, observers: Observers) -> None:
         self._servers = servers
+        self._observers = observers
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
         #: Whether the parts of the client can reach Redis.
-        self.outage = Outage(clock)
+        self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from redisson_dq import observing
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.settling import Settling
@@ -18,8 +19,9 @@ __all__ = ["Lease"]
 class Lease:
     """A lease's state, which a delivery shows, and which renewals and acks change."""
 
-    def __init__(self, settling: Settling, leased: Leased) -> None:
+    def __init__(self, settling: Settling, leased: Leased, observers: observing.Observers) -> None:
         self.settling = settling
+        self._observers = observers
         self.leased = leased
         self.deadline_ms = leased.deadline_ms
         #: The outcome of the last call on it; None before the first.
@@ -36,6 +38,7 @@ class Lease:
         self.on_sooner: Callable[[], None] | None = None
         self._now_us, self._read_ns = leased.now_us, leased.read_ns
         self._record: LeaseRecord | None = None
+        self._is_told_lost = False
 
     @property
     def id(self) -> bytes:
@@ -94,6 +97,14 @@ class Lease:
         """Whether a call has ended it, or found that it had ended."""
         return self.outcome not in (None, SettleOutcome.EXTENDED)
 
+    def begun(self) -> None:
+        """Tells observers of it."""
+        if self._observers:
+            record = self.record
+            due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
+            lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
+            self._observers.tell(observing.LeaseBegan(**self._known, lateness=lateness, context=record.context))
+
     def begin_ending(self) -> None:
         self.is_ending = True
 
@@ -101,7 +112,22 @@ class Lease:
         """Notes how a call ended the lease. The first end stands."""
         if outcome or not self.is_over:
             self.outcome = outcome
+            if outcome is SettleOutcome.LOST:
+                self.lost()
+            elif self._observers and outcome is not SettleOutcome.EXTENDED:
+                held = timedelta(microseconds=(time.monotonic_ns() - self.leased.read_ns) // 1000)
+                self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
         return outcome
+
+    def lost(self) -> None:
+        """Tells observers, once, that the receiver has lost it."""
+        if self._observers and not self._is_told_lost:
+            self._is_told_lost = True
+            self._observers.tell(observing.LeaseLost(**self._known))
+
+    @property
+    def _known(self) -> dict[str, Any]:
+        return {"queue": self.name, "id": self.id.hex(), "offer_id": self.offer_id, "attempt": self.record.attempt}
 
     def extended(self, outcome: SettleOutcome, deadline_ms: int, now_us: int) -> SettleOutcome:
         """Notes another deadline."""

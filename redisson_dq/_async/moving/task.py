@@ -11,7 +11,7 @@ from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.scheduling.engine import Action, Engine
+from redisson_dq.scheduling.engine import Action, Engine, Role
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scheduling.pace import Pace
 from redisson_dq.wire.keys import QueueKeys
@@ -37,6 +37,8 @@ class Task:
     """The state of one queue's transfers. The driver's background task alone uses it."""
 
     keys: QueueKeys
+    #: The queue's name, as observers are told it.
+    name: str
     engine: Engine
     connections: Connections
     #: Drops records beyond their time.
@@ -53,6 +55,8 @@ class Task:
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
+    #: The role that observers were told last.
+    told_role: Role | None = None
     # How many transfers have failed since the last one that moved due items, and the error that was logged last.
     _failures: int = 0
     _logged: str = ""

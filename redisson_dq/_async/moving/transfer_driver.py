@@ -19,6 +19,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError
 from redisson_dq.items import TransferCounts
+from redisson_dq.observing import Subscribed
 from redisson_dq.scheduling.engine import RESERVE_US, Do, Engine, State
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
@@ -51,6 +52,7 @@ class TransferDriver:
         """``counts`` are the client's counts of transfers."""
         self._connections = connections
         self._clock = connections.clock
+        self._observers = options.observers
         # Tells whether this client receives from the list with this key.
         self._receives = receives
         #: The name by which the scripts tell this client from others that move the same queue.
@@ -84,12 +86,12 @@ class TransferDriver:
         self._closing = False
         self._task = AsyncBackgroundTask(self._run, "redisson_dq-mover")
 
-    def attach(self, keys: QueueKeys, holder: object) -> None:
+    def attach(self, keys: QueueKeys, name: str, holder: object) -> None:
         """Moves the queue's due items as long as it has a holder. The first one starts its transfer task.
 
         May be called twice with one holder: a caller that was interrupted does not know whether it has called.
         """
-        self._steps.put(lambda: self._attached(keys, holder))
+        self._steps.put(lambda: self._attached(keys, name, holder))
 
     def detach(self, keys: QueueKeys, holder: object) -> None:
         """Lets a holder go, if it is one. The last one ends the queue's transfer task."""
@@ -131,23 +133,23 @@ class TransferDriver:
 
     # -- which queues ------------------------------------------------------------------------------------------------
 
-    async def _attached(self, keys: QueueKeys, holder: object) -> None:
+    async def _attached(self, keys: QueueKeys, name: str, holder: object) -> None:
         task = self.tasks.get(keys.channel)
         if task is None:
             if not self.tasks:
                 self._probe.start()
-            task = self.tasks[keys.channel] = self._made(keys)
+            task = self.tasks[keys.channel] = self._made(keys, name)
             await self._channels.add(keys)
         task.holders.add(holder)
 
-    def _made(self, keys: QueueKeys) -> Task:
+    def _made(self, keys: QueueKeys, name: str) -> Task:
         def ring() -> None:
             self._steps.put(lambda: self._tidied(task))
 
         # The nodes of a cluster have a clock each.
         clock = ServerClock() if self._connections.is_cluster else self.server_clock
         tidying = Tidying(keys, self._connections, self._timer, self._tidy_us, ring)
-        task = Task(keys, Engine(self._reserve_us, clock), self._connections, tidying)
+        task = Task(keys, name, Engine(self._reserve_us, clock), self._connections, tidying)
         return task
 
     async def _detached(self, keys: QueueKeys, holder: object) -> None:
@@ -169,6 +171,8 @@ class TransferDriver:
     async def _subscribed(self, channel: str) -> None:
         task = self.tasks.get(channel)
         if task is not None:
+            if self._observers:
+                self._observers.tell(Subscribed(queue=task.name, channel=channel))
             self._carry_out(task, Decided(task.engine.subscribed(), self._clock.now_us()))
 
     async def _announced(self, channel: str, due_ms: int) -> None:

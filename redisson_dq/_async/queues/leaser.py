@@ -197,9 +197,9 @@ class Leaser(Generic[T]):
             opened += some
             if error is None:
                 continue
-            if error.kept_in is not None and side.options.undecodable == "skip":
-                logger.warning("queue %r: skipped %d values: %s", side.name, len(error.undecodable), error)
-            elif failed is None:
+            if side.skip(error):
+                continue
+            if failed is None:
                 failed = error
             else:
                 failed.undecodable += error.undecodable
@@ -216,21 +216,21 @@ class Leaser(Generic[T]):
         These are dead letters then, and ``kept_in`` is set. Where Redis refused that, or has not answered in time, they
         are ready again when their lease ends, and ``__cause__`` says why.
         """
-        connections = self._runtime.connections
         settling = Settling(source, side.name, side.options.durable)
         values, first = side.decoded([each.data for each in leased])
         if first is None:
             found = zip(leased, values, strict=True)
-            return [Delivery(connections, Lease(settling, each), value) for each, value in found], None
+            return [self._opened(settling, each, value) for each, value in found], None
         opened: list[Delivery[T]] = []
         unreadable: list[Leased] = []
         for each in leased:
             values, error = side.decoded([each.data])
             if error is None:
-                opened.append(Delivery(connections, Lease(settling, each), values[0]))
+                opened.append(self._opened(settling, each, values[0]))
             else:
                 unreadable.append(each)
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
+        side.tell_undecodable(first, side.name)
         try:
             reason = f"undecodable: {first}"
             request = settling.reject([each.id for each in unreadable], reason)
@@ -240,6 +240,11 @@ class Leaser(Generic[T]):
         except RedissonDQError as failure:
             first.__cause__ = failure
         return opened, first
+
+    def _opened(self, settling: Settling, leased: Leased, value: T) -> Delivery[T]:
+        lease = Lease(settling, leased, self._runtime.options.observers)
+        lease.begun()
+        return Delivery(self._runtime.connections, lease, value)
 
 
 def _leased(taken: list[Taken]) -> list[Leased]:

@@ -20,6 +20,7 @@ from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.observing import Observers
 
 __all__ = ["Pools"]
 
@@ -29,12 +30,13 @@ logger = logging.getLogger("redisson_dq")
 class Pools:
     """Lends connections of our own, one for each exchange."""
 
-    def __init__(self, servers: Servers, clock: Clock) -> None:
+    def __init__(self, servers: Servers, clock: Clock, observers: Observers) -> None:
         self._servers = servers
+        self._observers = observers
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
         #: Whether the parts of the client can reach Redis.
-        self.outage = Outage(clock)
+        self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.

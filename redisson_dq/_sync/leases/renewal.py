@@ -254,6 +254,8 @@ class Renewal:
         lease = lease_of(delivery)
         with self._mutex:
             told, lease.is_ending = lease.is_ending, True
+        if not told:
+            lease.lost()
         if not told and lease.on_lost is not None:
             self._lost.put(delivery)
 

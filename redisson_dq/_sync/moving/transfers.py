@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 
 from redisson_dq._concurrency import give_way
 from redisson_dq._options import Options
@@ -16,7 +17,8 @@ from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.moving.task import Decided, Task
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
-from redisson_dq.requests.inner.delayed_side import warn_of_expired, warn_of_quarantine
+from redisson_dq.observing import Moved, RoleChanged
+from redisson_dq.requests.inner.delayed_side import tell_undelivered
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.scheduling.head_start import HeadStart
 from redisson_dq.wire import calls, commands
@@ -38,6 +40,7 @@ class Transfers:
         self._connections = connections
         self._clock = connections.clock
         self._options = options
+        self._observers = options.observers
         self._counts = counts
         self._hears = hears
         self._head_start = HeadStart(busy_wait=options.busy_wait)
@@ -70,8 +73,7 @@ class Transfers:
         # Callers get the delivered values before this client works on the answer.
         give_way()
         next_ms = self._next_ms(task, result)
-        warn_of_quarantine(task.keys, result.set_aside)
-        warn_of_expired(task.keys, result.expired)
+        tell_undelivered(self._observers, task.name, task.keys, result.set_aside, result.expired)
         for name, form in result.newer:
             tell_newer(task.keys.ready, getattr(task.keys, name), name, form)
         if task.answered(read_us - departure.sent_us, result.moved, result.step):
@@ -79,6 +81,8 @@ class Transfers:
         if departure.way_us is not None:
             self._head_start.learn(departure.way_us)
         actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
+        if self._observers:
+            self._tell(task, result.moved)
         if task.engine.role is not Role.RESERVE:
             # Records of moved or offered items may stay for a while.
             task.tidying.moved()
@@ -113,6 +117,17 @@ class Transfers:
             # There may be more occurrences than one reply holds.
             return result.now_us // 1000
         return result.next_ms
+
+    def _tell(self, task: Task, moved: int) -> None:
+        """Tells observers the role of this client, and how many items the transfer has moved."""
+        role, late_us = task.engine.role, task.engine.late_us
+        if role is not task.told_role:
+            task.told_role = role
+            self._observers.tell(RoleChanged(queue=task.name, role=role))
+        if moved:
+            # A transfer may also move an item that was due before the one that it was sent for.
+            late_by = None if late_us is None or late_us < 0 else timedelta(microseconds=late_us)
+            self._observers.tell(Moved(queue=task.name, count=moved, late_by=late_by))
 
     def _measure_way(self, task: Task) -> None:
         """Long transfers tell of a slow server, or of a long way to it. A call without work shows the way alone."""

@@ -203,7 +203,7 @@ class DelayedQueue(WaitingQueue[T]):
             self._leaser.run_again(request, source.visible, _SENT_AGAIN),
             lambda due: self._leaser.hand_back(source, list(due.leased)),
         )
-        self._side.warn_of_due(due)
+        self._side.tell_undelivered(due.set_aside, due.expired)
         self._go_on([due])
         return self._leaser.opened([source], due.leased)
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Generic, TypeVar
 
 from redisson_dq._sync.connecting.connections import Connections
@@ -16,8 +15,6 @@ from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["TakenValues"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
@@ -38,7 +35,7 @@ class TakenValues(Generic[T]):
         not, are the caller's then.
         """
         try:
-            return self._side.popped([each.data for each in taken])
+            return self._side.popped([each.data for each in taken], taken[0].key)
         except DecodeError as error:
             unread = set(map(id, error.undecodable))
             key = self._side.keys.undecodable
@@ -62,10 +59,9 @@ class TakenValues(Generic[T]):
         self.skip(error, key, None)
 
     def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:
-        """Raises the error. Logs it instead where the client skips undecodable values and Redis has kept them."""
+        """Raises the error, unless the client skips undecodable values and Redis has kept them."""
         if failure is not None:
             raise error from failure
         error.kept_in = key
-        if self._side.options.undecodable != "skip":
+        if not self._side.skip(error):
             raise error
-        logger.warning("queue %r: skipped %d values: %s", self._side.name, len(error.undecodable), error)

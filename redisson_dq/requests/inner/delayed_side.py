@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -25,6 +24,7 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
+from redisson_dq.observing import Expired, Observers, SetAside
 from redisson_dq.requests.checks import check_count, check_index
 from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 
     from redisson_dq.scheduling.recurrence import Recurrence
 
-__all__ = ["DelayedSide", "note_offered", "warn_of_expired", "warn_of_quarantine"]
-
-logger = logging.getLogger("redisson_dq")
+__all__ = ["DelayedSide", "note_offered", "tell_undelivered"]
 
 T = TypeVar("T")
 
@@ -224,7 +222,7 @@ class DelayedSide(LeasedSide[T]):
 
     def polled(self, reply: tuple[list[bytes], int]) -> list[T]:
         found, set_aside = reply
-        warn_of_quarantine(self.keys, set_aside)
+        self.tell_undelivered(set_aside)
         return self.popped(found)
 
     def take_due(self, wanted: DueRange, told: Callable[[Due], None]) -> Request[list[T]]:
@@ -232,7 +230,7 @@ class DelayedSide(LeasedSide[T]):
 
         def popped(due: Due) -> list[T]:
             told(due)
-            self.warn_of_due(due)
+            self.tell_undelivered(due.set_aside, due.expired)
             return self.popped(list(due.values))
 
         request = self.working(calls.take_due(self.keys, wanted, self.options.remember_ms))
@@ -249,10 +247,9 @@ class DelayedSide(LeasedSide[T]):
             limit=min(check_count(limit, self.name), _MOST_DUE),
         )
 
-    def warn_of_due(self, due: Due) -> None:
-        """Warns of values that were due and did not come to the caller."""
-        warn_of_quarantine(self.keys, due.set_aside)
-        warn_of_expired(self.keys, due.expired)
+    def tell_undelivered(self, set_aside: int, expired: int = 0) -> None:
+        """Tells of so many values that did not come to the caller. Called by the call that found them."""
+        tell_undelivered(self.options.observers, self.name, self.keys, set_aside, expired)
 
     def waiting(self, page: Page) -> list[WaitingItem[T]]:
         read_ns = time.monotonic_ns()
@@ -356,23 +353,9 @@ def _batches(values: list[bytes]) -> Iterator[slice]:
         start = stop
 
 
-def warn_of_quarantine(keys: QueueKeys, count: int) -> None:
-    """Logs the entries that a call has set aside."""
-    if count:
-        logger.warning(
-            "queue %r: %d members that are in no envelope format were moved to the list %r",
-            keys.ready,
-            count,
-            keys.quarantine,
-        )
-
-
-def warn_of_expired(keys: QueueKeys, count: int) -> None:
-    """Logs items that were too late to be delivered. Called by the call that found them."""
-    if count:
-        logger.warning(
-            "queue %r: %d items were too late to be delivered; they are in the list %r",
-            keys.ready,
-            count,
-            keys.expired,
-        )
+def tell_undelivered(observers: Observers, name: str, keys: QueueKeys, set_aside: int, expired: int) -> None:
+    """Tells how many entries cannot be delivered, and how many items were too late to be."""
+    if set_aside:
+        observers.tell(SetAside(queue=name, count=set_aside, kept_in=keys.quarantine))
+    if expired:
+        observers.tell(Expired(queue=name, count=expired, kept_in=keys.expired))

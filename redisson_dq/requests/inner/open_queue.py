@@ -14,6 +14,7 @@ from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
+from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
 from redisson_dq.wire.keys import QueueKeys, map_name
 from redisson_dq.wire.request import Request
 
@@ -115,15 +116,36 @@ class OpenQueue(Generic[T]):
             raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
         return list(values)
 
-    def popped(self, found: list[bytes]) -> list[T]:
-        """Decodes values that exist nowhere else any more. Raises one DecodeError for all that cannot be read."""
+    def popped(self, found: list[bytes], key: str | None = None) -> list[T]:
+        """Decodes values that exist nowhere else any more. Raises one DecodeError for all that cannot be read.
+
+        ``key`` is that of the list they came from, where it may be another queue's.
+        """
         values, error = self.decoded(found)
+        if self.options.observers:
+            name = self.name if key in (None, self.keys.ready) else str(key)
+            if values:
+                self.options.observers.tell(ValuesTaken(queue=name, count=len(values)))
+            if error is not None:
+                self.tell_undecodable(error, name)
         if error is not None:
             raise error
         return values
 
     def popped_one(self, data: bytes | None) -> T | None:
         return None if data is None else self.popped([data])[0]
+
+    def tell_undecodable(self, error: DecodeError, name: str) -> None:
+        """Tells observers of values of the queue with that name which cannot be read, and have left it."""
+        if self.options.observers:
+            self.options.observers.tell(Undecodable(queue=name, count=len(error.undecodable), error=error))
+
+    def skip(self, error: DecodeError) -> bool:
+        """Whether the client leaves out values that cannot be read, once they are kept somewhere. Tells observers."""
+        if error.kept_in is None or self.options.undecodable != "skip":
+            return False
+        self.options.observers.tell(Skipped(queue=self.name, count=len(error.undecodable), error=error))
+        return True
 
     def in_place(self, found: list[bytes], kept_in: str) -> list[T]:
         """Decodes values that stay in Redis, under the key ``kept_in``. Raises DecodeError like :meth:`popped`."""

@@ -43,7 +43,8 @@ class ReadySide(LeasedSide[T]):
         """Takes from this queue's list or from another, whose values are read in the same way."""
         if key == self.keys.ready:
             return self.pop_many(end, limit)
-        return commands.pop_many(key, end, limit).then(self.popped, keep_in=self.keys.undecodable)
+        request = commands.pop_many(key, end, limit)
+        return request.then(lambda found: self.popped(found, key), keep_in=self.keys.undecodable)
 
     def _told_if_many(self, request: Request[U], limit: int) -> Request[U]:
         return told_if_long(request, self.name, "drain_to() or poll()") if limit > _MANY else request

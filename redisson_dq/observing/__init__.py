@@ -1,0 +1,61 @@
+"""Happenings of a client, the observers that hear of them, and the log.
+
+    def watch(happening):
+        match happening:
+            case Moved(queue=queue, count=count, late_by=late_by):
+                print(f"{queue}: {count} items moved, {late_by} late")
+
+    client = redisson_dq.connect("redis://localhost:6379/0", observer=watch)
+
+Each kind of happening is a frozen class, and is made at one place. A place that is passed often makes it only where
+somebody watches. Metrics, traces and displays are observers, and do not belong here.
+"""
+
+from redisson_dq.observing.happenings import (
+    Answered,
+    Away,
+    BackAgain,
+    Expired,
+    Happening,
+    LeaseBegan,
+    LeaseLost,
+    Moved,
+    OfLease,
+    OfQueue,
+    OfRequest,
+    RoleChanged,
+    Sent,
+    SetAside,
+    Settled,
+    Skipped,
+    Subscribed,
+    Undecodable,
+    ValuesTaken,
+)
+from redisson_dq.observing.observers import Observer, Observers
+from redisson_dq.scheduling.engine import Role
+
+__all__ = [
+    "Answered",
+    "Away",
+    "BackAgain",
+    "Expired",
+    "Happening",
+    "LeaseLost",
+    "LeaseBegan",
+    "Moved",
+    "Observer",
+    "Observers",
+    "OfLease",
+    "OfQueue",
+    "OfRequest",
+    "Role",
+    "RoleChanged",
+    "Sent",
+    "SetAside",
+    "Settled",
+    "Skipped",
+    "Subscribed",
+    "ValuesTaken",
+    "Undecodable",
+]

@@ -1,0 +1,219 @@
+"""The arguments of observers: one frozen class for each kind of happening in a client.
+
+The happenings of a worker are of the same family: ``working/happenings.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import attrs
+
+from redisson_dq.errors import DecodeError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.engine import Role
+
+__all__ = [
+    "Answered",
+    "Away",
+    "BackAgain",
+    "Expired",
+    "Happening",
+    "LeaseLost",
+    "LeaseBegan",
+    "Moved",
+    "OfLease",
+    "OfQueue",
+    "OfRequest",
+    "RoleChanged",
+    "Sent",
+    "SetAside",
+    "Settled",
+    "Skipped",
+    "Subscribed",
+    "ValuesTaken",
+    "Undecodable",
+]
+
+
+@attrs.frozen(kw_only=True)
+class Happening:
+    """Something that happened in a client or in its worker. All other classes here derive from it."""
+
+
+# -- the connection to Redis -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Away(Happening):
+    """Redis cannot be reached. Told once, when it begins. ``error`` says why."""
+
+    error: BaseException
+
+
+@attrs.frozen(kw_only=True)
+class BackAgain(Happening):
+    """Redis can be reached again. ``after`` is how long it could not."""
+
+    after: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class OfRequest(Happening):
+    """A happening of one request, a command or a script call.
+
+    ``request`` is the name of the script (``"offer"``), or the command (``"LPOP"``). ``keys`` are the keys that it is
+    about. ``number`` tells which :class:`Answered` belongs to which :class:`Sent`.
+    """
+
+    number: int
+    request: str
+    keys: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Sent(OfRequest):
+    """A request is about to be sent. Exactly one :class:`Answered` follows."""
+
+
+@attrs.frozen(kw_only=True)
+class Answered(OfRequest):
+    """A request was answered, or will not be.
+
+    ``duration`` is the time since :class:`Sent`. It includes the wait for a connection, and redirections of a cluster.
+    Requests that were sent together have the duration of all. ``error`` is None, an error of redis-py that Redis
+    answered with, or why no answer came. The caller gets that error in the words of this library.
+    """
+
+    duration: timedelta
+    error: BaseException | None
+
+
+# -- moving due items ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class OfQueue(Happening):
+    """A happening of one queue. ``queue`` is its name as it was opened; a partition has a name of its own."""
+
+    queue: str
+
+
+@attrs.frozen(kw_only=True)
+class Subscribed(OfQueue):
+    """Redis has confirmed that this client hears the queue's channel. It does so again after each new connection."""
+
+    channel: str
+
+
+@attrs.frozen(kw_only=True)
+class RoleChanged(OfQueue):
+    """Another process moves the queue's due items now, or this one does. The first role that is known is told too."""
+
+    role: Role
+
+
+@attrs.frozen(kw_only=True)
+class Moved(OfQueue):
+    """One transfer has moved ``count`` due items to the ready list.
+
+    ``late_by`` is how long after the due time of the first one the transfer ran, on Redis's clock. None: that due time
+    was not known here before the transfer.
+    """
+
+    count: int
+    late_by: timedelta | None
+
+
+@attrs.frozen(kw_only=True)
+class SetAside(OfQueue):
+    """``count`` entries that are in no envelope format were moved to the list with the key ``kept_in``."""
+
+    count: int
+    kept_in: str
+
+
+@attrs.frozen(kw_only=True)
+class Expired(OfQueue):
+    """``count`` items were too late to be delivered. They are in the list with the key ``kept_in``."""
+
+    count: int
+    kept_in: str
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class ValuesTaken(OfQueue):
+    """A call or a listener has taken ``count`` values. They are in Redis no more.
+
+    A value that ``receive`` gives is told by :class:`LeaseBegan`. Where ``poll_from_any`` has found a value of another
+    queue, ``queue`` is the key of that queue's list.
+    """
+
+    count: int
+
+
+@attrs.frozen(kw_only=True)
+class Undecodable(OfQueue):
+    """``count`` values that were taken or leased cannot be read by the codec. ``error`` has their bytes.
+
+    They are put into a list of their own then. A value that stays in its queue, as with ``peek``, is not told.
+    """
+
+    count: int
+    error: DecodeError
+
+
+@attrs.frozen(kw_only=True)
+class Skipped(OfQueue):
+    """A call has left out ``count`` values that it could not read, as ``undecodable="skip"`` asks for.
+
+    ``error.kept_in`` is the key that has their bytes.
+    """
+
+    count: int
+    error: DecodeError
+
+
+# -- leases ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class OfLease(OfQueue):
+    """A happening of one lease. ``id`` is that of the delivery, ``offer_id`` the ``id=`` of the offer or None."""
+
+    id: str
+    offer_id: str | None
+    attempt: int
+
+
+@attrs.frozen(kw_only=True)
+class LeaseBegan(OfLease):
+    """A value was received.
+
+    ``lateness`` is how long after its due time, where that is known. ``context`` is the ``context=`` of the
+    offer, else empty.
+    """
+
+    lateness: timedelta | None
+    context: Mapping[str, str] = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Settled(OfLease):
+    """A call has ended the lease. ``held`` is how long the receiver had it."""
+
+    outcome: SettleOutcome
+    held: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class LeaseLost(OfLease):
+    """The receiver has lost the lease: a call or a renewal was told so, or the renewal has failed for too long.
+
+    A lease is told of once. When Redis takes an ack in spite of a failed renewal, :class:`Settled` follows all the
+    same. A lease that ends by its deadline is not told until somebody asks for it.
+    """
