@@ -46,6 +46,8 @@ class Script:
     header: dict[str, str]
     #: The includes in its text, in their order.
     includes: tuple[str, ...]
+    #: Whether nothing in its text changes anything.
+    only_reads: bool
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -102,6 +104,12 @@ class _File:
         return not names.isdisjoint(re.findall(r"\w+", code))
 
 
+# The commands of scripts that change nothing.
+_READING = {
+    *("DUMP", "GET", "HGET", "HLEN", "HMGET", "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "PEXPIRETIME", "PTTL"),
+    *("PUBSUB", "TIME", "TYPE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE", "ZRANK"),
+    *("ZREVRANGEBYSCORE", "ZSCORE"),
+}
 _PACKAGE = __name__.rpartition(".")[0]
 _FIELDS = ("Answers to", "KEYS", "ARGV", "RETURN", "COST", "INCLUDE")
 
@@ -174,7 +182,16 @@ def _assembled(name: str, file: _File) -> Script:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
     source = "".join(texts)
     sha = hashlib.sha1(source.encode()).hexdigest()
-    return Script(name=name, source=source, sha=sha, summary=file.summary, header=file.header, includes=tuple(included))
+    called = re.findall(r"(?:redis\.p?call|in_parts)\((?:'(\w+)')?", source)
+    return Script(
+        name=name,
+        source=source,
+        sha=sha,
+        summary=file.summary,
+        header=file.header,
+        includes=tuple(included),
+        only_reads=_READING.issuperset(called),
+    )
 
 
 @cache

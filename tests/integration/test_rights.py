@@ -15,7 +15,7 @@ import redisson_dq
 from redisson_dq import OfferOutcome, Outcome, partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import DecodeError, RedisReplyError
+from redisson_dq.errors import DecodeError, RedisReplyError, WrongTypeError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, by_night, eventually
@@ -410,3 +410,57 @@ def test_who_cannot_know_whether_it_is_alone_tells_of_its_leases(
 
 def _hears(listener: Any, text: bytes) -> bool:
     return (listener.get_message() or {}).get("data") == text
+
+
+# -- looking without a right to write --------------------------------------------------------------------------------
+
+LOOKS: dict[str, Callable[[Any, Any], Any]] = {
+    "size": lambda queue, delayed: delayed.size(),
+    "next_due": lambda queue, delayed: delayed.next_due(),
+    "overdue": lambda queue, delayed: delayed.overdue().count,
+    "contains": lambda queue, delayed: delayed.contains("a"),
+    "contains_all": lambda queue, delayed: queue.contains_all(["a"]),
+    "recurring": lambda queue, delayed: len(delayed.recurring()),
+    "in_flight": lambda queue, delayed: len(queue.in_flight()),
+    "in_flight_size": lambda queue, delayed: queue.in_flight_size(),
+    "expire_time": lambda queue, delayed: queue.expire_time(),
+    "dump": lambda queue, delayed: delayed.dump(),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_user_who_may_only_read_the_keys_may_look(
+    admin: Any, flavour: Flavour, url: str, url_of_user: str, look: str
+) -> None:
+    with (
+        flavour.connect(url, codec=StringCodec()) as client,
+        flavour.connect(url_of_user, codec=StringCodec()) as limited,
+    ):
+        fill(client, admin, KEYS)
+        client.blocking_queue("orders", transfer=False).receive(visibility_timeout=60)
+        expected, found = (
+            [each.blocking_queue("orders", transfer=False), each.delayed_queue("orders", transfer=False)]
+            for each in (client, limited)
+        )
+        admin.execute_command("ACL", "SETUSER", "limited", "resetkeys", "%R~*")
+        assert LOOKS[look](*found) == LOOKS[look](*expected)
+        with pytest.raises(RedisReplyError, match="offer on"):
+            found[1].offer("x", 60)
+        # What was refused once is not tried again, until the other way is refused.
+        admin.config_resetstat()
+        assert LOOKS[look](*found) == LOOKS[look](*expected)
+        assert admin.info("commandstats")["cmdstat_evalsha"]["rejected_calls"] == 0
+        grant(admin, "-eval_ro", "-evalsha_ro")
+        assert LOOKS[look](*found) == LOOKS[look](*expected)
+        grant(admin, "-@scripting")
+        with pytest.raises(RedisReplyError, match=r"NOPERM|permissions"):
+            LOOKS[look](*found)
+
+
+def test_the_error_of_a_look_is_its_own(admin: Any, flavour: Flavour, url_of_user: str) -> None:
+    admin.execute_command("ACL", "SETUSER", "limited", "resetkeys", "%R~*")
+    admin.set(KEYS.timeout, "text")
+    with flavour.connect(url_of_user, codec=StringCodec()) as limited:
+        for _ in range(2):
+            with pytest.raises(WrongTypeError, match="holds a string"):
+                limited.delayed_queue("orders", transfer=False).size()

@@ -205,7 +205,7 @@ LARGEST = {
     "cancel": 40_500,
     "tidy": 22_000,
     "poll_last_to": 21_500,
-    "offer_in_context": 19_500,
+    "offer_in_context": 20_000,
     "recur": 15_000,
     "poll": 18_000,
     "contains": 12_500,

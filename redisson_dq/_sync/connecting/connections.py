@@ -17,6 +17,7 @@ from redis.exceptions import (
     BusyLoadingError,
     ClusterDownError,
     MovedError,
+    NoPermissionError,
     NoScriptError,
     RedisError,
     ResponseError,
@@ -40,6 +41,7 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.observing import Observers
+from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.fencing import fenced, unfenced
 from redisson_dq.wire.keys import QueueKeys
@@ -84,6 +86,8 @@ class Connections(Pools):
         self._unheard: set[bytes] = set()
         # Whether Redis has let this client begin a transaction.
         self._may_transact = False
+        # Whether the user was last allowed to call scripts that only read, and by EVALSHA_RO alone.
+        self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._kept: dict[str, bytes] = {}
 
@@ -203,6 +207,14 @@ class Connections(Pools):
             if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not transaction:
                 # The node did not carry it out. Sent alone, it is redirected. (The call that carried its script's text
                 # belonged to another slot, and was redirected.)
+                return self.run(request)
+            if (
+                isinstance(reply, NoPermissionError)
+                and request.script
+                and request.script.only_reads
+                and not transaction
+            ):
+                # Sent alone, it may be called by EVALSHA_RO.
                 return self.run(request)
             if isinstance(reply, ResponseError):
                 if request.when_full is not None and is_out_of_memory(reply) and not transaction:
@@ -368,14 +380,36 @@ class Connections(Pools):
             self.give_back(pool, connection)
 
     def _reply(self, connection: Any, sending: _Sending, *, asking: bool) -> Any:
-        script, words = sending.request.script, sending.request.words
+        script = sending.request.script
         if script is None:
-            return self._sent(connection, words, sending, asking=asking)
+            return self._sent(connection, sending.request.words, sending, asking=asking)
+        if not script.only_reads:
+            return self._called(connection, script, "", sending, asking=asking)
+        # A user who may only read the keys is refused EVALSHA, as Redis asks for the right to write them. From Redis 7
+        # on such a user may call a script by EVALSHA_RO.
+        ways = ("_RO", "") if self._only_looks else ("", "_RO")
+        refusal: ResponseError | None = None
+        for suffix in ways:
+            try:
+                reply = self._called(connection, script, suffix, sending, asking=asking)
+                self._only_looks = suffix == "_RO"
+                return reply
+            except ResponseError as error:
+                is_refused = isinstance(error, NoPermissionError) or "unknown command" in str(error)
+                if refusal is not None and is_refused:
+                    raise refusal from None
+                if not is_refused:
+                    raise
+                refusal = error
+        raise AssertionError("the second way returns or raises")
+
+    def _called(self, connection: Any, script: Script, suffix: str, sending: _Sending, *, asking: bool) -> Any:
+        words = sending.request.words
         try:
-            return self._sent(connection, ("EVALSHA", script.sha, *words), sending, asking=asking)
+            return self._sent(connection, (f"EVALSHA{suffix}", script.sha, *words), sending, asking=asking)
         except NoScriptError:
             # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
-            return self._sent(connection, ("EVAL", script.source, *words), sending, asking=asking)
+            return self._sent(connection, (f"EVAL{suffix}", script.source, *words), sending, asking=asking)
 
     def _sent(self, connection: Any, words: tuple[Any, ...], sending: _Sending, *, asking: bool) -> Any:
         if asking:
