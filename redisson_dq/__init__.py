@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
     from redisson_dq.durability import Confirmed, Durability
+    from redisson_dq.inspection import KeyInspection, Mover, QueueInspection
     from redisson_dq.items import (
         ExpiredItem,
         ItemState,
@@ -60,6 +61,7 @@ else:
             "codecs": (),
             "durability": ("Confirmed", "Durability"),
             "errors": (),
+            "inspection": ("KeyInspection", "Mover", "QueueInspection"),
             "items": (
                 "ExpiredItem",
                 "ItemState",
@@ -94,6 +96,8 @@ __all__ = [
     "ExpiredItem",
     "InFlight",
     "ItemState",
+    "KeyInspection",
+    "Mover",
     "OfferOutcome",
     "Outcome",
     "Overdue",
@@ -101,6 +105,7 @@ __all__ = [
     "PartitionedDelayedQueue",
     "Pipeline",
     "Problem",
+    "QueueInspection",
     "RecurringOffer",
     "Redriven",
     "Reply",

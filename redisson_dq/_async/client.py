@@ -23,6 +23,7 @@ from redisson_dq._texts import mixed_up, shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer
 from redisson_dq.requests.inner.delayed_side import DelayedSide
@@ -298,6 +299,34 @@ class Client:
         return Pipeline(self.runtime.connections, transaction=transaction)
 
     # -- observation -------------------------------------------------------------------------------------------------
+
+    @names_options
+    async def inspect(
+        self, name: str, *, partitions: int | None = None, dead_letter: str | None = None
+    ) -> QueueInspection:
+        """All about a queue: how much is where, what comes next, who moves it, which key is wrong.
+
+        ``partitions`` is the number of its partitions, if it has some. ``dead_letter`` is the queue that gets its dead
+        letters, if it has no list of its own. Nothing is changed, and nothing is started. A key that holds another type
+        is told of, and fails nothing. Example::
+
+            found = await client.inspect("orders")
+            print(found)
+            if found.overdue and not found.subscribers:
+                print("nobody moves the queue")
+
+        One round trip, or one for each node with ``partitions``; O(log n), and the size of at most four entries. One
+        queue is seen at one moment, and each partition at a moment of its own. A user needs rights to look alone:
+        ``+@read +eval +evalsha +time``, and ``+pubsub`` to know the ``subscribers``. Raises ArgumentError,
+        RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for a ``dead_letter``
+        without the queue's hash tag.
+        """
+        # A handle that is open for a moment, and moves nothing.
+        if partitions is None:
+            async with self.blocking_queue(name, transfer=False, dead_letter=dead_letter) as queue:
+                return await queue.inspect()
+        async with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as whole:
+            return await whole.inspect()
 
     def observe(self, observer: O) -> O:
         """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.

@@ -14,6 +14,7 @@ import attrs
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Redriven
 from redisson_dq.wire.request import Request
 
@@ -91,9 +92,8 @@ class Pipeline:
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
                     self._connections.keep_aside(outcome, reply.request.keep_in)
-            if isinstance(outcome, Redriven) and self._connections.is_cluster:
-                # A node knows its own subscribers alone.
-                outcome = attrs.evolve(outcome, clients=None)
+            if self._connections.is_cluster:
+                outcome = _of_one_node(outcome)
             reply._fill(outcome)
         return [reply.result for reply in replies]
 
@@ -105,3 +105,10 @@ class Pipeline:
     ) -> None:
         if kind is None and self._replies:
             self.execute()
+
+
+def _of_one_node(outcome: Any) -> Any:
+    """A result without the number of clients that listen, as a node knows its own subscribers alone."""
+    if isinstance(outcome, Redriven):
+        return attrs.evolve(outcome, clients=None)
+    return attrs.evolve(outcome, subscribers=None) if isinstance(outcome, QueueInspection) else outcome

@@ -8,10 +8,13 @@ from typing import Generic, TypeVar
 
 from redisson_dq._times import Delay, from_ms, span_ms, to_ms
 from redisson_dq.errors import ArgumentError, RedisReplyError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.dumps import framed, unframed
+from redisson_dq.requests.inner.inspecting import inspection
 from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["ObjectRequests"]
@@ -43,6 +46,10 @@ class ObjectRequests(Generic[T]):
 
     def size_in_memory(self) -> Request[int]:
         return calls.memory(self._main_types())
+
+    def inspect(self) -> Request[QueueInspection]:
+        keys = LeaseKeys(queue=self._object.keys, dead=self._object.dead_keys)
+        return inspection(self._object.name, keys)
 
     def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
         channel = self._object.woken(self._object.keys_of(new_name))

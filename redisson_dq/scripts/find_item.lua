@@ -1,6 +1,6 @@
 -- Looks for one item that is not settled.
 -- Answers to: nothing in Redisson
--- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, history_ends, dead, dead_info, dead_index
+-- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info, dead_index
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or "")
 -- RETURN: the server's time in epoch us; when it is not settled: id and due of its entry, its value, key ("i" and the id of the caller's, "h" and the payload's hash, or ""), its state ("waiting", "parked", "retrying", "ready", "leased" or "dead"), when that ends or, of a ready or dead item, began, how many attempts there were
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters

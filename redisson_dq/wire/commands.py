@@ -43,7 +43,6 @@ __all__ = [
     "slice_of",
     "trim",
     "unset_field",
-    "waiting_size",
     "whole_ms",
 ]
 
@@ -80,11 +79,6 @@ def server_time_us(key: str) -> Request[int]:
 def kind_of(key: str) -> Request[str]:
     """The Redis type of a key's value; "none" where the key does not exist."""
     return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
-
-
-def waiting_size(keys: QueueKeys) -> Request[int]:
-    """How many entries stand in the timeout zset, leases among them."""
-    return Request(words=("ZCARD", keys.timeout), types={keys.timeout: "zset"}, parse=int)
 
 
 def leases_held(keys: QueueKeys) -> Request[list[bytes]]:

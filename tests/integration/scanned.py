@@ -72,7 +72,7 @@ def _passed(listed: list[bytes], words: list[bytes]) -> int:
         return 0
     if name == b"LREM":
         return _removed(listed, int(words[2]), words[3])
-    assert name in (b"LLEN", b"TYPE", b"RPUSH"), words
+    assert name in (b"LLEN", b"TYPE", b"RPUSH", b"PEXPIRETIME", b"PTTL"), words
     if name == b"RPUSH":
         listed += words[2:]
     return 0

@@ -117,6 +117,8 @@ def sync_side(client: redisson_dq.Client) -> None:
     reveal_type(delayed.find("42"))  # DelayedItem[Order] | None
     reveal_type(delayed.next_due())  # datetime | None
     reveal_type(delayed.overdue())  # Overdue
+    reveal_type(delayed.inspect())  # QueueInspection
+    reveal_type(client.inspect("orders", partitions=4).next_due)  # datetime | None
     reveal_type(delayed.recurring())  # list[RecurringOffer]
     reveal_type(list(delayed))  # list[Order]
 

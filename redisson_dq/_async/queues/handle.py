@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
+import attrs
+
 from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish
@@ -14,6 +16,7 @@ from redisson_dq._texts import shown
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.wire.keys import QueueKeys
@@ -172,6 +175,21 @@ class Handle(Generic[T]):
         :Cost: O(1); one round trip
         """
         return await self._run(self.requests.size_in_memory())
+
+    async def inspect(self) -> QueueInspection:
+        """All about the queue, both its sides: how much is where, what comes next, who moves it, which key is wrong.
+
+        A key of another type is told of and fails nothing. ``client.inspect(name)`` needs no handle.
+
+        >>> print(await queue.inspect())
+
+        :Cost: O(log n), and the size of the first entry, of two of the list and of the first ready value. One round
+            trip
+        :Guarantee: reads only, all keys at one moment
+        """
+        found = await self._run(self.requests.inspect())
+        # A node of a cluster knows its own subscribers alone.
+        return attrs.evolve(found, subscribers=None) if self._runtime.connections.is_cluster else found
 
     async def rename(self, new_name: str) -> None:
         """Gives the queue's side another name, and replaces a queue of that name. This handle goes with it.

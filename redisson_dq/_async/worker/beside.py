@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import attrs
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.worker.intake import sides_of, timeout_of
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.inspecting import inspection, together
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.lease_source import mark_of
+from redisson_dq.wire.request import Request
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["QueueReport", "is_paused", "report", "return_leases"]
+
+T = TypeVar("T")
 
 # One script call ends so many.
 _AT_ONCE = 1000
@@ -40,50 +46,39 @@ class QueueReport:
 
 
 async def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
-    """Counts what is in a queue, and looks at the type of each of its keys."""
-    connections = client.runtime.connections
-    counts: dict[str, int] = dict.fromkeys(("ready", "waiting", "leased", "undecodable", "quarantined"), 0)
-    wrong: list[str] = []
-    # Partitions may share one list of dead letters.
-    dead: dict[str, int] = {}
-    paused = False
-    for side in sides_of(name, settings, client.runtime.options):
-        keys = side.keys
-        types = dict(side.dead_keys.types)
-        for field in attrs.fields(type(keys)):
-            key = getattr(keys, field.name)
-            if key not in keys.channels:
-                types[key] = keys.type_of(key)
-        for key, expected in types.items():
-            found = await connections.run(commands.kind_of(key))
-            if found not in (expected, "none"):
-                wrong.append(f"key {key!r} holds a {found}, but this queue keeps a {expected} there")
-        if wrong:
-            continue
-        leased = await connections.run(calls.in_flight_size(keys))
-        counts["leased"] += leased
-        counts["waiting"] += await connections.run(commands.waiting_size(keys)) - leased
-        for count, key in {
-            "ready": keys.ready,
-            "undecodable": keys.undecodable,
-            "quarantined": keys.quarantine,
-        }.items():
-            counts[count] += await connections.run(commands.length_of(key))
-        dead[side.dead_keys.dead] = await connections.run(commands.length_of(side.dead_keys.dead))
-        paused = paused or await _is_paused(client, keys)
-    error = "; ".join(wrong) if wrong else None
-    return QueueReport(name=name, dead=sum(dead.values()), is_paused=paused, error=error, **counts)
+    """Counts what is in a queue, and looks at the type of each of its keys. One round trip for each node."""
+    sides = sides_of(name, settings, client.runtime.options)
+    found = together(name, await _asked(client, [inspection(side.name, side.lease_keys) for side in sides]))
+    return QueueReport(
+        name=name,
+        ready=found.ready,
+        waiting=found.waiting,
+        leased=found.in_flight,
+        dead=found.dead,
+        undecodable=found.undecodable,
+        quarantined=found.quarantined,
+        is_paused=found.is_paused,
+        error="; ".join(map(str, found.wrong_types)) or None,
+    )
 
 
 async def is_paused(client: Client, name: str, settings: QueueSettings) -> bool:
-    """Whether delivery is paused, of one partition at least."""
-    paused = [await _is_paused(client, side.keys) for side in sides_of(name, settings, client.runtime.options)]
+    """Whether delivery is paused, of one partition at least. One round trip for each node."""
+    sides = sides_of(name, settings, client.runtime.options)
+    paused = await _asked(client, [commands.get_field(side.keys.settings, "paused") for side in sides])
     return any(paused)
 
 
-async def _is_paused(client: Client, keys: QueueKeys) -> bool:
-    paused = await client.runtime.connections.run(commands.get_field(keys.settings, "paused"))
-    return bool(paused)
+async def _asked(client: Client, requests: list[Request[T]]) -> list[T]:
+    """The results. Raises the first error when all have been answered."""
+    connections = client.runtime.connections
+    if len(requests) == 1:
+        return [await connections.run(requests[0])]
+    outcomes = await connections.run_many(list(requests), transaction=False)
+    for outcome in outcomes:
+        if isinstance(outcome, RedissonDQError):
+            raise outcome
+    return outcomes
 
 
 async def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:

@@ -15,7 +15,7 @@ from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
 from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
-from redisson_dq.wire.keys import QueueKeys, map_name
+from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.request import Request
 
 __all__ = ["OpenQueue"]
@@ -56,6 +56,11 @@ class OpenQueue(Generic[T]):
     def woken(self, keys: QueueKeys) -> str:
         """The channel on which clients learn of a new head; empty where there is none."""
         return ""
+
+    @property
+    def dead_keys(self) -> DeadKeys:
+        """The keys of its dead letters."""
+        raise NotImplementedError
 
     def keys_of(self, name: str) -> QueueKeys:
         """The keys of another queue, by its name before the name mapper."""

@@ -1,6 +1,6 @@
 -- Takes waiting values out by their due times, in that order.
 -- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, leases
--- INCLUDE: envelope, held_now, ranked, reads, places, close_up, records, remember, expire_late, taken, unlearn, aside, named
+-- INCLUDE: envelope, held_now, ranked, reads, places, close_up, records, remember, expire_late, taken, unlearn, newer_entry, named
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
 -- The time that reading the whole list may take, in us. No pass continues such a call.

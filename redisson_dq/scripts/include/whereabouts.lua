@@ -1,6 +1,6 @@
 -- Tells where an item is: waiting, leased, ready or dead.
 -- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info
--- INCLUDE: envelope, find, delivery_record, named, history, letters, forms, refuse_newer, state
+-- INCLUDE: envelope, find, delivery_record, named, known_of, letters, forms, refuse_newer, state
 
 -- At most so many newer equal values are looked at.
 local NEWER = 100

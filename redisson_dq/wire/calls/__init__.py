@@ -19,6 +19,7 @@ from redisson_dq.wire.calls.delayed import (
     waiting_part,
 )
 from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
+from redisson_dq.wire.calls.inspecting import FoundKey, Inspected, inspect
 from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
 from redisson_dq.wire.calls.leases import (
     LeaseKeys,
@@ -68,6 +69,8 @@ __all__ = [
     "Due",
     "DueRange",
     "Found",
+    "FoundKey",
+    "Inspected",
     "LeaseKeys",
     "LimitWords",
     "Page",
@@ -97,6 +100,7 @@ __all__ = [
     "hold",
     "in_flight",
     "in_flight_size",
+    "inspect",
     "items",
     "lease_due",
     "memory",

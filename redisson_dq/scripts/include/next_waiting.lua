@@ -1,0 +1,33 @@
+-- Finds when the first value that waits is due, however many leases end before.
+-- KEYS: timeout, leases
+-- INCLUDE: whole
+
+-- Epoch ms that no score is beyond, but infinity.
+local LATEST_MS = 2 ^ 53
+
+-- The due time, or nil. The argument head: the score of the first entry. The argument held: how many leases are held.
+-- The argument gone: how many leases before these have no entry any more. Counting by scores reads no entry.
+local function next_waiting(head, held, gone, now_ms)
+  if not head or held == 0 or tonumber(head) <= now_ms then
+    return head
+  end
+  local from = '(' .. whole(now_ms)
+  local function is_due_by(ms)
+    local till = whole(ms)
+    local leases = redis.call('ZCOUNT', keys.leases, from, till) - gone
+    return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))
+  end
+  local early, late = now_ms, LATEST_MS
+  if not is_due_by(late) then
+    return nil
+  end
+  while late - early > 1 do
+    local middle = math.floor((early + late) / 2)
+    if is_due_by(middle) then
+      late = middle
+    else
+      early = middle
+    end
+  end
+  return whole(late)
+end
