@@ -66,13 +66,18 @@ class Observers(list[Observer]):
         with suppress(ValueError):
             self.remove(observer)
 
+    @property
+    def is_telling_here(self) -> bool:
+        """Whether an observer runs in the calling thread."""
+        return getattr(self._here, "tells", False)
+
     def tell(self, happening: Happening) -> None:
         """Calls the log and all observers, one after the other. Nothing that an observer raises comes out.
 
         An observer may call the client. No observer hears of the happenings of that call.
         """
         log(happening)
-        if not self or getattr(self._here, "tells", False):
+        if not self or self.is_telling_here:
             return
         self._here.tells = True
         try:

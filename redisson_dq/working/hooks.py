@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq.working.happenings import Happening
+from redisson_dq.observing import Happening, Observers
 
 __all__ = ["Hooks"]
 
@@ -15,10 +15,12 @@ logger = logging.getLogger("redisson_dq")
 
 
 class Hooks:
-    """Calls each hook with the happenings of its kinds. May be used from any thread."""
+    """Calls each hook with the happenings of its kinds, and then the client's observers. Any thread may use it."""
 
     def __init__(self) -> None:
         self._hooks: list[tuple[tuple[type[Happening], ...], Callable[[Any], object]]] = []
+        #: The observers of the client that the worker works with.
+        self.observers = Observers()
         # The threads in which hooks run just now.
         self._telling: set[int] = set()
 
@@ -28,15 +30,20 @@ class Hooks:
 
     @property
     def is_telling_here(self) -> bool:
-        """Whether a hook runs in the calling thread."""
-        return threading.get_ident() in self._telling
+        """Whether a hook or an observer runs in the calling thread."""
+        return self.observers.is_telling_here or threading.get_ident() in self._telling
 
     def hears(self, *kinds: type[Happening]) -> bool:
-        """Whether any hook is called for one of these kinds. What nobody hears of need not be made."""
-        return any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
+        """Whether any hook or observer is called for one of these kinds. Other happenings need not be made."""
+        return bool(self.observers) or any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
 
     def tell(self, happening: Happening) -> None:
-        """Calls the hooks. Errors of a hook are logged."""
+        """Calls the hooks, and tells the observers and the log."""
+        self.call(happening)
+        self.observers.tell(happening)
+
+    def call(self, happening: Happening) -> None:
+        """Calls the hooks alone. Errors of a hook are logged."""
         here = threading.get_ident()
         for kinds, function in self._hooks:
             if isinstance(happening, kinds):

@@ -37,10 +37,22 @@ from redisson_dq.observing import (
     Undecodable,
     ValuesTaken,
 )
+from redisson_dq.worker import (
+    DeadLettered,
+    Failed,
+    GivenUp,
+    OfValue,
+    Received,
+    Retried,
+    Retry,
+    Succeeded,
+    fixed,
+)
 from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
+from tests.integration.workers import Ledger, running
 
 ZERO = timedelta(0)
 
@@ -421,6 +433,90 @@ def test_an_outage(
         assert back.after > ZERO
         told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
         assert told == [f"Redis is away: {away.error}", f"Redis is back again after {back.after.total_seconds():.1f} s"]
+
+
+# -- workers ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_tells_the_observers_of_its_client(flavour: Flavour, client: Any, watch: Watch) -> None:
+    queue, ledger = client.blocking_queue("orders"), Ledger()
+    worker = flavour.worker(client)
+
+    @worker.handler("orders", retry=Retry(limit=2, backoff=fixed(0)))
+    def handle(value: str) -> None:
+        ledger.note(value)
+        if value == "bad":
+            raise ValueError(value)
+
+    with running(worker):
+        queue.add("good")
+        watch.until(Succeeded)
+        queue.add("bad")
+        watch.until(DeadLettered)
+    told = [each for each in watch.heard if isinstance(each, (OfLease, OfValue))]
+    good, bad = ([each for each in told if isinstance(each, OfLease)][place].id for place in (0, 2))
+    assert [type(each) for each in told if each.id == good] == [LeaseBegan, Received, Settled, Succeeded]
+    assert [type(each) for each in told if each.id == bad] == [LeaseBegan, Received, Failed, Settled, Retried]
+    assert [type(each) for each in told if each.id not in (good, bad)] == [
+        *(LeaseBegan, Received, Failed, Settled, GivenUp, DeadLettered),
+    ]
+    assert {each.queue for each in told} == {"orders"}
+    assert {each.handler for each in told if isinstance(each, OfValue)} == {handle.__qualname__}
+
+
+def test_hooks_and_observers_are_told_the_same(flavour: Flavour, url: str, watch: Watch) -> None:
+    worker, ledger, hooked = flavour.worker_of(url, codec=StringCodec(), observer=watch), Ledger(), Watch()
+    worker.on()(hooked)
+    worker.handler("orders")(ledger.note)
+    with flavour.connect(url, codec=StringCodec()) as client, running(worker):
+        client.blocking_queue("orders").add("a")
+        hooked.until(Succeeded)
+        watch.until(Succeeded)
+    assert hooked.kinds == ["Received", "Succeeded"]
+    assert all(mine is other for mine, other in zip(hooked.heard, watch.of(OfValue), strict=True))
+
+
+def test_an_outage_that_a_worker_sees_is_told_once(flavour: Flavour, own_server: EmbeddedServer, watch: Watch) -> None:
+    hooked = Watch()
+    with flavour.connect(own_server.url, codec=StringCodec(), observer=watch) as client:
+        worker = flavour.worker(client)
+        worker.on(Away, BackAgain)(hooked)
+        worker.handler("orders")(Ledger().note)
+        with running(worker):
+            eventually(lambda: worker.is_consuming)
+            own_server.kill()
+            hooked.until(Away)
+            own_server.restart()
+            hooked.until(BackAgain)
+            eventually(lambda: worker.is_consuming)
+    assert hooked.kinds == ["Away", "BackAgain"]
+    assert watch.of(Away, BackAgain) == hooked.heard
+
+
+def test_an_observer_cannot_stop_the_worker_that_calls_it(flavour: Flavour, url: str) -> None:
+    errors: list[Exception] = []
+    with flavour.connect(url, codec=StringCodec()) as client:
+        worker = flavour.worker(client)
+
+        def stop(happening: Happening) -> None:
+            if isinstance(happening, Succeeded) and not errors:
+                try:
+                    _ended(worker.inner.stop() if flavour.name == "asyncio" else worker.stop())
+                except ArgumentError as error:
+                    errors.append(error)
+
+        client.observe(stop)
+        worker.handler("orders")(Ledger().note)
+        with running(worker):
+            client.blocking_queue("orders").add("a")
+            eventually(lambda: errors)
+    assert "request_stop()" in str(errors[0])
+
+
+def _ended(stopping: Any) -> None:
+    """Runs a coroutine that ends at its first step."""
+    if asyncio.iscoroutine(stopping):
+        stopping.send(None)
 
 
 # -- observers -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 
 from redisson_dq._async.connecting.outage import Outage as AsyncOutage
 from redisson_dq._sync.connecting.outage import Outage
-from redisson_dq.observing import Observers
+from redisson_dq.observing import Away, BackAgain, Happening, Observers
+from redisson_dq.working.hooks import Hooks
 from tests.hand_clock import HandClock
 
 
@@ -21,16 +22,20 @@ def clock() -> HandClock:
     return HandClock()
 
 
+@pytest.fixture
+def told() -> list[Happening]:
+    """The happenings that an observer has heard of."""
+    return []
+
+
 @pytest.fixture(params=[Outage, AsyncOutage])
-def outage(request: pytest.FixtureRequest, clock: HandClock) -> Any:
-    return request.param(clock, Observers())
+def outage(request: pytest.FixtureRequest, clock: HandClock, told: list[Happening]) -> Any:
+    return request.param(clock, Observers(told.append))
 
 
 def test_it_lasts_from_the_first_part_to_the_last(
-    outage: Any, clock: HandClock, caplog: pytest.LogCaptureFixture
+    outage: Any, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[Any] = []
-    outage.listeners.append(told.append)
     first = ConnectionError("first")
     outage.ended("wait")
     assert not outage.is_going_on
@@ -42,11 +47,10 @@ def test_it_lasts_from_the_first_part_to_the_last(
     outage.ended("wait")
     outage.ended("wait")
     assert outage.is_going_on
-    assert told == [first]
+    assert told == [Away(error=first)]
     outage.ended("renewal")
     assert not outage.is_going_on
-    assert told[0] is first
-    assert told[1] == timedelta(seconds=10)
+    assert told[1:] == [BackAgain(after=timedelta(seconds=10))]
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     assert [record.getMessage().split(":")[0].split(" after")[0] for record in caplog.records] == [
         "Redis is away",
@@ -57,34 +61,38 @@ def test_it_lasts_from_the_first_part_to_the_last(
 
 
 def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
-    outage: Any, clock: HandClock, caplog: pytest.LogCaptureFixture
+    outage: Any, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[Any] = []
-    outage.listeners.append(told.append)
     error = ConnectionError("away")
     outage.began("wait", error)
     outage.began("renewal", error)
     outage.gave_up("wait")
     outage.gave_up("renewal")
     assert outage.is_going_on
-    assert told == [error]
+    assert told == [Away(error=error)]
     outage.began("wait", error)
     outage.gave_up("wait")
     assert [record.getMessage() for record in caplog.records] == ["Redis is away: away"]
     clock.advance(10)
     outage.ended("transfers")
     assert not outage.is_going_on
-    assert told[1] == timedelta(seconds=10)
-    assert len(told) == 2
+    assert told[1:] == [BackAgain(after=timedelta(seconds=10))]
 
 
-def test_a_listener_that_fails_keeps_nothing_from_the_others(outage: Any) -> None:
-    told: list[Any] = []
+def test_the_hooks_of_a_worker_are_called_too(outage: Any, told: list[Happening]) -> None:
+    hooks = Hooks()
+    heard: list[Happening] = []
 
-    def broken(what: Any) -> None:
-        raise ValueError(what)
+    def broken(happening: Happening) -> None:
+        raise ValueError(happening)
 
-    outage.listeners += [broken, told.append]
+    hooks.add((), broken)
+    hooks.add((BackAgain,), heard.append)
+    outage.hooks.append(hooks.call)
     outage.began("wait", ConnectionError())
     outage.ended("wait")
-    assert len(told) == 2
+    assert heard == told[1:] == [BackAgain(after=timedelta(0))]
+    outage.hooks.remove(hooks.call)
+    outage.began("wait", ConnectionError())
+    outage.ended("wait")
+    assert (len(heard), len(told)) == (1, 4)

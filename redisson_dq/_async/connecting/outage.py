@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import timedelta
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncMutex
-from redisson_dq.observing import Away, BackAgain, Observers
+from redisson_dq.observing import Away, BackAgain, Happening, Observers
 
 __all__ = ["Outage"]
-
-logger = logging.getLogger("redisson_dq")
-
-#: A callback that learns why Redis cannot be reached, or for how long it could not.
-_Listener = Callable[["BaseException | timedelta"], object]
 
 
 class Outage:
@@ -29,7 +23,8 @@ class Outage:
         self._mutex = AsyncMutex()
         self._places: set[str] = set()
         self._since = 0.0
-        self.listeners: list[_Listener] = []
+        #: The hooks of the client's workers, which are called with Away and BackAgain too.
+        self.hooks: list[Callable[[Happening], object]] = []
         #: Whether some part cannot reach Redis, or the last one that could not tries no more.
         self.is_going_on = False
 
@@ -41,8 +36,7 @@ class Outage:
             if first:
                 self._since = self._clock.monotonic()
         if first:
-            self._observers.tell(Away(error=error))
-            self._tell(error)
+            self._tell(Away(error=error))
 
     def ended(self, place: str) -> None:
         """One part can reach Redis."""
@@ -55,17 +49,14 @@ class Outage:
             self.is_going_on = bool(self._places)
             after = timedelta(seconds=self._clock.monotonic() - self._since)
         if last:
-            self._observers.tell(BackAgain(after=after))
-            self._tell(after)
+            self._tell(BackAgain(after=after))
 
     def gave_up(self, place: str) -> None:
         """One part tries no more. The outage goes on until another one reaches Redis."""
         with self._mutex:
             self._places.discard(place)
 
-    def _tell(self, what: BaseException | timedelta) -> None:
-        for listener in list(self.listeners):
-            try:
-                listener(what)
-            except Exception:
-                logger.exception("what is told of an outage failed")
+    def _tell(self, happening: Happening) -> None:
+        self._observers.tell(happening)
+        for call in list(self.hooks):
+            call(happening)

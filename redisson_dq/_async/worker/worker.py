@@ -185,6 +185,7 @@ class Worker(Declarations):
         self._side = AsyncSide()
         self._layers_found.clear()
         self._client = self._make_client()
+        self._hooks.observers = self._client.runtime.options.observers
         self._resources = AsyncResources()
         try:
             for layer in self._resources_declared:
@@ -331,7 +332,7 @@ class Worker(Declarations):
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
         if self._hooks.is_telling_here:
-            raise ArgumentError("worker: stop() waits for those who call hooks, so a hook calls request_stop() instead")
+            raise ArgumentError("worker: stop() waits for hooks and observers, so a hook calls request_stop() instead")
         if await self._takes_over(starts=False):
             await async_finish(self._stopped(seconds, asked))
 

@@ -101,12 +101,11 @@ class Lease:
         return self.outcome not in (None, SettleOutcome.EXTENDED)
 
     def begun(self) -> None:
-        """Tells observers of it."""
-        if self._observers:
-            record = self.record
-            due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
-            lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
-            self._observers.tell(observing.LeaseBegan(**self._known, lateness=lateness, context=record.context))
+        """Tells observers that the lease has begun."""
+        record = self.record
+        due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
+        lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
+        self._observers.tell(observing.LeaseBegan(**self._known, lateness=lateness, context=record.context))
 
     def begin_ending(self) -> None:
         self.is_ending = True
@@ -115,12 +114,16 @@ class Lease:
         """Notes how a call ended the lease. The first end stands."""
         if outcome or not self.is_over:
             self.outcome = outcome
-            if outcome is SettleOutcome.LOST:
-                self.lost()
-            elif self._observers and outcome is not SettleOutcome.EXTENDED:
-                held = timedelta(microseconds=(time.monotonic_ns() - self.leased.read_ns) // 1000)
-                self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
+            if self._observers:
+                self._tell(outcome)
         return outcome
+
+    def _tell(self, outcome: SettleOutcome) -> None:
+        if outcome is SettleOutcome.LOST:
+            self.lost()
+        elif outcome is not SettleOutcome.EXTENDED:
+            held = timedelta(microseconds=(time.monotonic_ns() - self.leased.read_ns) // 1000)
+            self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
     def lost(self) -> None:
         """Tells observers, once, that the receiver has lost it."""

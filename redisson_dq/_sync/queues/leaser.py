@@ -245,8 +245,10 @@ class Leaser(Generic[T]):
         return opened, first
 
     def _opened(self, settling: Settling, leased: Leased, value: T) -> Delivery[T]:
-        lease = Lease(settling, leased, self._runtime.options.observers)
-        lease.begun()
+        observers = self._runtime.options.observers
+        lease = Lease(settling, leased, observers)
+        if observers:
+            lease.begun()
         return Delivery(self._runtime.connections, lease, value)
 
 

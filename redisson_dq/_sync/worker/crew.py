@@ -9,7 +9,6 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, Switch
@@ -87,7 +86,7 @@ class Crew:
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None
         client.runtime.renewal.start(calls_back=True)
-        client.runtime.connections.outage.listeners.append(self._outage)
+        client.runtime.connections.outage.hooks.append(hooks.call)
         self._setting = Setting(
             pool=self._pool,
             settler=self._settler,
@@ -424,14 +423,6 @@ class Crew:
         if handling is not None:
             handling.lose(delivery)
 
-    # -- outages -----------------------------------------------------------------------------------------------------
-
-    def _outage(self, what: BaseException | timedelta) -> None:
-        if isinstance(what, timedelta):
-            self._hooks.tell(happenings.BackAgain(after=what))
-        else:
-            self._hooks.tell(happenings.Away(error=what))
-
     @property
     def is_consuming(self) -> bool:
         """Whether values that are ready are received, or would be when a slot is free."""
@@ -495,7 +486,7 @@ class Crew:
             closing.join(LAST_STEPS)
         for intake in intakes:
             intake.close()
-        self._client.runtime.connections.outage.listeners.remove(self._outage)
+        self._client.runtime.connections.outage.hooks.remove(self._hooks.call)
 
 
 def _nothing(outcome: SettleOutcome) -> None:

@@ -188,6 +188,7 @@ class Worker(Declarations):
         self._side = Side()
         self._layers_found.clear()
         self._client = self._make_client()
+        self._hooks.observers = self._client.runtime.options.observers
         self._resources = Resources()
         try:
             for layer in self._resources_declared:
@@ -334,7 +335,7 @@ class Worker(Declarations):
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
         if self._hooks.is_telling_here:
-            raise ArgumentError("worker: stop() waits for those who call hooks, so a hook calls request_stop() instead")
+            raise ArgumentError("worker: stop() waits for hooks and observers, so a hook calls request_stop() instead")
         if self._takes_over(starts=False):
             finish(self._stopped(seconds, asked))
 

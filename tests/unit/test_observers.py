@@ -1,0 +1,134 @@
+"""The list of a client's observers: in which order they are called, and that their errors end there."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq import observing
+from redisson_dq._clock import SYSTEM
+from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Answered, Away, Happening, Moved, Observers, Sent
+from redisson_dq.working import happenings
+
+MOVED = Moved(queue="orders", count=1, late_by=None)
+
+
+def test_all_are_called_in_the_order_in_which_they_came() -> None:
+    heard: list[str] = []
+    observers = Observers(lambda _: heard.append("first"))
+    observers.add(lambda _: heard.append("second"))
+    observers.tell(MOVED)
+    assert heard == ["first", "second"]
+
+
+def test_it_is_true_when_somebody_watches() -> None:
+    observers = Observers()
+    heard: list[Happening] = []
+    assert not observers
+    observers.add(heard.append)
+    assert observers
+    observers.discard(heard.append)
+    assert not observers
+    observers.tell(MOVED)
+    assert heard == []
+
+
+def test_an_observer_may_leave_while_it_is_called() -> None:
+    observers = Observers()
+    heard: list[str] = []
+
+    def once(happening: Happening) -> None:
+        observers.discard(once)
+        heard.append("once")
+
+    observers.add(once)
+    observers.add(lambda _: heard.append("always"))
+    observers.tell(MOVED)
+    observers.tell(MOVED)
+    assert heard == ["once", "always", "always"]
+
+
+def test_the_first_error_of_each_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def first(happening: Happening) -> None:
+        raise ValueError("first")
+
+    def second(happening: Happening) -> None:
+        raise ValueError("second")
+
+    observers = Observers(first)
+    observers.add(second)
+    for _ in range(3):
+        observers.tell(MOVED)
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == ["first", "second"]
+    assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_is_no_error_of_an_observer(interruption: type[BaseException]) -> None:
+    """A signal may strike while an observer runs."""
+
+    def interrupted(happening: Happening) -> None:
+        raise interruption
+
+    observers = Observers(interrupted)
+    for _ in range(2):
+        with pytest.raises(interruption):
+            observers.tell(MOVED)
+
+
+def test_happenings_of_other_threads_are_told_meanwhile() -> None:
+    observers = Observers()
+    heard: list[int] = []
+
+    def watch(happening: Moved) -> None:
+        heard.append(happening.count)
+        if happening.count == 1:
+            observers.tell(attrs.evolve(happening, count=3))
+            other = threading.Thread(target=lambda: observers.tell(attrs.evolve(happening, count=2)))
+            other.start()
+            other.join()
+
+    observers.add(watch)  # type: ignore[arg-type]
+    observers.tell(MOVED)
+    assert heard == [1, 2]
+
+
+def test_an_answer_has_the_number_of_its_request() -> None:
+    heard: list[Any] = []
+    observers = Observers(heard.append)
+    first, second = (observers.sent(name, ("orders",), SYSTEM) for name in ("LLEN", "LPOP"))
+    error = ValueError()
+    second(error)
+    first(None)
+    assert [type(each) for each in heard] == [Sent, Sent, Answered, Answered]
+    assert [each.request for each in heard] == ["LLEN", "LPOP", "LPOP", "LLEN"]
+    assert heard[0].number == heard[3].number != heard[1].number == heard[2].number
+    assert (heard[2].error, heard[3].error) == (error, None)
+
+
+def test_the_log_is_told_where_nobody_watches(caplog: pytest.LogCaptureFixture) -> None:
+    Observers().tell(Away(error=ConnectionError("gone")))
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
+        (logging.WARNING, "Redis is away: gone")
+    ]
+
+
+@pytest.mark.parametrize("module", [observing, happenings])
+def test_each_happening_is_frozen_small_and_documented(module: Any) -> None:
+    kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Happening)]
+    assert len(kinds) > 10
+    for kind in kinds:
+        assert attrs.has(kind)
+        assert "__slots__" in vars(kind), kind
+        assert kind.__setattr__ is not object.__setattr__, kind
+        assert kind.__doc__
+
+
+def test_what_is_added_can_be_called() -> None:
+    with pytest.raises(ArgumentError, match="an observer is a function of one argument, not 5"):
+        Observers(5)  # type: ignore[arg-type]
