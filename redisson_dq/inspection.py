@@ -113,7 +113,7 @@ class QueueInspection:
     """When the next occurrence of a recurring offer is due."""
     ready_since: datetime | None = None
     """Since when the first ready value is ready. Only a value that was received before, or that was offered with a
-    context or an id, has a record that tells. None for any other.
+    context or an id, has a record that tells. None for any other, and for a value above 1 MB.
     """
     expires: datetime | None = None
     """When the first of the keys that hold the queue's values vanishes, if somebody gave it a time to live."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import datetime, timedelta, timezone
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,15 @@ def test_what_is_ready(looking: Any, client: Any, queue: Any, producer: Any) -> 
     assert looking.inspect("orders").ready_since is None
 
 
+def test_a_large_value_is_not_looked_up(looking: Any, queue: Any, producer: Any) -> None:
+    """Its digest would hold the server up."""
+    for size, is_told in ((1_000_000, True), (1_000_001, False)):
+        producer.offer("x" * size, 0.001, context={"k": "v"})
+        eventually(lambda: queue.size() == 1)
+        assert (looking.inspect("orders").ready_since is not None) == is_told
+        assert len(queue.poll()) == size
+
+
 def test_what_receivers_hold(looking: Any, queue: Any, producer: Any) -> None:
     queue.add_all(["a", "b", "c"])
     held = [queue.receive(visibility_timeout=seconds) for seconds in (60, 120)]
@@ -163,14 +173,17 @@ def test_a_lease_that_has_ended_is_overdue(looking: Any, client: Any, admin: Any
 
 
 @pytest.mark.parametrize("others", [0, 5])
-def test_leases_whose_entries_are_gone(looking: Any, queue: Any, producer: Any, admin: Any, others: int) -> None:
+@pytest.mark.parametrize("delay", [10, 45, 90])
+def test_leases_whose_entries_are_gone(
+    looking: Any, queue: Any, producer: Any, admin: Any, others: int, delay: float
+) -> None:
     """Redisson's delete() takes the entries alone."""
     queue.add_all(["a", "b", "c"])
     assert len(queue.receive(3, visibility_timeout=30)) == 3
     admin.delete(KEYS.timeout)
     queue.add_all([f"{number}" for number in range(others)])
     held = queue.receive(others, visibility_timeout=60) if others else []
-    waits = producer.offer("later", 90)
+    waits = producer.offer("later", delay)
     found = looking.inspect("orders")
     assert (found.in_flight, found.waiting) == (queue.in_flight_size(), producer.size()) == (others, 1)
     assert found.next_due == waits.due == producer.next_due()
@@ -408,6 +421,40 @@ def test_the_cost_does_not_grow_with_leases(looking: Any, client: Any, admin: An
     assert inside < 250
     found = looking.inspect("orders")
     assert (found.in_flight, found.waiting, found.next_due) == (leases, 1, waits.due)
+
+
+def sent_by(admin: Any, call: Callable[[], Any]) -> list[str]:
+    """The commands that a call sends, without those that scripts call and those of a new connection."""
+    with admin.monitor() as monitor:
+        call()
+        admin.echo("the end")
+        lines = list(takewhile(lambda line: line["command"] != "ECHO the end", monitor.listen()))
+    names = [line["command"].split()[0] for line in lines if line["client_type"] != "lua"]
+    return [name for name in names if name not in ("CLIENT", "HELLO")]
+
+
+def test_a_worker_looks_at_its_queues_with_one_command_each(flavour: Flavour, client: Any, admin: Any) -> None:
+    worker = flavour.worker(client)
+    worker.handler("orders")(print)
+    worker.handler("bills")(print)
+    worker.queue("jobs", partitions=3)
+    worker.handler("jobs")(print)
+    client.delayed_queue("jobs", partitions=3).pause()
+    client.delayed_queue("orders", transfer=False).offer("a", 60)
+    admin.set(QueueKeys.of("bills").forget, "text")
+    reports = {report.name: report for report in worker.check()}
+    assert [(name, report.waiting, report.is_paused) for name, report in reports.items()] == [
+        ("orders", 1, False),
+        ("bills", 0, False),
+        ("jobs", 0, True),
+    ]
+    assert reports["bills"].error == (
+        f"key {QueueKeys.of('bills').forget!r} holds a string, but this queue keeps a zset there"
+    )
+    assert worker.paused_queues() == ["jobs"]
+    # The first call of a pipeline carries the script.
+    assert sent_by(admin, worker.check) == ["EVAL", *["EVALSHA"] * 4]
+    assert sent_by(admin, worker.paused_queues) == ["HGET"] * 5
 
 
 def test_it_starts_nothing(looking: Any, producer: Any, admin: Any) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
 import attrs
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.worker.intake import sides_of, timeout_of
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.inspecting import inspection, together
+from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.lease_source import mark_of
 from redisson_dq.wire.request import Request
 from redisson_dq.working.settings import QueueSettings
 
-__all__ = ["QueueReport", "is_paused", "report", "return_leases"]
+__all__ = ["QueueReport", "paused_among", "report", "return_leases"]
 
 T = TypeVar("T")
 
@@ -45,12 +49,15 @@ class QueueReport:
     error: str | None = None
 
 
-async def report(client: Client, name: str, settings: QueueSettings) -> QueueReport:
-    """Counts what is in a queue, and looks at the type of each of its keys. One round trip for each node."""
-    sides = sides_of(name, settings, client.runtime.options)
-    found = together(name, await _asked(client, [inspection(side.name, side.lease_keys) for side in sides]))
+async def report(client: Client, queues: Mapping[str, QueueSettings]) -> list[QueueReport]:
+    """Counts what is in each queue, and looks at the type of each of its keys. One round trip for each node."""
+    found = await _asked(client, queues, lambda side: inspection(side.name, side.lease_keys))
+    return [_reported(together(name, parts)) for name, parts in found.items()]
+
+
+def _reported(found: QueueInspection) -> QueueReport:
     return QueueReport(
-        name=name,
+        name=found.name,
         ready=found.ready,
         waiting=found.waiting,
         leased=found.in_flight,
@@ -62,23 +69,28 @@ async def report(client: Client, name: str, settings: QueueSettings) -> QueueRep
     )
 
 
-async def is_paused(client: Client, name: str, settings: QueueSettings) -> bool:
-    """Whether delivery is paused, of one partition at least. One round trip for each node."""
-    sides = sides_of(name, settings, client.runtime.options)
-    paused = await _asked(client, [commands.get_field(side.keys.settings, "paused") for side in sides])
-    return any(paused)
+async def paused_among(client: Client, queues: Mapping[str, QueueSettings]) -> list[str]:
+    """The queues whose delivery is paused, of one partition at least. One round trip for each node."""
+    found = await _asked(client, queues, lambda side: commands.get_field(side.keys.settings, "paused"))
+    return [name for name, parts in found.items() if any(parts)]
 
 
-async def _asked(client: Client, requests: list[Request[T]]) -> list[T]:
-    """The results. Raises the first error when all have been answered."""
+async def _asked(
+    client: Client, queues: Mapping[str, QueueSettings], request_of: Callable[[ReadySide[Any]], Request[T]]
+) -> dict[str, list[T]]:
+    """By queue the results for its partitions. Raises the first error when all have been answered."""
+    sides = {name: sides_of(name, settings, client.runtime.options) for name, settings in queues.items()}
+    requests = [request_of(side) for each in sides.values() for side in each]
     connections = client.runtime.connections
     if len(requests) == 1:
-        return [await connections.run(requests[0])]
-    outcomes = await connections.run_many(list(requests), transaction=False)
+        outcomes = [await connections.run(requests[0])]
+    else:
+        outcomes = await connections.run_many(list(requests), transaction=False)
     for outcome in outcomes:
         if isinstance(outcome, RedissonDQError):
             raise outcome
-    return outcomes
+    left = iter(outcomes)
+    return {name: list(islice(left, len(each))) for name, each in sides.items()}
 
 
 async def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from redisson_dq._async.client import Client, unopened
-from redisson_dq._async.worker.beside import QueueReport, is_paused, report, return_leases
+from redisson_dq._async.worker.beside import QueueReport, paused_among, report, return_leases
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
@@ -282,7 +282,7 @@ class Worker(Declarations):
         client = self._make_client()
         try:
             await client.open()
-            return [await report(client, name, self._settings_of(name)) for name in self.queues]
+            return await report(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             await self._done_with(client)
 
@@ -293,7 +293,7 @@ class Worker(Declarations):
         """
         client = self._make_client()
         try:
-            return [name for name in self.queues if await is_paused(client, name, self._settings_of(name))]
+            return await paused_among(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             await self._done_with(client)
 

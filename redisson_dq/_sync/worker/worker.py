@@ -16,7 +16,7 @@ from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._shared_options import names_options, options_of
 from redisson_dq._sync.client import Client, unopened
-from redisson_dq._sync.worker.beside import QueueReport, is_paused, report, return_leases
+from redisson_dq._sync.worker.beside import QueueReport, paused_among, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
 from redisson_dq._sync.worker.event import current_event
@@ -285,7 +285,7 @@ class Worker(Declarations):
         client = self._make_client()
         try:
             client.open()
-            return [report(client, name, self._settings_of(name)) for name in self.queues]
+            return report(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             self._done_with(client)
 
@@ -296,7 +296,7 @@ class Worker(Declarations):
         """
         client = self._make_client()
         try:
-            return [name for name in self.queues if is_paused(client, name, self._settings_of(name))]
+            return paused_among(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             self._done_with(client)
 
