@@ -3,43 +3,211 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import functools
 import re
+import sys
+import textwrap
+import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import FrameType
+from typing import NamedTuple, TypeVar
 
 import pytest
+import redis
 
+from redisson_dq import aio
+from redisson_dq.aio.worker import Succeeded, Worker
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.scripts.script import load, names
+from tests.conftest import PATIENCE
 from tests.unit.test_imports import imports_of, modules_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "redisson_dq"
 PAGE = (ROOT / "docs" / "how-it-works.md").read_text("utf-8")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-WALKS = re.findall(r"^<!-- walk -->\n\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+#: The table of each walk, and the sentence below it.
+WALKS = re.findall(r"^<!-- walk -->\n\n((?:\|.*\n)+)(?:\n(It also enters (?:.+\n)+))?", PAGE, re.MULTILINE)
+NAMES = ["offer", "take", "receive", "ack", "handling"]
+#: The rooms that a walk shows. The others are helpers.
+ROOMS = ("_async/", "requests/", "scheduling/", "waiting/", "wire/", "working/")
+T = TypeVar("T")
 
 
 def section(heading: str) -> str:
     return PAGE.split(f"\n## {heading}\n")[1].partition("\n## ")[0]
 
 
-def defined(path: Path) -> set[str]:
-    """The functions of a module, those of a class behind its name."""
-    names = set()
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.ClassDef):
-            names |= {f"{node.name}.{each.name}" for each in node.body if isinstance(each, _FUNCTIONS)}
-        elif isinstance(node, _FUNCTIONS):
-            names.add(node.name)
-    return names
+class Entered(NamedTuple):
+    """A traced call: the functions that it entered, in order, each by its file; and the scripts that Redis ran."""
+
+    functions: list[tuple[str, str]]
+    scripts: set[str]
+
+    @property
+    def files(self) -> list[str]:
+        """Those of the rooms that a walk shows, in order."""
+        return list(dict.fromkeys(path for path, _ in self.functions if path.startswith(ROOMS)))
 
 
-@pytest.mark.parametrize("walk", WALKS, ids=["offer", "take", "receive", "ack", "handling"])
-def test_a_walk_names_what_there_is_and_is_short(walk: str) -> None:
-    steps = re.findall(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\|", walk, re.MULTILINE)
-    assert 3 <= len({path for path, _ in steps}) <= 5
-    for path, function in steps:
-        assert (PACKAGE / path).is_file()
-        if function:
-            assert function in defined(PACKAGE / path)
+@functools.cache
+def functions_of(path: str) -> dict[int, str]:
+    """A module's functions by their first lines, those of a class behind its name."""
+    found = {}
+    for node in ast.parse((PACKAGE / path).read_text("utf-8")).body:
+        prefix, inner = (f"{node.name}.", node.body) if isinstance(node, ast.ClassDef) else ("", [node])
+        for each in inner:
+            if isinstance(each, _FUNCTIONS):
+                found[min([each.lineno, *(decorator.lineno for decorator in each.decorator_list)])] = prefix + each.name
+    return found
+
+
+def is_beside(task: str) -> bool:
+    """Whether a task works beside every call: it moves, listens or renews."""
+    return task.startswith(
+        ("redisson_dq-mover", "redisson_dq-subscription", "redisson_dq-renewal", "redisson_dq-watch")
+    )
+
+
+class Tracer:
+    """Traces calls of one event loop. Its own client of redis-py plays the other processes."""
+
+    def __init__(self, url: str) -> None:
+        self.other = redis.Redis.from_url(url)
+        self.other.config_set("slowlog-log-slower-than", 0)
+        self.other.config_set("slowlog-max-len", 1000)
+        self.walks: dict[str, Entered] = {}
+
+    async def walk(self, name: str, call: Awaitable[T], *, alone: bool = True) -> T:
+        """Awaits ``call`` and notes its walk. ``alone``: the tasks of receivers are no part of it."""
+        entered: dict[tuple[str, str], None] = {}
+        own = asyncio.current_task()
+
+        def trace(frame: FrameType, event: str, argument: object) -> None:
+            path = Path(frame.f_code.co_filename)
+            task = asyncio.current_task()
+            if PACKAGE not in path.parents or (
+                task is not own if alone else task is None or is_beside(task.get_name())
+            ):
+                return
+            place = path.relative_to(PACKAGE).as_posix()
+            function = functions_of(place).get(frame.f_code.co_firstlineno)
+            if function is not None:
+                entered[place, function] = None
+
+        self.other.slowlog_reset()
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            result = await call
+        finally:
+            sys.settrace(before)
+        sent = {word for row in self.other.slowlog_get(1000) for word in row["command"].split()[1:2]}
+        scripts = {script.name for script in map(load, names()) if script.sha.encode() in sent}
+        self.walks[name] = Entered(list(entered), scripts)
+        return result
+
+    async def until(self, happens: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not happens():
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.005)
+
+    def blocked(self) -> int:
+        return int(self.other.info("clients")["blocked_clients"])
+
+    async def offers(self, queue: str) -> None:
+        """Another process offers a value, when a pop waits for it."""
+        await self.until(lambda: self.blocked() == 1)
+        self.other.rpush(queue, "order-42")
+
+    async def waits(self, name: str, queue: str, call: Awaitable[T]) -> T:
+        """The walk of a call that waits for another process."""
+        await self.until(lambda: self.blocked() == 0)
+        other = asyncio.create_task(self.offers(queue))
+        try:
+            return await self.walk(name, call, alone=False)
+        finally:
+            await other
+
+
+async def walk_all(url: str) -> dict[str, Entered]:
+    """The walks of the page, each of a client that has done it before."""
+    tracer = Tracer(url)
+    async with aio.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        delayed = client.delayed_queue("orders")
+        for _ in range(2):
+            await tracer.walk("offer", delayed.offer("order-42", delay=60))
+            await tracer.waits("take", "orders", queue.take())
+            delivery = await tracer.waits("receive", "orders", queue.receive())
+            await tracer.walk("ack", delivery.ack())
+        await handle_all(tracer, client)
+    tracer.other.close()
+    return tracer.walks
+
+
+async def handle_all(tracer: Tracer, client: aio.Client) -> None:
+    worker = Worker(client)
+    acked = asyncio.Event()
+
+    @worker.handler("jobs")
+    async def handle(value: str) -> None:
+        pass
+
+    @worker.on(Succeeded)
+    def note(happening: Succeeded) -> None:
+        acked.set()
+
+    async def one() -> None:
+        await tracer.offers("jobs")
+        await acked.wait()
+        acked.clear()
+
+    async with worker:
+        # The first values find tasks that begin, the others find tasks that wait.
+        for _ in range(3):
+            await tracer.walk("handling", one(), alone=False)
+
+
+@pytest.fixture(scope="module")
+def walks() -> dict[str, Entered]:
+    with EmbeddedServer() as server:
+        return asyncio.run(walk_all(server.url))
+
+
+@pytest.mark.parametrize(("name", "walk"), list(zip(NAMES, WALKS, strict=True)), ids=NAMES)
+def test_a_walk_enters_what_the_page_shows(name: str, walk: tuple[str, str], walks: dict[str, Entered]) -> None:
+    table, also = walk
+    steps = re.findall(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\|", table, re.MULTILINE)
+    entered = walks[name]
+    scripts = {path for path, function in steps if not function}
+    assert scripts <= {f"scripts/{script}.lua" for script in entered.scripts}, f"Redis ran {entered.scripts}"
+    calls = [step for step in steps if step[1]]
+    missing = [step for step in calls if step not in entered.functions]
+    assert missing == [], f"not entered; the page may name these:\n{rows(entered)}"
+    in_order = sorted(calls, key=entered.functions.index)
+    assert calls == in_order, "the order of the steps"
+    files = {path for path, _ in steps}
+    assert 3 <= len(files) <= 8
+    others = [path for path in entered.files if path not in files]
+    # Which task goes first differs.
+    assert set(re.findall(r"`([^`]+)`", also)) == set(others), (
+        f"below the table of this walk belongs:\n\n{paragraph(others)}\n"
+    )
+
+
+def rows(entered: Entered) -> str:
+    """Every file with the first of its functions that was entered."""
+    first = dict(reversed(entered.functions))
+    return "\n".join(f"| `{path}` | `{first[path]}` | |" for path in entered.files)
+
+
+def paragraph(files: list[str]) -> str:
+    return textwrap.fill(f"It also enters {', '.join(f'`{path}`' for path in files)}.", 120, break_on_hyphens=False)
 
 
 def rooms() -> list[tuple[str, ...]]:

@@ -46,8 +46,9 @@ def time_left(deadline: float) -> float:
 class Receiver:
     """Takes from one source for all local callers, over one connection.
 
-    ``receive``, ``withdraw`` and ``set_aside`` are for callers. They only put notices into inboxes, so an interruption
-    at any point does no harm. Background tasks run all other methods.
+    The methods of the first section are for callers. They hand their work to background tasks by notices, so an
+    interruption at any point does no harm. Two of them also send commands: ``look``, and ``receive`` for a caller that
+    stands in. Background tasks run all other methods.
     """
 
     def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
