@@ -15,8 +15,8 @@ from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers
 from redisson_dq.java.arrays import Array, component_code
+from redisson_dq.java.declared import declared_for, declared_in
 from redisson_dq.java.fields import type_arguments
-from redisson_dq.java.registry import declaration_for, declared_in
 from redisson_dq.java.signatures import OBJECT, JavaType, Signature, array_signature, boxed
 
 __all__ = ["hints_of", "is_transient", "signature_of", "transient"]
@@ -141,7 +141,7 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
     given = get_args(annotation) or type_arguments(annotation)
     arguments = tuple(signature_of(argument, where=where, null=True) for argument in given)
     if inspect.isclass(kind):
-        declared = declaration_for(kind)
+        declared = declared_for(kind)
         if declared is not None:
             return Signature(declared.name, arguments)
         if issubclass(kind, Array):

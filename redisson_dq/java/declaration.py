@@ -12,10 +12,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import attrs
 
 from redisson_dq.java.annotations import hints_of, is_transient, signature_of
+from redisson_dq.java.declared import declared_for
 from redisson_dq.java.extending import extended_by
 from redisson_dq.java.fields import attributes_of, is_model, type_origin
 from redisson_dq.java.jackson import Json
-from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import JavaType, Signature, with_arguments, with_variables
 
 __all__ = ["Declaration", "Field", "Rename"]
@@ -67,8 +67,8 @@ class Declaration:
         """Of a subclass of a collection: the type arguments of that class, in terms of its own parameters."""
         for base in getattr(self.python, "__orig_bases__", ()):
             arguments = tuple(self._type(one, where=self.name, null=True) for one in get_args(base))
-            above = declaration_for(get_origin(base))
-            if above is not None:
+            above = declared_for(get_origin(base))
+            if isinstance(above, Declaration):
                 given = dict(zip(above.parameters, arguments, strict=False))
                 return tuple(with_arguments(part, given) for part in above.elements)
             if extended_by(get_origin(base)):
@@ -116,8 +116,8 @@ class Declaration:
     def superclass(self) -> Declaration | None:
         """The declaration of the nearest base class that has one."""
         for base in self.python.__mro__[1:]:
-            found = declaration_for(base)
-            if found is not None:
+            found = declared_for(base)
+            if isinstance(found, Declaration):
                 return found
         return None
 

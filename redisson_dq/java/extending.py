@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from redisson_dq.java.registry import declaration_for
+from redisson_dq.java.declared import declared_for
 
 __all__ = ["collection_above", "extended_by", "may_extend"]
 
@@ -26,7 +26,7 @@ _PLAIN_COLLECTIONS: dict[Any, str] = {
 def extended_by(python: Any) -> str:
     """The collection of java.util that a Python class extends; empty if it extends none that Java's classes may."""
     for base in getattr(python, "__mro__", ()):
-        known = declaration_for(base)
+        known = declared_for(base)
         if known is not None and known.extends:
             return known.extends
         name = _PLAIN_COLLECTIONS.get(base) or str(vars(base).get("java_name", ""))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import cast
 
-from redisson_dq.java.fields import type_origin
+from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.declared import declared_for, note
 
-if TYPE_CHECKING:
-    from redisson_dq.java.declaration import Declaration
-
-__all__ = ["declaration_for", "declaration_of", "declared_in", "generation", "register"]
+__all__ = ["declaration_for", "declaration_of", "generation", "register"]
 
 _by_name: dict[str, Declaration] = {}
-_by_python: dict[type, Declaration] = {}
 _generation = 0
 
 
 def register(declaration: Declaration) -> None:
     """Adds a declaration, or replaces the one with the same Java name."""
     global _generation
-    _by_name[declaration.name] = _by_python[declaration.python] = declaration
+    _by_name[declaration.name] = declaration
+    note(declaration)
     _generation += 1
 
 
@@ -33,12 +32,5 @@ def declaration_of(java_name: str) -> Declaration | None:
     return _by_name.get(java_name)
 
 
-def declaration_for(python: type) -> Declaration | None:
-    """The declaration of a Python class itself, not of its bases. O(1)."""
-    found = _by_python.get(python)
-    return found if found is not None else _by_python.get(type_origin(python))
-
-
-def declared_in(module: str) -> dict[str, type]:
-    """The declared Python classes of a module, by their names."""
-    return {python.__name__: python for python in _by_python if python.__module__ == module}
+#: The declaration of a Python class itself, not of its bases. O(1). The type is cast: ``register`` alone notes any.
+declaration_for = cast(Callable[[type], "Declaration | None"], declared_for)

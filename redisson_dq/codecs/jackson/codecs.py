@@ -15,8 +15,9 @@ from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import ION, JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Object
-from redisson_dq.codecs.jackson.plans import Plans
-from redisson_dq.codecs.jackson.reading import Reader
+from redisson_dq.codecs.jackson.reading.dispatch import Reader
+from redisson_dq.codecs.jackson.reading.doubts import Doubt
+from redisson_dq.codecs.jackson.reading.plans import Plans
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
 from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
@@ -39,11 +40,9 @@ __all__ = [
     "SmileJacksonCodec",
 ]
 
-_ANY_FORM = "its fields, numbers or texts stand in another form"
 
-
-def _is_whole(node: Any) -> bool:
-    """Whether it is a text or an Integer. Such a value is its node, and only its bytes may have another form."""
+def _is_its_value(node: Any) -> bool:
+    """Whether a node is a text or an Integer. It is its own value, and only its bytes may have another form."""
     return type(node) is str or (type(node) is int and INT_MIN <= node <= INT_MAX)
 
 
@@ -76,7 +75,7 @@ class JacksonCodec(Codec[T]):
     _slot: Signature = OBJECT
     _plans: Plans | None = None
     #: Why a value of these bytes may be written to others, whatever its node is. Of Ion and Avro no bytes rule it out.
-    _doubt: Callable[[bytes], str] = staticmethod(lambda _data: "its numbers or texts stand in another form")
+    _doubt: Callable[[bytes], Doubt | None] = staticmethod(lambda _data: Doubt.NUMBERS_AND_TEXTS)
     #: Of JSON: how a text is written, and the functions of ordinary values.
     _quoted: Callable[[str], str] | None = None
     _texts: Texts | None = None
@@ -112,25 +111,28 @@ class JacksonCodec(Codec[T]):
             data = bytes(data)
         try:
             node, is_usual = (self._loads(data), False) if self._parse is None else self._parse(data)
-            if self._slot is OBJECT and _is_whole(node):
-                doubt = "" if is_usual else self._doubt(data)
-                return compared(node, data, self, doubt) if doubt else node  # type: ignore[no-any-return]
+            if self._slot is OBJECT and _is_its_value(node):
+                doubt = None if is_usual else self._doubt(data)
+                return compared(node, data, self, doubt.words) if doubt else node  # type: ignore[no-any-return]
             plans = self._plans
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._slot)
-            reader = Reader(plans)
-            reader.is_json = self._quoted is not None
             # An object of a declared class is compared when it is looked for, whatever its parts are.
-            reader.is_compared = type(node) is Object and _is_of_a_declared_class(node)
-            found: T = reader.whole(node)
+            is_compared = type(node) is Object and _is_of_a_declared_class(node)
+            reader = Reader(plans, is_json=self._quoted is not None, is_compared=is_compared)
+            found: T = reader.value(node)
         except Exception as error:
             raise decode_error(error, self.name, data) from error
-        if reader.other:
-            return marked(found, reader.other, self)
-        doubt = _ANY_FORM if reader.is_compared else reader.doubt
-        if not doubt and not is_usual:
+        doubts = reader.doubts
+        if not doubts.needs_comparison:
+            return marked(found, doubts.reason, self)
+        if is_compared:
+            return compared(found, data, self, Doubt.ANY_FORM.words)
+        if doubts.told is None and not is_usual:
             doubt = self._doubt(data)
-        return compared(found, data, self, doubt) if doubt else found
+            if doubt is not None:
+                doubts.note(doubt)
+        return found if doubts.told is None else compared(found, data, self, doubts.reason)
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -17,6 +17,7 @@ from typing import Any
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
+from redisson_dq.codecs.jackson.reading.doubts import Doubt
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
 
 __all__ = [
@@ -82,22 +83,22 @@ def loads(data: bytes) -> Any:
         raise Malformed(f"a number that cannot be read: {error}") from error
 
 
-def doubt(data: bytes) -> str:
+def doubt(data: bytes) -> Doubt | None:
     """Why this JSON may be written in another form: spaces, or what JSON writers escape in different ways. O(size).
 
-    Empty if only its numbers and its nodes tell.
+    None if only its numbers and its nodes tell.
     """
     if data.isdigit():
-        return ""
+        return None
     if _may_be_spaced(data):
-        return "it has spaces, or is written otherwise than Jackson does"
+        return Doubt.SPACES
     if b"-0" in data and _MINUS_ZERO.search(data) is not None:
-        return "the whole number -0 is written as 0"
+        return Doubt.MINUS_ZERO
     if (b"\\" in data and _ESCAPES.search(data) is not None) or (
         not data.isascii() and _BEYOND.search(data) is not None
     ):
-        return "some character stands in another form"
-    return ""
+        return Doubt.CHARACTER
+    return None
 
 
 def _may_be_spaced(data: bytes) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, unwritable
-from redisson_dq.codecs.kryo5.class_serializer import check_serializer
+from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer, check_serializer
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, TypesProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import (
     boolean_bytes,
     byte_bytes,
@@ -31,12 +32,6 @@ from redisson_dq.codecs.kryo5.wire import read_varint, varint
 from redisson_dq.java.arrays import Array, array_of
 from redisson_dq.java.places import place_of
 from redisson_dq.java.signatures import Signature
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import Types
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["PRIMITIVES", "PRIMITIVE_BYTES", "array_reader", "array_writer"]
 
@@ -59,12 +54,12 @@ def _read_count(data: bytes, pos: int, size: int) -> tuple[int, int]:
     return count - 1, start
 
 
-def array_reader(component: str, types: Types) -> Any:
+def array_reader(component: str, types: TypesProtocol) -> Any:
     """The reader of the arrays of one component type."""
     if component in PRIMITIVES:
         return _primitive_reader(component)
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         start = pos
         count, pos = _read_count(data, pos, 0)
         if count < 0:
@@ -115,12 +110,12 @@ def _primitive_reader(component: str) -> Any:
     return read
 
 
-def array_writer(component: str, types: Types) -> Any:
+def array_writer(component: str, types: TypesProtocol) -> Any:
     """The writer of the arrays of one component type."""
     if component in PRIMITIVES:
         return _primitive_writer(component)
 
-    def write(value: Array[Any], writer: Writer) -> None:
+    def write(value: Array[Any], writer: WriterProtocol) -> None:
         check_serializer(component)
         final: ClassSerializer | None = types.component(component)
         if final is not None:
@@ -151,7 +146,7 @@ def _primitive_writer(component: str) -> Any:
     assert place is not None
     put = place.shallow
 
-    def write(value: Array[Any], writer: Writer) -> None:
+    def write(value: Array[Any], writer: WriterProtocol) -> None:
         out = writer.out
         out.extend(varint(len(value) + 1))
         for index, item in enumerate(value):

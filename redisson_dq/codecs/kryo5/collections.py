@@ -12,7 +12,7 @@ elements of a final class stand without it, and the flag says whether there are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import (
     MAX_DEPTH,
@@ -23,7 +23,10 @@ from redisson_dq.codecs.faults import (
     check_fields,
     unwritable,
 )
+from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
+from redisson_dq.codecs.kryo5.generics import Arguments
 from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.strings import ordinary_strings, put_ordinary_strings
 from redisson_dq.codecs.kryo5.wire import read_varint, read_varint_flag, varint, varint_flag
@@ -38,12 +41,6 @@ from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.tables import in_order
 
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
-    from redisson_dq.codecs.kryo5.generics import Arguments
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
-
 __all__ = ["collection_reader", "collection_writer", "declared_writer", "read_comparator", "with_contents_checked"]
 
 _Read = Callable[..., "tuple[Any, int]"]
@@ -54,7 +51,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
     """The reader of one collection class, which becomes ``kind``: a list class or a set class."""
     is_list, is_list_of, is_plain = issubclass(kind, list), issubclass(kind, ListOf), kind is list
 
-    def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
         if is_plain:
             found = None
@@ -130,7 +127,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
 
 
 def _read_same_class(
-    values: list[Any], data: bytes, pos: int, reader: Reader, nested: Arguments, count: int, null_flag: bool
+    values: list[Any], data: bytes, pos: int, reader: ReaderProtocol, nested: Arguments, count: int, null_flag: bool
 ) -> int:
     start = pos
     serializer, pos = reader.read_class(data, pos)
@@ -149,7 +146,7 @@ def _read_elements(
     values: list[Any],
     data: bytes,
     pos: int,
-    reader: Reader,
+    reader: ReaderProtocol,
     serializer: ClassSerializer,
     nested: Arguments,
     count: int,
@@ -190,7 +187,7 @@ def _is_fieldless(serializer: ClassSerializer) -> bool:
     return declaration is not None and declaration.kind != "enum" and not declaration.all_fields
 
 
-def read_comparator(data: bytes, pos: int, reader: Reader) -> tuple[Comparator | None, int]:
+def read_comparator(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Comparator | None, int]:
     """The comparator that stands before the elements of a sorted collection or map."""
     comparator, end = reader.read_any(data, pos)
     if comparator is not None and not isinstance(comparator, Comparator):
@@ -203,7 +200,7 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
     has_order = java_name in SORTED
     is_plain = null_flag and not has_order
 
-    def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+    def write(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
         out = writer.out
         if has_order:
             if not sorted_:
@@ -288,7 +285,7 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
     """
     count = 2 if issubclass(declaration.python, dict) else 1
 
-    def checked(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+    def checked(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
         check_fields(value, declaration)
         if arguments and len(arguments) != count and len(value):
             raise Unencodable(
@@ -303,7 +300,7 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
 def with_contents_checked(java_name: str, write: _Write) -> _Write:
     """The writer of a collection that some contents are refused in."""
 
-    def checked(value: Any, writer: Writer, *arguments: Arguments) -> None:
+    def checked(value: Any, writer: WriterProtocol, *arguments: Arguments) -> None:
         check_contents(value, java_name)
         write(value, writer, *arguments)
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv6Address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, shorten, undeclared, unread
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
 from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE
 from redisson_dq.java.maps import EnumMap
 from redisson_dq.java.values import InetSocketAddress
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [
     "ADDRESSES",
@@ -54,7 +51,7 @@ _LATER = frozenset((OBJECT, REFERENCE))
 def stream_reader(name: str, stream: str) -> Any:
     """The reader of a class whose objects are in that stream."""
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         if reader.streams is None:
             reader.streams = ReadState()
         if stream not in reader.streams.streams and not data.startswith(HEADER, pos):
@@ -73,7 +70,7 @@ def exception_reader(name: str) -> Any:
     """The reader of a class that is not declared. The class is an exception if the stream of exceptions follows."""
     read_exception = stream_reader(name, THROWABLE)
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         if not (data[pos] in _LATER if _has_exceptions(reader) else data.startswith(HEADER, pos)):
             raise unreadable(name, pos)
         found: tuple[Any, int] = read_exception(data, pos, reader)
@@ -82,14 +79,14 @@ def exception_reader(name: str) -> Any:
     return read
 
 
-def may_be_exception(data: bytes, pos: int, reader: Reader) -> bool:
+def may_be_exception(data: bytes, pos: int, reader: ReaderProtocol) -> bool:
     """Whether the value at this position can be an exception. Only the stream shows that, not the class's name."""
     if reader.last_header is None:
         reader.last_header = data.rfind(HEADER)
     return pos <= reader.last_header or _has_exceptions(reader)
 
 
-def _has_exceptions(reader: Reader) -> bool:
+def _has_exceptions(reader: ReaderProtocol) -> bool:
     return reader.streams is not None and THROWABLE in reader.streams.streams
 
 
@@ -105,7 +102,7 @@ def unreadable(name: str, offset: int) -> Malformed:
 def stream_writer(stream: str) -> Any:
     """The writer of objects that stand in that stream."""
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         if writer.streams is None:
             writer.streams = WriteState()
         writer.out.extend(write_object(value, writer.streams, stream, writer.depth))

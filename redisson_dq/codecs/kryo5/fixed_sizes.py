@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import (
     Unencodable,
 )
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.java.collections import Entries, map_of, set_of
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["no_bytes", "only_empty", "singleton", "singleton_map"]
 
@@ -23,7 +20,7 @@ _Write = Callable[..., None]
 def no_bytes(kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
 
-    def write(value: Any, _writer: Writer) -> None:
+    def write(value: Any, _writer: WriterProtocol) -> None:
         if len(value):
             raise Unencodable(f"a {kind.__name__} with {len(value)} elements")
 
@@ -50,7 +47,7 @@ def _only(value: Any) -> Any:
 def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.enter(pos)
         before = reader.size
         value, pos = reader.read_any(data, pos)
@@ -58,7 +55,7 @@ def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
         reader.check_hash(reader.size - before, pos)
         return (kind([value]) if issubclass(kind, list) else set_of(java_name, kind, [value])), pos
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         writer.enter()
         writer.write_any(_only(value))
         writer.depth -= 1
@@ -69,7 +66,7 @@ def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
 def singleton_map(java_name: str, kind: type) -> tuple[_Read, _Write]:
     """The reader and writer of ``Collections.singletonMap(k, v)``: both with their classes."""
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.enter(pos)
         before = reader.size
         key, pos = reader.read_any(data, pos)
@@ -78,7 +75,7 @@ def singleton_map(java_name: str, kind: type) -> tuple[_Read, _Write]:
         reader.depth -= 1
         return map_of(java_name, kind, [(key, value)]), pos
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         writer.enter()
         for part in _only(value if isinstance(value, Entries) else value.items()):
             writer.write_any(part)

@@ -8,25 +8,22 @@ arguments, its type variables get their classes. They keep these classes for eve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import Protocol, Union
 
 import attrs
 
 from redisson_dq.codecs.faults import Unencodable
+from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
 from redisson_dq.java.arrays import component_code
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.signatures import Signature
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [
     "NO_VARIABLES",
     "STRING",
     "Argument",
     "Arguments",
+    "Scope",
     "Variable",
     "Variables",
     "argument_of",
@@ -40,6 +37,14 @@ Variable = tuple[str, str]
 Variables = dict[Variable, str]
 #: The variables of a reader or a writer outside of objects of generic classes.
 NO_VARIABLES: Variables = {}
+
+
+class Scope(Protocol):
+    """A reader or a writer, which knows the type variables of the object that it is in."""
+
+    variables: Variables
+
+    def final(self, name: str) -> ClassSerializer | None: ...
 
 
 @attrs.frozen
@@ -58,23 +63,23 @@ class Argument:
         """Whether a value in this place may be of another class. Java cannot write such a value."""
         return self.variable is not None or self.lower or self.found
 
-    def resolve(self, state: Reader | Writer) -> str | None:
+    def resolve(self, scope: Scope) -> str | None:
         """The class. None for a variable without a class here."""
-        return self.name if self.variable is None else state.variables.get(self.variable)
+        return self.name if self.variable is None else scope.variables.get(self.variable)
 
-    def final(self, state: Reader | Writer) -> ClassSerializer | None:
+    def final(self, scope: Scope) -> ClassSerializer | None:
         """The class, if it is final."""
-        name = self.name if self.variable is None else state.variables.get(self.variable)
-        found = None if name is None else state.final(name)
+        name = self.name if self.variable is None else scope.variables.get(self.variable)
+        found = None if name is None else scope.final(name)
         if found is None or not self.dimensions:
             return found
-        return state.final("[" * self.dimensions + component_code(found.name))
+        return scope.final("[" * self.dimensions + component_code(found.name))
 
-    def refuse_arrays(self, state: Writer, most: int) -> None:
+    def refuse_arrays(self, scope: Scope, most: int) -> None:
         """Refuse an array of a variable of more than ``most`` dimensions, which Java reads as something else."""
-        if self.dimensions > most and self.final(state) is not None:
+        if self.dimensions > most and self.final(scope) is not None:
             raise Unencodable(
-                f"an array of {self.resolve(state)}, whose declaration names a type variable: Java's Kryo reads it as "
+                f"an array of {self.resolve(scope)}, whose declaration names a type variable: Java's Kryo reads it as "
                 "something else. Declare it without the variable, or as a list"
             )
 
@@ -145,15 +150,15 @@ def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
     return found
 
 
-def bind(chains: list[list[Variable]], own: int, arguments: Arguments, state: Any) -> Variables | None:
+def bind(chains: list[list[Variable]], own: int, arguments: Arguments, scope: Scope) -> Variables | None:
     """The variables as an object of ``own`` parameters with these arguments has them; None: as they are."""
     if not chains or not own <= len(arguments) <= len(chains):
         return None
-    bound = dict(state.variables)
+    bound = dict(scope.variables)
     names = [variable for chain in chains for variable in chain]
     start = 0
     for argument, chain in zip(arguments, chains, strict=False):
-        name = argument.resolve(state)
+        name = argument.resolve(scope)
         if name is not None:
             bound.update(dict.fromkeys(names[start : start + len(chain)], name))
             start += len(chain)

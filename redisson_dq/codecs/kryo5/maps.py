@@ -9,7 +9,7 @@ keys and values of a final class stand without it, and can always be null.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import (
     MAX_DEPTH,
@@ -19,6 +19,8 @@ from redisson_dq.codecs.faults import (
 )
 from redisson_dq.codecs.hashes import FEW_KEYS
 from redisson_dq.codecs.kryo5.collections import read_comparator
+from redisson_dq.codecs.kryo5.generics import Arguments
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import unpack_double
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
 from redisson_dq.codecs.sorting import sorted_contents
@@ -26,11 +28,6 @@ from redisson_dq.java.collections import keep_table, map_of
 from redisson_dq.java.maps import HashMap
 from redisson_dq.java.numbers import Long
 from redisson_dq.java.tables import pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["map_reader", "map_writer"]
 
@@ -48,7 +45,7 @@ _MOST_KEYS, _LONGEST_KEY = 1000, 32
 def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
     """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
 
-    def read(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
         count, pos = read_varint(data, pos)
         if count == 0:
@@ -67,7 +64,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
             made.comparator = comparator
         return made, pos
 
-    def read_ordinary(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read_ordinary(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
         """A map of up to 126 entries with texts for keys, as most maps are."""
         size, length = data[pos], len(data)
         depth = reader.depth + 1
@@ -134,7 +131,13 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         return read_rest(values, size - 1, start, data, pos, reader, arguments)
 
     def read_rest(
-        values: dict[Any, Any], count: int, start: int, data: bytes, pos: int, reader: Reader, arguments: Arguments
+        values: dict[Any, Any],
+        count: int,
+        start: int,
+        data: bytes,
+        pos: int,
+        reader: ReaderProtocol,
+        arguments: Arguments,
     ) -> tuple[Any, int]:
         """The entries that are not in ``values`` yet, and all of them as a map."""
         pairs = list(values.items())
@@ -166,7 +169,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
     return read_ordinary if kind is dict or kind is HashMap else read
 
 
-def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Callable[..., tuple[Any, int]]:
+def _hash_checked(read: Callable[..., tuple[Any, int]], reader: ReaderProtocol) -> Callable[..., tuple[Any, int]]:
     def read_key(data: bytes, pos: int) -> tuple[Any, int]:
         before = reader.size
         key, end = read(data, pos)
@@ -176,7 +179,9 @@ def _hash_checked(read: Callable[..., tuple[Any, int]], reader: Reader) -> Calla
     return read_key
 
 
-def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) -> Callable[..., tuple[Any, int]]:
+def _part_reader(
+    reader: ReaderProtocol, arguments: Arguments, index: int, nulls: bool
+) -> Callable[..., tuple[Any, int]]:
     """How a map's keys (0) or values (1) are read."""
     if len(arguments) < 2:
         return reader.read_any
@@ -191,7 +196,7 @@ def _part_reader(reader: Reader, arguments: Arguments, index: int, nulls: bool) 
 def map_writer(java_name: str, *, sorted_: bool = False, nulls: bool = True) -> _Write:
     """The writer of one map class, from a dict or Entries."""
 
-    def write(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+    def write(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
         depth = writer.depth + 1
         if depth > MAX_DEPTH:
             writer.enter()
@@ -253,7 +258,7 @@ def _key_bytes(text: str) -> bytes:
     return data
 
 
-def _part_writer(writer: Writer, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
+def _part_writer(writer: WriterProtocol, arguments: Arguments, index: int, nulls: bool) -> Callable[[Any], None]:
     if len(arguments) < 2:
         return writer.write_any
     nested = arguments[index].arguments

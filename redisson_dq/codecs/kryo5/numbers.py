@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import read_integer
 from redisson_dq.codecs.kryo5.wire import varint, varint_flag
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["ordinary_ints", "put_ordinary_ints"]
 
@@ -19,7 +16,7 @@ __all__ = ["ordinary_ints", "put_ordinary_ints"]
 _INTEGERS = b"\x02\0"
 
 
-def ordinary_ints(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int] | None:
+def ordinary_ints(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[list[Any], int] | None:
     """A list of up to 62 Integers, from bytes that begin with such a size and with the class Integer.
 
     None for any other list: nothing was read then.
@@ -41,7 +38,7 @@ def ordinary_ints(data: bytes, pos: int, reader: Reader) -> tuple[list[Any], int
     return values, pos
 
 
-def put_ordinary_ints(values: list[Any], writer: Writer) -> bool:
+def put_ordinary_ints(values: list[Any], writer: WriterProtocol) -> bool:
     """Write a list of ints of 32 bits. False for any other, of which nothing is written then."""
     if writer.references or writer.types.allowed or writer.depth >= MAX_DEPTH:
         return False

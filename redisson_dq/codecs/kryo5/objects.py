@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import attrs
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, malformed, type_name, unwritable
 from redisson_dq.codecs.kryo5.arrays import PRIMITIVE_BYTES, PRIMITIVES
-from redisson_dq.codecs.kryo5.class_serializer import NO_SERIALIZER, check_serializer
+from redisson_dq.codecs.kryo5.class_serializer import NO_SERIALIZER, ClassSerializer, check_serializer
 from redisson_dq.codecs.kryo5.generics import Argument, Arguments, argument_of, bind, generics_hierarchy
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, TypesProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import (
     read_boolean,
     read_double,
@@ -39,12 +40,6 @@ from redisson_dq.java.places import (
     type_fits,
 )
 from redisson_dq.java.signatures import Signature
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.types import Types
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [
     "body_reader",
@@ -91,7 +86,7 @@ def _fields(declaration: Declaration) -> list[tuple[str, Argument]]:
     return [(attribute, declared) for _name, attribute, declared in found]
 
 
-def object_reader(declaration: Declaration, types: Types) -> _Read:
+def object_reader(declaration: Declaration, types: TypesProtocol) -> _Read:
     """The reader of a declared class's objects. Raises ArgumentError for a declaration that names no Java type."""
     steps = [_step_reader(attribute, declared, types) for attribute, declared in _fields(declaration)]
     java_names = {field.attribute: field.name for field in declaration.all_fields}
@@ -99,7 +94,7 @@ def object_reader(declaration: Declaration, types: Types) -> _Read:
     early = types.references and declaration.kind != "record"
     by_keyword = declaration.takes_all and not early
 
-    def raise_in_field(error: Exception, at: int, data: bytes, reader: Reader) -> NoReturn:
+    def raise_in_field(error: Exception, at: int, data: bytes, reader: ReaderProtocol) -> NoReturn:
         attribute = steps[at].attribute
         fault = error if isinstance(error, Malformed) else malformed(error, data)
         fault.inside(attribute)
@@ -127,14 +122,14 @@ def object_reader(declaration: Declaration, types: Types) -> _Read:
     return _bound_reader(declaration, read) if is_generic(declaration) else read
 
 
-def _erased(declared: Argument, types: Types) -> Argument:
+def _erased(declared: Argument, types: TypesProtocol) -> Argument:
     """The field's own class in place of a variable, if that class is final: Kryo asks for no other then."""
     if declared.variable is None or types.final(declared.name) is None:
         return declared
     return Argument(declared.name)
 
 
-def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
+def _step_reader(attribute: str, declared: Argument, types: TypesProtocol) -> Step:
     declared = _erased(declared, types)
     arguments = declared.arguments
     if declared.variable is None:
@@ -152,7 +147,7 @@ def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
 
     check, fits = _open_check(declared)
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         now = declared.final(reader)
         if now is not None:
             return reader.read_nullable(now, data, pos, arguments)
@@ -164,7 +159,7 @@ def _step_reader(attribute: str, declared: Argument, types: Types) -> Step:
     return Step(attribute, read)
 
 
-def spelled_mostly(declared: Argument, types: Types) -> bytes:
+def spelled_mostly(declared: Argument, types: TypesProtocol) -> bytes:
     """How Kryo spells the class that most values of a field have; empty if that is not known."""
     name = MOSTLY.get(declared.name, "" if declared.arguments else declared.name)
     return b"" if types.references or types.allowed or not name else ascii_name(name)
@@ -197,7 +192,7 @@ def _final_reader(final: ClassSerializer) -> _Read:
     if not final.null_mark:
         return lambda data, pos, reader: final.read(data, pos, reader)
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         if data[pos] == 1:
             return final.read(data, pos + 1, reader)
         _null, pos = read_boolean(data, pos)
@@ -206,7 +201,7 @@ def _final_reader(final: ClassSerializer) -> _Read:
     return read
 
 
-def object_writer(declaration: Declaration, types: Types) -> _Write:
+def object_writer(declaration: Declaration, types: TypesProtocol) -> _Write:
     """The writer of a declared class's objects."""
     names = {field.attribute: f"{name}.{field.name}" for name, fields in declaration.typed_fields for field in fields}
     steps = [_step_writer(attribute, declared, types) for attribute, declared in _fields(declaration)]
@@ -226,7 +221,7 @@ def object_writer(declaration: Declaration, types: Types) -> _Write:
 
     write = writer_of(())
 
-    def write_noted(value: Any, writer: Writer) -> None:
+    def write_noted(value: Any, writer: WriterProtocol) -> None:
         writer.enter()
         writer.depth -= 1
         try:
@@ -252,7 +247,7 @@ def _placed_step(step: Step, place: Place | None) -> Step:
     return step if place is None else attrs.evolve(step, place=place, fits=place.exact)
 
 
-def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
+def _step_writer(attribute: str, declared: Argument, types: TypesProtocol) -> Step:
     declared = _erased(declared, types)
     arguments = declared.arguments
     if declared.variable is None:
@@ -270,7 +265,7 @@ def _step_writer(attribute: str, declared: Argument, types: Types) -> Step:
         if types.is_open(declared.name) and not declared.found:
             return Step(attribute, is_open=True, arguments=arguments)
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         # Kryo does not see the argument that a class further up gives, and takes that of an object further out.
         now = declared.final(writer)
         if value is not None:
@@ -287,7 +282,7 @@ def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
     """The reader of an object that may be given the type arguments of its class."""
     chains, own = generics_hierarchy(declaration), len(declaration.parameters)
 
-    def read_bound(data: bytes, pos: int, reader: Reader, arguments: Arguments = ()) -> tuple[Any, int]:
+    def read_bound(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
         bound = bind(chains, own, arguments, reader)
         if bound is None:
             return read(data, pos, reader)
@@ -302,7 +297,7 @@ def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
 def _bound_writer(declaration: Declaration, write: _Write) -> _Write:
     chains, own = generics_hierarchy(declaration), len(declaration.parameters)
 
-    def write_bound(value: Any, writer: Writer, arguments: Arguments = ()) -> None:
+    def write_bound(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
         bound = bind(chains, own, arguments, writer)
         if bound is None:
             write(value, writer)
@@ -333,7 +328,7 @@ def body_reader(declaration: Declaration) -> _Read:
     """The reader of constants with a body whose class the declaration does not name: the enum's is written."""
     read = enum_reader(declaration)
 
-    def read_body(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read_body(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.other = f"constant_bodies= of {declaration.name} does not name the class of a constant with a body"
         return read(data, pos)
 
@@ -344,7 +339,7 @@ def enum_writer(declaration: Declaration) -> _Write:
     """The writer of a declared enum's constants."""
     ordinals = {member.name: ordinal for ordinal, member in enumerate(declaration.members, 1)}
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         writer.out.extend(varint(ordinals[value.name]))
 
     return write

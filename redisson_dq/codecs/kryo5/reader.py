@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
 from redisson_dq.codecs.kryo5.embedded import may_be_exception, unreadable
-from redisson_dq.codecs.kryo5.generics import NO_VARIABLES
+from redisson_dq.codecs.kryo5.generics import NO_VARIABLES, Arguments
 from redisson_dq.codecs.kryo5.jdk_classes import BY_ID, exception_type
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.wire import TOP_BITS, WITHOUT_TOP_BIT, read_string, read_varint
+from redisson_dq.codecs.serialization import ReadState
 from redisson_dq.java.values import JavaClass
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments
-    from redisson_dq.codecs.serialization import ReadState
 
 __all__ = ["MAX_SIZELESS", "Reader", "ReferenceReader"]
 

@@ -6,13 +6,14 @@ A list that is the whole value needs no reader and no writer, nor the state that
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import (
     MAX_DEPTH,
     Malformed,
 )
-from redisson_dq.codecs.kryo5.generics import STRING
+from redisson_dq.codecs.kryo5.generics import STRING, Arguments
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.wire import (
     TOP_BITS,
     WITHOUT_TOP_BIT,
@@ -21,11 +22,6 @@ from redisson_dq.codecs.kryo5.wire import (
     string_bytes,
     varint_flag,
 )
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = ["STRINGS", "list_of_strings", "ordinary_strings", "put_ordinary_strings", "strings_bytes"]
 
@@ -60,7 +56,9 @@ def list_of_strings(data: bytes) -> list[str] | None:
     return values if len(values) == count and pos == len(data) else None
 
 
-def ordinary_strings(data: bytes, pos: int, reader: Reader, arguments: Arguments) -> tuple[list[Any], int] | None:
+def ordinary_strings(
+    data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments
+) -> tuple[list[Any], int] | None:
     """A list of up to 62 texts; None for any other, of which nothing was read then."""
     count = (data[pos] & 0x7F) - 1
     pos += 1
@@ -80,7 +78,7 @@ def ordinary_strings(data: bytes, pos: int, reader: Reader, arguments: Arguments
 
 
 def _read(
-    data: bytes, pos: int, count: int, find: Callable[..., int], text: str, reader: Reader | None
+    data: bytes, pos: int, count: int, find: Callable[..., int], text: str, reader: ReaderProtocol | None
 ) -> tuple[list[Any], int]:
     """So many texts. Without a reader only those before the first one that is not ASCII, or is long, or null."""
     values: list[Any] = []
@@ -99,7 +97,7 @@ def _read(
     return values, pos
 
 
-def put_ordinary_strings(values: list[Any], writer: Writer, arguments: Arguments) -> bool:
+def put_ordinary_strings(values: list[Any], writer: WriterProtocol, arguments: Arguments) -> bool:
     """Write a list of texts, as most lists are. False for any other, of which nothing is written then."""
     if (arguments and arguments[0] is not STRING) or writer.references or writer.depth >= MAX_DEPTH:
         return False

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import read_boolean, read_signed_int
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, string_bytes, varint
 from redisson_dq.java import values
 from redisson_dq.java.locales import Locale
 from redisson_dq.java.sets import EnumSet
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.reader import Reader
-    from redisson_dq.codecs.kryo5.writer import Writer
 
 __all__ = [
     "CHARSET_PACKAGE",
@@ -192,16 +189,16 @@ def charset_class(value: values.Charset) -> str:
     return CHARSET_PACKAGE + own if own else value.java_name
 
 
-def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, Writer], None]]:
+def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, WriterProtocol], None]]:
     """The reader and the writer of an object around one value. The value is written with its class."""
 
-    def read(data: bytes, pos: int, reader: Reader) -> tuple[Any, int]:
+    def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.enter(pos)
         value, pos = reader.read_any(data, pos)
         reader.depth -= 1
         return kind(value), pos
 
-    def write(value: Any, writer: Writer) -> None:
+    def write(value: Any, writer: WriterProtocol) -> None:
         writer.enter()
         writer.write_any(value.value)
         writer.depth -= 1
@@ -209,7 +206,7 @@ def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, Writer], None
     return read, write
 
 
-def read_class_object(data: bytes, pos: int, reader: Reader) -> tuple[values.JavaClass | None, int]:
+def read_class_object(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[values.JavaClass | None, int]:
     """A Class: the class itself, and after the id of a primitive type whether it is that or its box."""
     name, pos = reader.read_class_name(data, pos)
     if name is None:
@@ -230,7 +227,7 @@ _NOT_NAMED = frozenset(
 )
 
 
-def write_class_object(value: values.JavaClass, writer: Writer) -> None:
+def write_class_object(value: values.JavaClass, writer: WriterProtocol) -> None:
     """The same, written."""
     if value in _NOT_NAMED:
         raise Unencodable(f"the class {value}, which Kryo does not read")
@@ -242,7 +239,7 @@ def write_class_object(value: values.JavaClass, writer: Writer) -> None:
         writer.out.extend(b"\0")
 
 
-def read_enum_set(data: bytes, pos: int, reader: Reader) -> tuple[EnumSet[Any], int]:
+def read_enum_set(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[EnumSet[Any], int]:
     """An EnumSet: the class of its elements, their number, and each element as the enum itself is written."""
     start = pos
     serializer, pos = reader.read_class(data, pos)
@@ -262,7 +259,7 @@ def enum_set_class(value: EnumSet[Any]) -> str:
     return "java.util.RegularEnumSet" if len(value.element) <= 64 else "java.util.JumboEnumSet"
 
 
-def write_enum_set(value: EnumSet[Any], writer: Writer) -> None:
+def write_enum_set(value: EnumSet[Any], writer: WriterProtocol) -> None:
     """The same, written: by ordinal, as Java's iterates."""
     members = [member for member in value.element if member in value]
     if len(members) != len(value):

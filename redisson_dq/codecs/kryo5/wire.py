@@ -19,17 +19,16 @@ any other string  flagged varint of the number of UTF-16 units + 1, then each un
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.serialization.utf import join_surrogates
 
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.reader import Reader
-
 __all__ = [
     "TOP_BITS",
     "WITHOUT_TOP_BIT",
+    "AsciiStrings",
     "ascii_name",
     "read_length",
     "read_string",
@@ -55,6 +54,13 @@ _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 #: A high and a low surrogate, three bytes each.
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+
+
+class AsciiStrings(Protocol):
+    """A reader, which knows where each ASCII string of its bytes ends, and has their characters."""
+
+    find: Callable[..., int]
+    text: str
 
 
 def varint(number: int) -> bytes:
@@ -161,7 +167,7 @@ def _surrogates(match: re.Match[str]) -> str:
     return chr(0xD800 | offset >> 10) + chr(0xDC00 | offset & 0x3FF)
 
 
-def read_string(data: bytes, pos: int, reader: Reader | None = None) -> tuple[str | None, int]:
+def read_string(data: bytes, pos: int, reader: AsciiStrings | None = None) -> tuple[str | None, int]:
     """A string in any of its forms. It is faster with a reader: a reader knows where ASCII strings end. O(length)."""
     first = data[pos]
     if first < 0x80:

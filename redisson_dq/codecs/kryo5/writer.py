@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
-from redisson_dq.codecs.kryo5.generics import NO_VARIABLES
+from redisson_dq.codecs.kryo5.generics import NO_VARIABLES, Arguments
 from redisson_dq.codecs.kryo5.jdk_classes import BY_ID
 from redisson_dq.codecs.kryo5.scalars import double_bytes
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.wire import ascii_name, string_bytes, varint
+from redisson_dq.codecs.serialization import WriteState
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.places import Notes, place_named
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.kryo5.generics import Arguments
-    from redisson_dq.codecs.serialization import WriteState
 
 __all__ = ["ReferenceWriter", "Writer"]
 

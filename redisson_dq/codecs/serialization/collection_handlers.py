@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from redisson_dq.codecs.faults import Malformed, shorten
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Content, EnumConstant, Instance
 from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.tables import in_order, pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = [
     "COMPARATOR_HANDLERS",
@@ -72,7 +69,7 @@ def null_ended(java_class: str) -> Contents:
     return lambda node: Data(node, java_class).up_to_null()
 
 
-def part(node: Instance, name: str, java_class: str, decoder: Decoder) -> Instance:
+def part(node: Instance, name: str, java_class: str, decoder: DecoderProtocol) -> Instance:
     """The collection inside another, of which the other takes the elements."""
     found: Instance = field(node, name, Instance)
     section = found.sections.get(java_class)
@@ -82,15 +79,15 @@ def part(node: Instance, name: str, java_class: str, decoder: Decoder) -> Instan
     return found
 
 
-def size_and_items(value: Any, encoder: Encoder) -> list[Content]:
+def size_and_items(value: Any, encoder: EncoderProtocol) -> list[Content]:
     return [int_bytes(len(value)), *encoder.contents(in_order(value))]
 
 
-def items_and_null(value: Any, encoder: Encoder) -> list[Content]:
+def items_and_null(value: Any, encoder: EncoderProtocol) -> list[Content]:
     return [*encoder.contents(value), None]
 
 
-def size_and_pairs(value: Any, encoder: Encoder) -> list[Content]:
+def size_and_pairs(value: Any, encoder: EncoderProtocol) -> list[Content]:
     return [int_bytes(len(value)), *encoder.pairs(pairs_in_order(value))]
 
 
@@ -98,18 +95,18 @@ def list_handler(
     name: str,
     kind: type,
     contents: Contents,
-    annotation: Callable[[Any, Encoder], list[Content]],
-    values: Callable[[Any, Encoder], dict[str, Content]] = lambda _value, _encoder: {},
+    annotation: Callable[[Any, EncoderProtocol], list[Content]],
+    values: Callable[[Any, EncoderProtocol], dict[str, Content]] = lambda _value, _encoder: {},
     make: Callable[[Instance], Any] | None = None,
 ) -> ClassHandler:
     """The handler of a list class whose writeObject writes its elements. ``make`` gives the list without them."""
 
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         made = decoder.begin(node, kind() if make is None else make(node))
         decoder.fill(made, contents(node))
         return made
 
-    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         put(node, values(value, encoder), annotation(value, encoder))
 
     return ClassHandler(name, read, kind, write, identity=True)
@@ -119,31 +116,31 @@ def map_handler(
     name: str,
     kind: Any,
     contents: Contents,
-    annotation: Callable[[Any, Encoder], list[Content]],
+    annotation: Callable[[Any, EncoderProtocol], list[Content]],
     values: Callable[[Any], dict[str, Content]] = lambda _value: {},
 ) -> ClassHandler:
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         return decoder.map(node, name, kind, contents(node))
 
-    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         put(node, values(value), annotation(value, encoder))
 
     return ClassHandler(name, read, kind, write, identity=True)
 
 
 def sorted_map_handler(
-    name: str, kind: Any, contents: Contents, write: Callable[[list[Any], Encoder], list[Content]]
+    name: str, kind: Any, contents: Contents, write: Callable[[list[Any], EncoderProtocol], list[Content]]
 ) -> ClassHandler:
     """The handler of a sorted map. ``write`` gives the contents for its pairs in order."""
 
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         comparator = comparator_of(field(node, "comparator", object, None), node)
         found = contents(node)
         if len(found) % 2:
             raise Malformed("a map with a key that has no value", node.offset)
         return with_comparator(decoder.map(node, name, kind, found), comparator)
 
-    def write_map(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write_map(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         pairs = sorted_contents(value, name, trusted=True)
         put(node, {"comparator": comparator_content(value, encoder)}, write(pairs, encoder))
 
@@ -165,7 +162,7 @@ def comparator_of(content: Content, node: Instance) -> Comparator | None:
     return _COMPARATORS[name]
 
 
-def comparator_content(value: Any, encoder: Encoder) -> Content:
+def comparator_content(value: Any, encoder: EncoderProtocol) -> Content:
     """The same, to be written. What has none by its type is sorted by nature."""
     return encoder.content(getattr(value, "comparator", None))
 

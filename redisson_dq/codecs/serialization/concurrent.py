@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
@@ -24,20 +24,17 @@ from redisson_dq.codecs.serialization.collection_handlers import (
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Content, Instance
 from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.tables import in_order, pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS"]
 
 _MOST = 0x7FFFFFFF
 
 
-def _lock(encoder: Encoder, state: int = 0) -> Instance:
+def _lock(encoder: EncoderProtocol, state: int = 0) -> Instance:
     """A ReentrantLock, held if ``state`` is 1: a queue is locked while it is written."""
     lock = encoder.instance(CONCURRENT + "locks.ReentrantLock")
     sync = encoder.instance(CONCURRENT + "locks.ReentrantLock$NonfairSync")
@@ -46,7 +43,7 @@ def _lock(encoder: Encoder, state: int = 0) -> Instance:
     return lock
 
 
-def _condition(encoder: Encoder, lock: Instance) -> Instance:
+def _condition(encoder: EncoderProtocol, lock: Instance) -> Instance:
     return encoder.filled(
         CONCURRENT + "locks.AbstractQueuedSynchronizer$ConditionObject", {"this$0": field(lock, "sync", Instance)}
     )
@@ -66,7 +63,7 @@ def _capacity(value: Any) -> int:
     return found
 
 
-def _blocking_queue_values(value: Any, encoder: Encoder) -> dict[str, Content]:
+def _blocking_queue_values(value: Any, encoder: EncoderProtocol) -> dict[str, Content]:
     put_lock, take_lock = _lock(encoder, 1), _lock(encoder, 1)
     return {
         "capacity": _capacity(value),
@@ -78,7 +75,7 @@ def _blocking_queue_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     }
 
 
-def _blocking_deque_values(value: Any, encoder: Encoder) -> dict[str, Content]:
+def _blocking_deque_values(value: Any, encoder: EncoderProtocol) -> dict[str, Content]:
     lock = _lock(encoder, 1)
     return {
         "capacity": _capacity(value),
@@ -88,7 +85,7 @@ def _blocking_deque_values(value: Any, encoder: Encoder) -> dict[str, Content]:
     }
 
 
-def _read_priority_blocking_queue(node: Instance, decoder: Decoder) -> java.PriorityBlockingQueue[Any]:
+def _read_priority_blocking_queue(node: Instance, decoder: DecoderProtocol) -> java.PriorityBlockingQueue[Any]:
     inner = part(node, "q", UTIL + "PriorityQueue", decoder)
     made: java.PriorityBlockingQueue[Any] = fill_priority_queue(
         decoder.begin(node, java.PriorityBlockingQueue()), inner, decoder
@@ -96,14 +93,14 @@ def _read_priority_blocking_queue(node: Instance, decoder: Decoder) -> java.Prio
     return made
 
 
-def _write_priority_blocking_queue(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_priority_blocking_queue(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     lock = _lock(encoder, 1)
     inner = encoder.instance(UTIL + "PriorityQueue")
     write_priority_queue(inner, value, encoder)
     put(node, {"lock": lock, "notEmpty": _condition(encoder, lock), "q": inner})
 
 
-def _read_skip_list_set(node: Instance, decoder: Decoder) -> Any:
+def _read_skip_list_set(node: Instance, decoder: DecoderProtocol) -> Any:
     inner = part(node, "m", CONCURRENT + "ConcurrentSkipListMap", decoder)
     contents = null_ended(CONCURRENT + "ConcurrentSkipListMap")(inner)
     comparator = comparator_of(field(inner, "comparator", object, None), node)
@@ -111,30 +108,30 @@ def _read_skip_list_set(node: Instance, decoder: Decoder) -> Any:
     return with_comparator(made, comparator)
 
 
-def _write_skip_list_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_skip_list_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     items = sorted_contents(value, CONCURRENT + "ConcurrentSkipListSet", trusted=True)
     inner = encoder.instance(CONCURRENT + "ConcurrentSkipListMap")
     put(inner, {"comparator": comparator_content(value, encoder)}, [*_set_as_map(items, encoder), None])
     put(node, {"m": inner})
 
 
-def _set_as_map(items: Iterable[Any], encoder: Encoder) -> list[Content]:
+def _set_as_map(items: Iterable[Any], encoder: EncoderProtocol) -> list[Content]:
     """The elements as keys, each with the value true."""
     true = encoder.content(True)
     return [content for key in encoder.contents(items) for content in (key, true)]
 
 
-def _read_copy_on_write_set(node: Instance, decoder: Decoder) -> Any:
+def _read_copy_on_write_set(node: Instance, decoder: DecoderProtocol) -> Any:
     inner = part(node, "al", CONCURRENT + "CopyOnWriteArrayList", decoder)
     contents = counted(CONCURRENT + "CopyOnWriteArrayList")(inner)
     return decoder.set(node, CONCURRENT + "CopyOnWriteArraySet", java.CopyOnWriteArraySet, contents)
 
 
-def _write_copy_on_write_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_copy_on_write_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"al": encoder.filled(CONCURRENT + "CopyOnWriteArrayList", {}, size_and_items(value, encoder))})
 
 
-def _read_key_set(node: Instance, decoder: Decoder) -> Any:
+def _read_key_set(node: Instance, decoder: DecoderProtocol) -> Any:
     value = field(node, "value", Instance)
     if value.desc.name != "java.lang.Boolean":
         raise Malformed("the keySet() of a ConcurrentHashMap", node.offset)
@@ -143,7 +140,7 @@ def _read_key_set(node: Instance, decoder: Decoder) -> Any:
     return decoder.set(node, CONCURRENT + "ConcurrentHashMap$KeySetView", java.ConcurrentHashSet, contents)
 
 
-def _write_key_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_key_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     inner = encoder.instance(CONCURRENT + "ConcurrentHashMap")
     _put_concurrent_map(inner, _set_as_map(in_order(value), encoder), encoder)
     put(node, {"map": inner, "value": encoder.content(True)})
@@ -156,7 +153,7 @@ def _concurrent_map_contents(node: Instance) -> list[Content]:
     return contents
 
 
-def _put_concurrent_map(node: Instance, contents: list[Content], encoder: Encoder) -> None:
+def _put_concurrent_map(node: Instance, contents: list[Content], encoder: EncoderProtocol) -> None:
     segments = []
     for _ in range(16):
         lock = _lock(encoder)
@@ -167,7 +164,7 @@ def _put_concurrent_map(node: Instance, contents: list[Content], encoder: Encode
     put(node, {"segmentMask": 15, "segmentShift": 28, "segments": array}, [*contents, None, None])
 
 
-def _write_concurrent_map(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_concurrent_map(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     _put_concurrent_map(node, encoder.pairs(pairs_in_order(value)), encoder)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name, unwritable
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor, one_for_all
 from redisson_dq.codecs.serialization.fitting import primitive
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import (
     SC_ENUM,
     SC_EXTERNALIZABLE,
@@ -31,10 +32,6 @@ from redisson_dq.java.places import field_places, noted_arguments, value_is_assi
 from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import BlockData, JavaObject
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = [
     "LEAVES",
@@ -151,7 +148,7 @@ def declaration_line(desc: ClassDesc) -> str:
 # Reading
 
 
-def read_declared(node: Instance, declaration: Declaration, decoder: Decoder) -> Any:
+def read_declared(node: Instance, declaration: Declaration, decoder: DecoderProtocol) -> Any:
     """An object of a declared class."""
     if declaration.kind == "enum":
         raise Malformed(f"class {declaration.name} is declared as an enum, and is none", node.offset)
@@ -191,7 +188,7 @@ def ancestry(declaration: Declaration) -> Iterator[Declaration]:
     yield declaration
 
 
-def _check_class(part: Declaration, node: Instance, decoder: Decoder) -> None:
+def _check_class(part: Declaration, node: Instance, decoder: DecoderProtocol) -> None:
     """Refuse what Java refuses: a class of another version. Note a class with a writeObject."""
     desc: ClassDesc | None = node.desc
     while desc is not None and desc.name != part.name:
@@ -250,7 +247,7 @@ def _type_name(code: str) -> str:
     return PRIMITIVE_NAMES.get(code) or shorten(code.removeprefix("L").removesuffix(";").replace("/", "."), 200)
 
 
-def _field_value(field: Field, section: Section, decoder: Decoder) -> Any:
+def _field_value(field: Field, section: Section, decoder: DecoderProtocol) -> Any:
     """The value of a field; of one that the bytes do not have, Java's zero."""
     kind = field.type.name
     if kind not in PRIMITIVE_CODES:
@@ -281,7 +278,9 @@ _GENERIC: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def read_collection(node: Instance, declaration: Declaration, read: Callable[..., Any], decoder: Decoder) -> Any:
+def read_collection(
+    node: Instance, declaration: Declaration, read: Callable[..., Any], decoder: DecoderProtocol
+) -> Any:
     """An object of a class that extends a collection. ``read`` reads one of that collection."""
     try:
         made = declaration.collection(decoder.complete(node, read))
@@ -303,14 +302,16 @@ def read_collection(node: Instance, declaration: Declaration, read: Callable[...
     return made
 
 
-def write_collection(node: Instance, value: Any, declaration: Declaration, write: Any, encoder: Encoder) -> None:
+def write_collection(
+    node: Instance, value: Any, declaration: Declaration, write: Any, encoder: EncoderProtocol
+) -> None:
     """Give a new object of such a class its elements and its fields."""
     own = _write_fields(value, declaration, encoder)
     write(node, with_declared_parts(value, declaration, Signature(declaration.name), encoder.notes), encoder)
     node.sections.update(own)
 
 
-def read_generic(node: Instance, decoder: Decoder) -> JavaObject:
+def read_generic(node: Instance, decoder: DecoderProtocol) -> JavaObject:
     """An object as the stream describes it: its fields, and by class what that wrote by itself."""
     made: JavaObject = decoder.begin(node, JavaObject(node.desc.name, described=node.desc))
     for desc in node.desc.lineage:
@@ -326,7 +327,7 @@ def read_generic(node: Instance, decoder: Decoder) -> JavaObject:
     return made
 
 
-def generic_fields(desc: ClassDesc, section: Section, decoder: Decoder) -> dict[str, Any]:
+def generic_fields(desc: ClassDesc, section: Section, decoder: DecoderProtocol) -> dict[str, Any]:
     """The fields of one class by Java name, of the types that the stream says."""
     values: dict[str, Any] = {}
     name = ""
@@ -349,12 +350,12 @@ def read_generic_constant(node: EnumConstant) -> JavaObject:
 # Writing
 
 
-def write_declared(node: Instance, value: Any, declaration: Declaration, encoder: Encoder) -> None:
+def write_declared(node: Instance, value: Any, declaration: Declaration, encoder: EncoderProtocol) -> None:
     """Give a new object of a declared class its fields."""
     node.sections.update(_write_fields(value, declaration, encoder))
 
 
-def _write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dict[str, Section]:
+def _write_fields(value: Any, declaration: Declaration, encoder: EncoderProtocol) -> dict[str, Section]:
     """By class: the fields of an object of a declared class."""
     sections: dict[str, Section] = {}
     field: Field | None = None
@@ -383,7 +384,7 @@ def _write_fields(value: Any, declaration: Declaration, encoder: Encoder) -> dic
     return sections
 
 
-def write_generic(node: Instance, value: JavaObject, encoder: Encoder) -> None:
+def write_generic(node: Instance, value: JavaObject, encoder: EncoderProtocol) -> None:
     """Give a new object what was read of it, in the order that its class has in the stream."""
     left, data = dict(value.fields), dict(value.data)
     for desc in node.desc.lineage:

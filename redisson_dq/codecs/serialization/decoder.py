@@ -8,6 +8,7 @@ from typing import Any, Final
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared, unread
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.serialization import declared, registry, throwables
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.registry import constant_key
 from redisson_dq.codecs.serialization.stream import (
     SC_EXTERNALIZABLE,
@@ -124,7 +125,7 @@ class Decoder:
             self._open.add(content)
         return value
 
-    def complete(self, content: Any, read: Callable[[Any, Decoder], Any]) -> Any:
+    def complete(self, content: Any, read: Callable[[Any, DecoderProtocol], Any]) -> Any:
         """What ``read`` makes of a content, for something else that takes its place: nothing inside may refer to it."""
         self._closed.add(content)
         made = read(content, self)

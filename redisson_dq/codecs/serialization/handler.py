@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from redisson_dq.codecs.faults import Malformed, shorten
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import (
     SC_EXTERNALIZABLE,
     SC_WRITE_METHOD,
@@ -22,14 +23,10 @@ from redisson_dq.codecs.serialization.stream import (
 from redisson_dq.codecs.serialization.utf import decode_utf, encode_utf
 from redisson_dq.java.own import is_own
 
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
-
 __all__ = ["Data", "ClassHandler", "array_field", "field", "int_bytes", "put", "text_field", "utf_bytes"]
 
-_Read = Callable[[Instance, "Decoder"], Any]
-_Write = Callable[[Instance, Any, "Encoder"], None]
+_Read = Callable[[Instance, DecoderProtocol], Any]
+_Write = Callable[[Instance, Any, EncoderProtocol], None]
 
 int_bytes = struct.Struct(">i").pack
 _REQUIRED: Any = object()
@@ -67,7 +64,9 @@ def field(node: Instance, name: str, kind: type | tuple[type, ...], default: Any
     raise Malformed(f"class {shorten(node.desc.name, 200)} without its field {name}", node.offset)
 
 
-def text_field(node: Instance, name: str, decoder: Decoder, *, null: bool = False, default: Any = _REQUIRED) -> Any:
+def text_field(
+    node: Instance, name: str, decoder: DecoderProtocol, *, null: bool = False, default: Any = _REQUIRED
+) -> Any:
     """The text of a field, for a value that does not remember which object of Java's it was. Raises Malformed."""
     found = field(node, name, (str, type(None)) if null else str, default)
     if is_own(found):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
@@ -13,12 +13,9 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     size_and_items,
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java.tables import pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS"]
 
@@ -26,7 +23,7 @@ __all__ = ["HANDLERS"]
 
 
 def _empty(name: str, kind: Any) -> ClassHandler:
-    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
         if len(value):
             raise Unencodable(f"a {kind.__name__} with elements")
         put(node, {})
@@ -40,27 +37,27 @@ def _only(value: Any) -> Any:
     return next(iter(value))
 
 
-def _read_singleton_list(node: Instance, decoder: Decoder) -> Any:
+def _read_singleton_list(node: Instance, decoder: DecoderProtocol) -> Any:
     made = decoder.begin(node, java.SingletonList())
     decoder.fill(made, [field(node, "element", object, None)])
     return made
 
 
-def _read_singleton_set(node: Instance, decoder: Decoder) -> Any:
+def _read_singleton_set(node: Instance, decoder: DecoderProtocol) -> Any:
     contents = [field(node, "element", object, None)]
     return decoder.set(node, HELPERS + "SingletonSet", java.SingletonSet, contents)
 
 
-def _write_singleton(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_singleton(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"element": encoder.contents([_only(value)])[0]})
 
 
-def _read_singleton_map(node: Instance, decoder: Decoder) -> Any:
+def _read_singleton_map(node: Instance, decoder: DecoderProtocol) -> Any:
     contents = [field(node, "k", object, None), field(node, "v", object, None)]
     return decoder.map(node, HELPERS + "SingletonMap", java.SingletonMap, contents)
 
 
-def _write_singleton_map(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_singleton_map(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     _only(value)
     key, item = encoder.pairs(pairs_in_order(value))
     put(node, {"k": key, "v": item})
@@ -71,7 +68,7 @@ def _write_singleton_map(node: Instance, value: Any, encoder: Encoder) -> None:
 _LIST, _SET, _MAP, _LIST_WITH_NULLS = 1, 2, 3, 4
 
 
-def _read_immutable(node: Instance, decoder: Decoder) -> Any:
+def _read_immutable(node: Instance, decoder: DecoderProtocol) -> Any:
     tag = field(node, "tag", int) & 0xFF
     contents = counted(UTIL + "CollSer")(node)
     if tag in (_LIST, _LIST_WITH_NULLS):
@@ -85,19 +82,19 @@ def _read_immutable(node: Instance, decoder: Decoder) -> Any:
     raise Malformed(f"an immutable collection of kind {tag}", node.offset)
 
 
-def _write_list_of(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_list_of(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     nulls = getattr(value, "nulls", False) or any(item is None for item in value)
     tag = _LIST_WITH_NULLS if nulls else _LIST
     put(node, {"tag": tag}, size_and_items(value, encoder))
 
 
-def _write_set_of(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_set_of(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     if any(item is None for item in value):
         raise Unencodable("a Set.of with null")
     put(node, {"tag": _SET}, size_and_items(value, encoder))
 
 
-def _write_map_of(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_map_of(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     if any(key is None or item is None for key, item in pairs_in_order(value)):
         raise Unencodable("a Map.of with null")
     put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_in_order(value))])
@@ -107,10 +104,10 @@ def _write_map_of(node: Instance, value: Any, encoder: Encoder) -> None:
 
 
 def _entry_handler(kind: Any) -> ClassHandler:
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         return kind(*decoder.values([field(node, "key", object, None), field(node, "value", object, None)]))
 
-    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         key, item = encoder.pairs([(value.key, value.value)])
         put(node, {"key": key, "value": item})
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java import kotlin
 from redisson_dq.java.tables import pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS"]
 
@@ -21,7 +18,7 @@ _LIST, _SET = 0, 1
 
 
 def _empty(kind: Any) -> ClassHandler:
-    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
         if len(value):
             raise Unencodable(f"a {kind.java_name} with {len(value)} elements")
         put(node, {})
@@ -29,7 +26,7 @@ def _empty(kind: Any) -> ClassHandler:
     return ClassHandler(kind.java_name, lambda _node, _decoder: kind(), kind, write)
 
 
-def _read_collection(node: Instance, decoder: Decoder) -> Any:
+def _read_collection(node: Instance, decoder: DecoderProtocol) -> Any:
     data = Data(node, _BUILDERS + "SerializedCollection")
     flags, count = data.unpack(">bi")
     contents = data.contents(count)
@@ -42,7 +39,7 @@ def _read_collection(node: Instance, decoder: Decoder) -> Any:
     raise Malformed(f"a built collection of kind {flags}", node.offset)
 
 
-def _read_map(node: Instance, decoder: Decoder) -> Any:
+def _read_map(node: Instance, decoder: DecoderProtocol) -> Any:
     data = Data(node, _BUILDERS + "SerializedMap")
     flags, count = data.unpack(">bi")
     if flags:
@@ -51,13 +48,13 @@ def _read_map(node: Instance, decoder: Decoder) -> Any:
 
 
 def _writer(flags: int) -> Any:
-    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         put(node, {}, [bytes((flags,)) + int_bytes(len(value)), *encoder.contents(value)])
 
     return write
 
 
-def _write_map(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_map(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {}, [b"\0" + int_bytes(len(value)), *encoder.pairs(pairs_in_order(value))])
 
 

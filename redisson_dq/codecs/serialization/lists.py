@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
@@ -18,13 +18,10 @@ from redisson_dq.codecs.serialization.collection_handlers import (
 )
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.arrays import component_code
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS", "fill_priority_queue", "write_priority_queue"]
 
@@ -38,7 +35,7 @@ def _vector_contents(node: Instance) -> list[Content]:
     return found
 
 
-def _vector_values(value: Any, encoder: Encoder) -> dict[str, Content]:
+def _vector_values(value: Any, encoder: EncoderProtocol) -> dict[str, Content]:
     capacity: int | None = getattr(value, "capacity", None)
     if capacity is None or capacity < len(value):
         capacity = 10
@@ -59,11 +56,11 @@ def _vector_handler(name: str, kind: Any) -> ClassHandler:
     return list_handler(name, kind, _vector_contents, lambda _value, _encoder: [], _vector_values, make)
 
 
-def _read_priority_queue(node: Instance, decoder: Decoder) -> Any:
+def _read_priority_queue(node: Instance, decoder: DecoderProtocol) -> Any:
     return fill_priority_queue(decoder.begin(node, java.PriorityQueue()), node, decoder)
 
 
-def fill_priority_queue(made: Any, node: Instance, decoder: Decoder) -> Any:
+def fill_priority_queue(made: Any, node: Instance, decoder: DecoderProtocol) -> Any:
     """Give a queue the comparator and the elements of a PriorityQueue, and return it."""
     made.comparator = comparator_of(field(node, "comparator", object, None), node)
     data = Data(node, UTIL + "PriorityQueue")
@@ -72,7 +69,7 @@ def fill_priority_queue(made: Any, node: Instance, decoder: Decoder) -> Any:
     return made
 
 
-def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
+def write_priority_queue(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     """Give a PriorityQueue the elements of a queue. Java makes a heap of them again."""
     items = sorted_contents(value, UTIL + "PriorityQueue", trusted=True)
     put(
@@ -82,7 +79,7 @@ def write_priority_queue(node: Instance, value: Any, encoder: Encoder) -> None:
     )
 
 
-def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
+def _read_array_as_list(node: Instance, decoder: DecoderProtocol) -> Any:
     array = field(node, "a", ArrayInstance)
     try:
         component = array.desc.component
@@ -96,11 +93,11 @@ def _read_array_as_list(node: Instance, decoder: Decoder) -> Any:
     return made
 
 
-def _write_array_as_list(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_array_as_list(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"a": encoder.array("[" + component_code(value.component), encoder.elements(value, value.component))})
 
 
-def _read_copies(node: Instance, decoder: Decoder) -> list[Any]:
+def _read_copies(node: Instance, decoder: DecoderProtocol) -> list[Any]:
     count = field(node, "n", int)
     if count < 0:
         raise Malformed("a list of fewer elements than none", node.offset)
@@ -112,7 +109,7 @@ def _read_copies(node: Instance, decoder: Decoder) -> list[Any]:
     return made
 
 
-def _write_copies(node: Instance, value: java.CopiesList[Any], encoder: Encoder) -> None:
+def _write_copies(node: Instance, value: java.CopiesList[Any], encoder: EncoderProtocol) -> None:
     if any(item is not value[0] and (type(item) is not type(value[0]) or item != value[0]) for item in value):
         raise Unencodable("a CopiesList of different elements: send a list")
     put(node, {"n": len(value), "element": encoder.content(value[0] if value else value.element)})

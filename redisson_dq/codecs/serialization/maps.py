@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
@@ -16,13 +16,10 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     two_ints,
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Content, Instance, OwnText
 from redisson_dq.java.hashing import hash_map_capacity, hashtable_capacity
 from redisson_dq.java.tables import Table, kept_table, pairs_in_order
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS"]
 
@@ -33,7 +30,7 @@ def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int],
     ``usual`` makes the table of a map into which so many entries were put one by one.
     """
 
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         if field(node, "defaults", object, None) is not None:
             raise Malformed("Properties with defaults", node.offset)
         data = Data(node, java_class)
@@ -44,7 +41,7 @@ def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int],
         made = java.LinkedHashMap if kind is dict and table != usual(size) else kind
         return decoder.map(node, name, made, contents, table)
 
-    def write(node: Instance, value: Any, encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
         table = kept_table(value)
         if table is None or table.capacity is None:
             table = usual(len(value))
@@ -81,7 +78,7 @@ def _identity_map_contents(node: Instance) -> list[Content]:
     return data.contents(2 * data.integer())
 
 
-def _identity_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
+def _identity_map_annotation(value: Any, encoder: EncoderProtocol) -> list[Content]:
     """Writes equal texts among the keys as different objects. Java refuses a key that is in the map already."""
     contents = size_and_pairs(value, encoder)
     seen: set[str] = set()
@@ -94,14 +91,14 @@ def _identity_map_annotation(value: Any, encoder: Encoder) -> list[Content]:
     return contents
 
 
-def _read_enum_map(node: Instance, decoder: Decoder) -> Any:
+def _read_enum_map(node: Instance, decoder: DecoderProtocol) -> Any:
     element = decoder.enum_class(field(node, "keyType", object, None), node)
     data = Data(node, UTIL + "EnumMap")
     contents = data.contents(2 * data.integer())
     return decoder.map(node, UTIL + "EnumMap", lambda items: java.EnumMap(element, items), contents)
 
 
-def _write_enum_map(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_enum_map(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     declaration = encoder.declaration(value.element)
     if not all(isinstance(key, value.element) for key in value):
         raise Unencodable(f"an EnumMap of {declaration.name} with a key that is none of its constants")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv6Address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.descriptors import array_descriptor
 from redisson_dq.codecs.serialization.handler import ClassHandler, array_field, field, put, text_field
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Content, Instance
 from redisson_dq.java.numbers import INT_MAX
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["INET4", "HANDLERS"]
 
@@ -25,11 +22,11 @@ _SCOPE = re.compile("[0-9]{1,10}")
 _FAMILY = 2
 
 
-def _read_inet4(node: Instance, decoder: Decoder) -> Any:
+def _read_inet4(node: Instance, decoder: DecoderProtocol) -> Any:
     return _named(node, decoder, IPv4Address(field(node, "address", int) & 0xFFFFFFFF))
 
 
-def _read_inet6(node: Instance, decoder: Decoder) -> Any:
+def _read_inet6(node: Instance, decoder: DecoderProtocol) -> Any:
     raw = array_field(node, "ipaddress", "[B")
     if len(raw) != _SIX_BYTES:
         raise Malformed(f"an Inet6Address of {len(raw)} bytes", node.offset)
@@ -41,7 +38,7 @@ def _read_inet6(node: Instance, decoder: Decoder) -> Any:
     return _named(node, decoder, address)
 
 
-def _named(node: Instance, decoder: Decoder, address: IPv4Address | IPv6Address) -> Any:
+def _named(node: Instance, decoder: DecoderProtocol, address: IPv4Address | IPv6Address) -> Any:
     name = text_field(node, "hostName", decoder, null=True)
     return address if name is None else java.InetAddress(address, name)
 
@@ -54,12 +51,12 @@ def _address(value: Any) -> Any:
     return value.address if isinstance(value, java.InetAddress) else value
 
 
-def _write_inet4(node: Instance, value: Any, _encoder: Encoder) -> None:
+def _write_inet4(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     number = int.from_bytes(_address(value).packed, "big", signed=True)
     put(node, {"address": number, "family": _FAMILY, "hostName": _host_name(value)})
 
 
-def _write_inet6(node: Instance, value: Any, _encoder: Encoder) -> None:
+def _write_inet6(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     address = _address(value)
     values: dict[str, Content] = {"family": _FAMILY, "hostName": _host_name(value)}
     values["ipaddress"] = ArrayInstance(array_descriptor("[B"), address.packed)
@@ -70,7 +67,7 @@ def _write_inet6(node: Instance, value: Any, _encoder: Encoder) -> None:
     put(node, values)
 
 
-def _read_socket(node: Instance, decoder: Decoder) -> java.InetSocketAddress:
+def _read_socket(node: Instance, decoder: DecoderProtocol) -> java.InetSocketAddress:
     address = decoder.value(field(node, "addr", (Instance, type(None))))
     name = field(node, "hostname", (str, type(None)))
     try:
@@ -79,7 +76,7 @@ def _read_socket(node: Instance, decoder: Decoder) -> java.InetSocketAddress:
         raise Malformed(str(error), node.offset) from error
 
 
-def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: Encoder) -> None:
+def _write_socket(node: Instance, value: java.InetSocketAddress, encoder: EncoderProtocol) -> None:
     unresolved = isinstance(value.host, str)
     host = encoder.content(value.host)
     put(node, {"port": value.port, "hostname" if unresolved else "addr": host})

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put, text_field
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import ArrayInstance, Instance
 from redisson_dq.codecs.serialization.utf import join_surrogates
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
 from redisson_dq.java.time_numbers import instant_parts, java_date, millis_of, timestamp
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["BIG_INTEGER", "INTEGER", "LONG", "MAX_DECIMAL_DIGITS", "HANDLERS"]
 
@@ -42,10 +39,10 @@ def _value_handler(
 ) -> ClassHandler:
     """A class with nothing but a field ``value``. ``plain`` makes that of the Python value."""
 
-    def read(node: Instance, _decoder: Decoder) -> Any:
+    def read(node: Instance, _decoder: DecoderProtocol) -> Any:
         return make(field(node, "value", stream_type))
 
-    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
         put(node, {"value": plain(value)})
 
     return ClassHandler(name, read, kind, write, identity)
@@ -70,11 +67,11 @@ LONG = _value_handler("java.lang.Long", java.Long, int, decoded_long, int)
 # Numbers of any size
 
 
-def _read_big_integer(node: Instance, decoder: Decoder) -> int:
+def _read_big_integer(node: Instance, decoder: DecoderProtocol) -> int:
     return decoded_big_integer(_big_integer(node, decoder, None))
 
 
-def _big_integer(node: Instance, decoder: Decoder, most_bytes: int | None) -> int:
+def _big_integer(node: Instance, decoder: DecoderProtocol, most_bytes: int | None) -> int:
     magnitude: bytes = array_field(node, "magnitude", "[B")
     signum: int = field(node, "signum", int)
     if signum not in (-1, 0, 1):
@@ -85,7 +82,7 @@ def _big_integer(node: Instance, decoder: Decoder, most_bytes: int | None) -> in
     return signum * int.from_bytes(magnitude, "big")
 
 
-def _write_big_integer(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_big_integer(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     magnitude = abs(int(value))
     raw = magnitude.to_bytes((magnitude.bit_length() + 7) // 8, "big")
     # Four of the fields are there for JDK 1.1; these are the values that say so.
@@ -105,7 +102,7 @@ def _write_big_integer(node: Instance, value: Any, encoder: Encoder) -> None:
 BIG_INTEGER = ClassHandler("java.math.BigInteger", _read_big_integer, java.BigInteger, _write_big_integer)
 
 
-def _read_big_decimal(node: Instance, decoder: Decoder) -> Decimal:
+def _read_big_decimal(node: Instance, decoder: DecoderProtocol) -> Decimal:
     unscaled = Decimal(_big_integer(field(node, "intVal", Instance), decoder, _MAX_DECIMAL_BYTES))
     scale = field(node, "scale", int)
     sign, digits, _exponent = unscaled.as_tuple()
@@ -115,7 +112,7 @@ def _read_big_decimal(node: Instance, decoder: Decoder) -> Decimal:
     return Decimal((sign, digits, -scale)) if scale else unscaled
 
 
-def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None:
+def _write_big_decimal(node: Instance, value: Decimal, encoder: EncoderProtocol) -> None:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise Unencodable(f"a BigDecimal cannot hold {value}")
@@ -131,12 +128,12 @@ def _write_big_decimal(node: Instance, value: Decimal, encoder: Encoder) -> None
 def _text_handler(name: str, kind: type, field_name: str) -> ClassHandler:
     """A class that is a text in one field."""
 
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         text = text_field(node, field_name, decoder)
         decoder.spend(len(text), node)
         return kind(text)
 
-    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
         put(node, {field_name: str.__str__(value)})
 
     return ClassHandler(name, read, kind, write)
@@ -146,7 +143,7 @@ def _units(text: str) -> list[int]:
     return list(memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"))
 
 
-def _text(units: Any, count: int, node: Instance, decoder: Decoder) -> str:
+def _text(units: Any, count: int, node: Instance, decoder: DecoderProtocol) -> str:
     if not 0 <= count <= len(units):
         raise Malformed("a text of fewer characters than it says", node.offset)
     decoder.spend(count, node)
@@ -156,7 +153,7 @@ def _text(units: Any, count: int, node: Instance, decoder: Decoder) -> str:
 _SPARE = 16  # characters for which a StringBuilder that was made of a text has room
 
 
-def _read_string_builder(node: Instance, decoder: Decoder) -> java.StringBuilder:
+def _read_string_builder(node: Instance, decoder: DecoderProtocol) -> java.StringBuilder:
     data = Data(node, "java.lang.StringBuilder")
     count = data.integer()
     array = data.content()
@@ -166,17 +163,17 @@ def _read_string_builder(node: Instance, decoder: Decoder) -> java.StringBuilder
     return java.StringBuilder(_text(array.items, count, node, decoder))
 
 
-def _write_string_builder(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_string_builder(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     units = _units(value)
     put(node, {}, [int_bytes(len(units)), encoder.array("[C", (*units, *[0] * _SPARE))])
 
 
-def _read_string_buffer(node: Instance, decoder: Decoder) -> java.StringBuffer:
+def _read_string_buffer(node: Instance, decoder: DecoderProtocol) -> java.StringBuffer:
     units = array_field(node, "value", "[C")
     return java.StringBuffer(_text(units, field(node, "count", int), node, decoder))
 
 
-def _write_string_buffer(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_string_buffer(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     units = _units(value)
     put(node, {"count": len(units), "shared": False, "value": encoder.array("[C", (*units, *[0] * _SPARE))})
 
@@ -187,7 +184,7 @@ _NO_PORT = -1
 _MAX_PORT = 65535
 
 
-def _read_url(node: Instance, decoder: Decoder) -> java.Url:
+def _read_url(node: Instance, decoder: DecoderProtocol) -> java.Url:
     authority = text_field(node, "authority", decoder, null=True)
     ref = text_field(node, "ref", decoder, null=True)
     text = text_field(node, "protocol", decoder) + ":"
@@ -199,7 +196,7 @@ def _read_url(node: Instance, decoder: Decoder) -> java.Url:
     return java.Url(text if ref is None else f"{text}#{ref}")
 
 
-def _write_url(node: Instance, value: Any, _encoder: Encoder) -> None:
+def _write_url(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     match = _URL.fullmatch(value)
     protocol, authority, file, ref = match.groups() if match is not None else ("", None, "", None)
     host = _HOST.fullmatch(authority or "")
@@ -219,7 +216,7 @@ def _write_url(node: Instance, value: Any, _encoder: Encoder) -> None:
     )
 
 
-def _read_locale(node: Instance, decoder: Decoder) -> java.Locale:
+def _read_locale(node: Instance, decoder: DecoderProtocol) -> java.Locale:
     # Older JDKs have no script and no extensions.
     return java.Locale(
         text_field(node, "language", decoder),
@@ -230,16 +227,16 @@ def _read_locale(node: Instance, decoder: Decoder) -> java.Locale:
     )
 
 
-def _write_locale(node: Instance, value: java.Locale, _encoder: Encoder) -> None:
+def _write_locale(node: Instance, value: java.Locale, _encoder: EncoderProtocol) -> None:
     names = ("language", "country", "variant", "script", "extensions")
     put(node, {"hashcode": -1, **{name: str.__str__(getattr(value, name)) for name in names}})
 
 
-def _read_pattern(node: Instance, decoder: Decoder) -> java.Pattern:
+def _read_pattern(node: Instance, decoder: DecoderProtocol) -> java.Pattern:
     return java.Pattern(text_field(node, "pattern", decoder), field(node, "flags", int))
 
 
-def _write_pattern(node: Instance, value: java.Pattern, _encoder: Encoder) -> None:
+def _write_pattern(node: Instance, value: java.Pattern, _encoder: EncoderProtocol) -> None:
     if type(value.pattern) is not str or not isinstance(value.flags, int) or not INT_MIN <= value.flags <= INT_MAX:
         raise Unencodable("a Pattern is a str and an int of flags")
     put(node, {"pattern": value.pattern, "flags": value.flags})
@@ -248,7 +245,7 @@ def _write_pattern(node: Instance, value: java.Pattern, _encoder: Encoder) -> No
 # The others
 
 
-def _read_uuid(node: Instance, _decoder: Decoder) -> UUID:
+def _read_uuid(node: Instance, _decoder: DecoderProtocol) -> UUID:
     most, least = field(node, "mostSigBits", int), field(node, "leastSigBits", int)
     return UUID(int=(most & _LONG_MASK) << 64 | least & _LONG_MASK)
 
@@ -260,17 +257,17 @@ def _signed(bits: int) -> int:
     return bits - (1 << 64) if bits >> 63 else bits
 
 
-def _write_uuid(node: Instance, value: UUID, _encoder: Encoder) -> None:
+def _write_uuid(node: Instance, value: UUID, _encoder: EncoderProtocol) -> None:
     put(node, {"mostSigBits": _signed(value.int >> 64), "leastSigBits": _signed(value.int & _LONG_MASK)})
 
 
-def _read_bit_set(node: Instance, decoder: Decoder) -> java.BitSet:
+def _read_bit_set(node: Instance, decoder: DecoderProtocol) -> java.BitSet:
     words = array_field(node, "bits", "[J")
     decoder.spend(len(words) + sum((word & _LONG_MASK).bit_count() for word in words), node)
     return java.BitSet.from_words(words)
 
 
-def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None:
+def _write_bit_set(node: Instance, value: java.BitSet, encoder: EncoderProtocol) -> None:
     try:
         words = value.to_words()
     except ArgumentError as error:
@@ -281,10 +278,10 @@ def _write_bit_set(node: Instance, value: java.BitSet, encoder: Encoder) -> None
 def _date_handler(name: str, kind: Any) -> ClassHandler:
     """java.util.Date, java.sql.Date and Time: the milliseconds, which Date writes by itself."""
 
-    def read(node: Instance, _decoder: Decoder) -> Any:
+    def read(node: Instance, _decoder: DecoderProtocol) -> Any:
         return java_date(_millis(node), kind)
 
-    def write(node: Instance, value: Any, _encoder: Encoder) -> None:
+    def write(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
         put(node, {}, [_long_bytes(millis_of(value))])
 
     return ClassHandler(name, read, kind, write)
@@ -301,25 +298,25 @@ def _millis(node: Instance) -> int:
     return int(millis)
 
 
-def _read_timestamp(node: Instance, _decoder: Decoder) -> Any:
+def _read_timestamp(node: Instance, _decoder: DecoderProtocol) -> Any:
     try:
         return timestamp(_millis(node) // 1000, field(node, "nanos", int))
     except ValueError as error:
         raise Malformed(str(error), node.offset) from error
 
 
-def _write_timestamp(node: Instance, value: Any, _encoder: Encoder) -> None:
+def _write_timestamp(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     seconds, nano = instant_parts(value)
     put(node, {"nanos": nano}, [_long_bytes(seconds * 1000)])
 
 
-def _read_atomic_reference(node: Instance, decoder: Decoder) -> java.AtomicReference[Any]:
+def _read_atomic_reference(node: Instance, decoder: DecoderProtocol) -> java.AtomicReference[Any]:
     made: java.AtomicReference[Any] = decoder.begin(node, java.AtomicReference())
     made.value = decoder.value(field(node, "value", object, None))
     return made
 
 
-def _write_atomic_reference(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_atomic_reference(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"value": encoder.content(value.value)})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.serialization.collection_handlers import (
@@ -14,20 +14,17 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     with_comparator,
 )
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.tables import Table, in_order, kept_table
 
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
-
 __all__ = ["HANDLERS"]
 
 
 def _hash_set_handler(name: str, kind: Any) -> ClassHandler:
-    def read(node: Instance, decoder: Decoder) -> Any:
+    def read(node: Instance, decoder: DecoderProtocol) -> Any:
         data = Data(node, UTIL + "HashSet")
         capacity, load_factor, size = data.unpack(">ifi")
         table: Table | None = Table((), capacity, load_factor)
@@ -38,7 +35,7 @@ def _hash_set_handler(name: str, kind: Any) -> ClassHandler:
     return ClassHandler(name, read, kind, _write_hash_set, identity=True)
 
 
-def _write_hash_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_hash_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     table = kept_table(value)
     capacity = load_factor = None
     if table is not None:
@@ -52,14 +49,14 @@ def _write_hash_set(node: Instance, value: Any, encoder: Encoder) -> None:
     put(node, {}, [head, *encoder.contents(in_order(value))])
 
 
-def _read_tree_set(node: Instance, decoder: Decoder) -> Any:
+def _read_tree_set(node: Instance, decoder: DecoderProtocol) -> Any:
     data = Data(node, UTIL + "TreeSet")
     comparator = comparator_of(data.content(), node)
     contents = data.contents(data.integer())
     return with_comparator(decoder.set(node, UTIL + "TreeSet", java.TreeSet, contents), comparator)
 
 
-def _write_tree_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_tree_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     items = sorted_contents(value, UTIL + "TreeSet", trusted=True)
     put(node, {}, [comparator_content(value, encoder), int_bytes(len(items)), *encoder.contents(items)])
 
@@ -67,14 +64,14 @@ def _write_tree_set(node: Instance, value: Any, encoder: Encoder) -> None:
 _ENUMS = "[Ljava.lang.Enum;"
 
 
-def _read_enum_set(node: Instance, decoder: Decoder) -> Any:
+def _read_enum_set(node: Instance, decoder: DecoderProtocol) -> Any:
     element = decoder.enum_class(field(node, "elementType", object, None), node)
     contents = array_field(node, "elements", _ENUMS)
     decoder.spend(len(contents), node)
     return decoder.set(node, UTIL + "EnumSet", lambda items: java.EnumSet(element, items), contents)
 
 
-def _write_enum_set(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write_enum_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     members = encoder.declaration(value.element).members
     ordered = sorted(value, key=members.index) if value <= set(members) else value
     name = encoder.declaration(value.element).name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
@@ -10,6 +10,7 @@ from redisson_dq.codecs.serialization.declared import field_order, generic_field
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put, text_field
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import (
     SC_SERIALIZABLE,
     ArrayInstance,
@@ -20,10 +21,6 @@ from redisson_dq.codecs.serialization.stream import (
 )
 from redisson_dq.java.arrays import component_code, component_of
 from redisson_dq.java.values import StackTraceElement, Throwable, ThrowableClass
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["HANDLERS", "throwable_descriptor", "is_throwable", "read_throwable", "write_throwable"]
 
@@ -87,7 +84,7 @@ def _describe(desc: ClassDesc, known: dict[ClassDesc, ThrowableClass | None]) ->
     return ThrowableClass(desc.name, desc.uid, fields, superclass)
 
 
-def read_throwable(node: Instance, decoder: Decoder) -> Throwable:
+def read_throwable(node: Instance, decoder: DecoderProtocol) -> Throwable:
     """An exception of any class: Throwable's own fields, and those of its subclasses in ``fields``."""
     made: Throwable = decoder.begin(node, Throwable(node.desc.name, field(node, "detailMessage", (str, type(None)))))
     made.described = _described(node.desc, decoder.described)
@@ -112,14 +109,14 @@ def read_throwable(node: Instance, decoder: Decoder) -> Throwable:
     return made
 
 
-def _copied(content: Any, kind: type, node: Instance, decoder: Decoder) -> list[Any]:
+def _copied(content: Any, kind: type, node: Instance, decoder: DecoderProtocol) -> list[Any]:
     found = decoder.copied(content)
     if not isinstance(found, list) or not all(isinstance(item, kind) for item in found):
         raise Malformed(f"an exception with something that is no {kind.__name__}", node.offset)
     return found
 
 
-def _read_element(node: Instance, decoder: Decoder) -> StackTraceElement:
+def _read_element(node: Instance, decoder: DecoderProtocol) -> StackTraceElement:
     # Before JDK 9 there were four of the fields.
     texts: Any = {
         attribute: text_field(node, name, decoder, null=True, default=None) for name, attribute in _TEXTS.items()
@@ -127,7 +124,7 @@ def _read_element(node: Instance, decoder: Decoder) -> StackTraceElement:
     return StackTraceElement(**texts, line_number=field(node, "lineNumber", int), format=field(node, "format", int, 0))
 
 
-def write_throwable(node: Instance, value: Throwable, encoder: Encoder) -> None:
+def write_throwable(node: Instance, value: Throwable, encoder: EncoderProtocol) -> None:
     """Give a new exception its fields."""
     left = dict(value.fields)
     values: dict[str, Content] = {}
@@ -149,7 +146,7 @@ def write_throwable(node: Instance, value: Throwable, encoder: Encoder) -> None:
     put(node, values)
 
 
-def _write_element(node: Instance, value: StackTraceElement, _encoder: Encoder) -> None:
+def _write_element(node: Instance, value: StackTraceElement, _encoder: EncoderProtocol) -> None:
     texts = {name: getattr(value, attribute) for name, attribute in _TEXTS.items()}
     if not all(text is None or type(text) is str for text in texts.values()):
         raise Unencodable("a StackTraceElement with a name that is no str")

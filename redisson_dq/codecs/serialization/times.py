@@ -5,18 +5,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, put, utf_bytes
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.java import time_numbers, times
 from redisson_dq.java.times import FarTime
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["FAR_TIME", "NAMES", "HANDLERS"]
 
@@ -160,7 +157,7 @@ _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
 _NUMBERS = {name: number for number, (name, _read, _bytes) in _KINDS.items()}
 
 
-def _read_ser(node: Instance, _decoder: Decoder) -> Any:
+def _read_ser(node: Instance, _decoder: DecoderProtocol) -> Any:
     data = Data(node, _SER)
     (number,) = data.unpack(">b")
     if number not in _KINDS:
@@ -174,7 +171,7 @@ def _read_ser(node: Instance, _decoder: Decoder) -> Any:
     return value
 
 
-def _write_ser(node: Instance, value: Any, _encoder: Encoder) -> None:
+def _write_ser(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     name = time_numbers.java_time_name(value)
     number = _NUMBERS[name]
     try:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import ClassObject, Content, Instance
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.views import view_of
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
-    from redisson_dq.codecs.serialization.encoder import Encoder
 
 __all__ = ["NAMES", "RANDOM_ACCESS", "HANDLERS"]
 
@@ -27,7 +24,7 @@ _TYPES = ("keyType", "valueType", "type")
 _MUTEX = "mutex"
 
 
-def _read(node: Instance, decoder: Decoder) -> Any:
+def _read(node: Instance, decoder: DecoderProtocol) -> Any:
     name = node.desc.name
     fields = _field_names(node)
     types = tuple(field(node, each, ClassObject).desc.name for each in _TYPES if each in fields)
@@ -52,7 +49,7 @@ def _has_random_access(inner: Any) -> bool:
     return isinstance(inner, list) and not isinstance(inner, (java.LinkedList, java.Elements, java.Entries))
 
 
-def _write(node: Instance, value: Any, encoder: Encoder) -> None:
+def _write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     types = dict(zip(("keyType", "valueType") if len(value.types) == 2 else ("type",), value.types, strict=False))
     inner = encoder.content(value.wrapped)
     values: dict[str, Content] = {}

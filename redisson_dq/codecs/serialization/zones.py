@@ -6,26 +6,22 @@ written again, and one that Python makes cannot.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.serialization.declared import read_generic
 from redisson_dq.codecs.serialization.handler import ClassHandler, field
+from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.time_numbers import java_date
 from redisson_dq.java.zones import read_time_zone
-
-if TYPE_CHECKING:
-    from redisson_dq.codecs.serialization.decoder import Decoder
 
 __all__ = ["HANDLERS"]
 
 _ZONE_INFO = "sun.util.calendar.ZoneInfo"
 
 
-def _read_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
+def _read_zone(node: Instance, decoder: DecoderProtocol) -> java.TimeZone:
     name = field(node, "ID", str)
     decoder.spend(len(name), node)
     made = java.TimeZone.read(str.__str__(name))
@@ -33,7 +29,7 @@ def _read_zone(node: Instance, decoder: Decoder) -> java.TimeZone:
     return made
 
 
-def _read_calendar(node: Instance, decoder: Decoder) -> java.GregorianCalendar:
+def _read_calendar(node: Instance, decoder: DecoderProtocol) -> java.GregorianCalendar:
     zones = node.sections["java.util.Calendar"].annotation if "java.util.Calendar" in node.sections else []
     if len(zones) != 1 or type(zones[0]) is not Instance or zones[0].desc.name != _ZONE_INFO:
         raise Malformed("a GregorianCalendar with a time zone of its own", node.offset)

@@ -313,7 +313,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         JsonJacksonCodec(typed_uuid=False),
         b'["java.util.ArrayList",[{"@class":"com.acme.Tagged","id":'
         b'["java.util.UUID","00000000-0000-0000-0000-000000000005"]}]]',
-        "as a java.util.UUID; b'",
+        "the class java.util.UUID stands where it is declared, and is left out; b'",
     ),
 ]
 

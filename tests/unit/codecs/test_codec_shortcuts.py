@@ -25,8 +25,8 @@ from redisson_dq.codecs import (
     TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
 )
-from redisson_dq.codecs.jackson import plans
-from redisson_dq.codecs.jackson.plans import Plan, Plans
+from redisson_dq.codecs.jackson.reading import plans
+from redisson_dq.codecs.jackson.reading.plans import Plan, Plans
 from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.kryo5 import collections, objects, straight
 from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader

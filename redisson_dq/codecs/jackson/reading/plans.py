@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH, Malformed, shorten
+from redisson_dq.codecs.faults import MAX_DEPTH, Malformed
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
+from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.types import REFERENCES, element_of, json_of, missing_values, properties
 from redisson_dq.java.collections import COLLECTIONS
@@ -27,12 +28,20 @@ from redisson_dq.java.places import value_is_assignable
 from redisson_dq.java.registry import declaration_of, generation
 from redisson_dq.java.signatures import Signature
 
-if TYPE_CHECKING:
-    from redisson_dq.codecs.jackson.reading import Reader
+__all__ = ["UNREAD", "ClassPlan", "Plan", "PlanReader", "Plans", "no_plan"]
 
-__all__ = ["UNREAD", "ClassPlan", "Plan", "Plans", "no_plan"]
 
-_ReadNode = Callable[["Reader", Any, int], Any]
+class PlanReader(Protocol):
+    """The reader as the plans see it: :class:`~redisson_dq.codecs.jackson.reading.dispatch.Reader` describes it."""
+
+    def number(self, node: Any) -> Any: ...
+
+    def fields(self, plan: ClassPlan, node: Object, depth: int) -> Any: ...
+
+    def elements(self, nodes: list[Any], plan: Plan, depth: int) -> list[Any]: ...
+
+
+_ReadNode = Callable[[Any, Any, int], Any]
 
 #: Stands for the value of a node that a plan does not read.
 UNREAD: Any = object()
@@ -71,8 +80,8 @@ class ClassPlan:
     aliases: frozenset[str]
     ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
 
-    def unordinary(self, names: tuple[str, ...]) -> str:
-        """Why an object with these properties may have others when it is written, or in another order.
+    def note_unordinary(self, names: tuple[str, ...], doubts: Doubts) -> None:
+        """Note why an object with these properties may have others when it is written, or in another order.
 
         Raises Malformed for a range of Kotlin that lacks a number, which would be another range.
         """
@@ -81,21 +90,19 @@ class ClassPlan:
         if name.startswith(_RANGES) and not self.required <= {*own}:
             message = f"{name} without all of its numbers: Kotlin's module for Jackson writes the end alone"
             raise Malformed(message, near=name)
-        unknown = [key for key in own if key not in places]
-        if unknown:
-            return f"the declaration of {name} has no field {shorten(unknown[0], 80)}, which is left out"
-        if not self.aliases.isdisjoint(own):
-            return f"a field of {name} stands under another name than it is written with"
-        found = [places[key] for key in own]
-        if any(first >= second for first, second in pairwise(found)):
-            return f"the fields of {name} are written in another order"
-        if CLASS in names[1:]:
-            return f"the class {name} is written before the fields"
-        if not self.required <= {*own}:
-            return f"a field of {name} that the bytes lack is written as it begins"
-        if len(self.ordinary) < _MOST_ORDINARY:
+        unknown = next((key for key in own if key not in places), None)
+        if unknown is not None:
+            doubts.note(Doubt.UNKNOWN_FIELD, name, unknown)
+        elif not self.aliases.isdisjoint(own):
+            doubts.note(Doubt.ALIAS, name)
+        elif any(first >= second for first, second in pairwise(places[key] for key in own)):
+            doubts.note(Doubt.FIELD_ORDER, name)
+        elif CLASS in names[1:]:
+            doubts.note(Doubt.LATE_CLASS, name)
+        elif not self.required <= {*own}:
+            doubts.note(Doubt.MISSING_FIELD, name)
+        elif len(self.ordinary) < _MOST_ORDINARY:
             self.ordinary.add(names)
-        return ""
 
 
 class Plans:
@@ -105,7 +112,7 @@ class Plans:
         self.dialect = dialect
         self.generation = generation()
         self._classes: dict[tuple[Declaration, tuple[Signature, ...]], ClassPlan] = {}
-        self.whole = self.of(slot)
+        self.outermost = self.of(slot)
 
     def of_class(self, declaration: Declaration, arguments: tuple[Signature, ...]) -> ClassPlan:
         """The plan of a declared class. O(1) when it is known."""
@@ -147,7 +154,7 @@ class Plans:
         element: Plan | None = None
         holds_lists = value_is_assignable([], slot.name)
 
-        def read(reader: Reader, node: Any, depth: int) -> Any:
+        def read(reader: PlanReader, node: Any, depth: int) -> Any:
             nonlocal element
             kind = type(node)
             if depth > MAX_DEPTH:
@@ -180,20 +187,20 @@ class Plans:
         return plan
 
 
-def no_plan(_reader: Reader, _node: Any, _depth: int) -> Any:
+def no_plan(_reader: PlanReader, _node: Any, _depth: int) -> Any:
     """The function for a type without ordinary nodes."""
     return UNREAD
 
 
-def _whole(least: int, most: int) -> _ReadNode:
+def _integer(least: int, most: int) -> _ReadNode:
     return lambda _reader, node, _depth: node if type(node) is int and least <= node <= most else UNREAD
 
 
-def _double(reader: Reader, node: Any, _depth: int) -> Any:
+def _double(reader: PlanReader, node: Any, _depth: int) -> Any:
     return reader.number(node) if type(node) is Number else UNREAD
 
 
-def _long(_reader: Reader, node: Any, _depth: int) -> Any:
+def _long(_reader: PlanReader, node: Any, _depth: int) -> Any:
     if type(node) is list and len(node) == 2 and node[0] == _LONG:
         number = node[1]
         if type(number) is int and LONG_MIN <= number <= LONG_MAX:
@@ -203,8 +210,8 @@ def _long(_reader: Reader, node: Any, _depth: int) -> Any:
 
 #: By Java type, for the types whose values are written without a name.
 _BARE: dict[str, _ReadNode] = {
-    **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX)),
-    "long": _whole(LONG_MIN, LONG_MAX),
+    **dict.fromkeys(("int", "java.lang.Integer"), _integer(INT_MIN, INT_MAX)),
+    "long": _integer(LONG_MIN, LONG_MAX),
     **dict.fromkeys(("double", "java.lang.Double"), _double),
 }
 _PLAIN: dict[str, type] = {"java.lang.String": str, **dict.fromkeys(("boolean", "java.lang.Boolean"), bool)}

@@ -1,0 +1,281 @@
+"""The reader of one value: which class a node is of, and which room reads it."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq import java
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten, type_name
+from redisson_dq.codecs.floats import double_text, float_text
+from redisson_dq.codecs.hashes import Hashes
+from redisson_dq.codecs.jackson.enums import constant_of
+from redisson_dq.codecs.jackson.node import CLASS, Number, Object, Typed, array_node, class_of, object_node
+from redisson_dq.codecs.jackson.reading import containers, objects
+from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
+from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
+from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
+from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
+from redisson_dq.codecs.jackson.scalar_values import SCALARS
+from redisson_dq.codecs.jackson.throwables import SLOTS
+from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
+from redisson_dq.java.collections import COLLECTIONS
+from redisson_dq.java.numbers import INT_MAX, INT_MIN
+from redisson_dq.java.places import may_be_assignable
+from redisson_dq.java.registry import declaration_of
+from redisson_dq.java.signatures import OBJECT, Signature
+from redisson_dq.java.views import view_of
+
+__all__ = ["Reader"]
+
+
+#: The value of null in a place of a primitive type.
+_NULLS: dict[str, Callable[[], Any]] = {
+    **dict.fromkeys(("byte", "short", "int", "long"), int),
+    **dict.fromkeys(("float", "double"), float),
+    "boolean": bool,
+    "char": lambda: "\0",
+}
+
+#: The class that Jackson makes for a declared interface where no class is named.
+_INTERFACES = {
+    **dict.fromkeys(("Collection", "List"), "java.util.ArrayList"),
+    "Set": "java.util.HashSet",
+    "Map": "java.util.LinkedHashMap",
+    **dict.fromkeys(("SortedSet", "NavigableSet"), "java.util.TreeSet"),
+    **dict.fromkeys(("SortedMap", "NavigableMap"), "java.util.TreeMap"),
+    **dict.fromkeys(("Queue", "Deque"), "java.util.LinkedList"),
+    "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
+}
+#: Declared as one of these, a value stands as if it were declared as Object.
+_NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
+#: Every JDK writes a float of so few characters alike.
+_SAME_DIGITS = 8
+#: A float of few characters in Java's form.
+_SHORT_FLOAT = re.compile(r"-?(?:0\.0|0\.0{0,2}[1-9](?:[0-9]*[1-9])?|[1-9][0-9]*\.(?:0|[0-9]*[1-9]))")
+_FLOATS = frozenset(("float", "java.lang.Float"))
+#: The values with one form only. Those of other classes may be written in another form than they were read in.
+_ONE_FORM = frozenset(
+    (
+        *("boolean", "byte", "short", "int", "long", "char", "[B", "[C"),
+        *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Short", "Integer", "Long", "Character", "String")),
+    )
+)
+#: The classes whose values stand without their class.
+_UNNAMED = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
+_PROPERTIES = "java.util.Properties"
+#: The nodes that hold others.
+_SHAPES = frozenset((list, Object, Typed))
+_ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>)")
+
+
+class Reader:
+    """The state of reading one value.
+
+    ``is_json``: the format is JSON, where bytes stand as texts. ``is_compared``: the value is compared with its bytes
+    in any case, so that some doubts need not be looked for.
+    """
+
+    #: Whether a field is read that an exception has of its own class.
+    is_own = False
+
+    def __init__(self, plans: Plans, *, is_json: bool, is_compared: bool) -> None:
+        self.plans = plans
+        self.dialect = plans.dialect
+        self.is_json = is_json
+        self.is_compared = is_compared
+        self.doubts = Doubts()
+        #: By ``@id``: the exceptions that were read.
+        self.throwables: dict[int, Any] = {}
+        self.hashes = Hashes()
+        #: Smile names a key again in a byte, so there is one object for all its places.
+        self.keys: dict[tuple[str, str], Any] = {}
+
+    def value(self, node: Any) -> Any:
+        """The value of the outermost node. Raises Malformed. O(size)."""
+        plan = self.plans.outermost
+        found = plan.read(self, node, 1)
+        if found is UNREAD:
+            found = self.read(node, plan.slot, 1)
+            if type(found) in self.dialect.bare and type(node) in _SHAPES:
+                self.doubts.note(Doubt.OUTERMOST)
+        return found
+
+    def read(self, node: Any, slot: Signature, depth: int) -> Any:
+        """The value of a node that is declared as ``slot``."""
+        if node is None:
+            return self._null(slot, depth)
+        kind = type(node)
+        if slot is OBJECT and kind not in _SHAPES:
+            return self.number(node)
+        if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
+            if node.name in _UNNAMED:
+                self.doubts.note(Doubt.NAMED_OTHERWISE)
+            return _fitting(self.of_class(node.name, node.content, slot, depth), slot)
+        if slot.name in REFERENCES:
+            self.doubts.note(Doubt.NAMED_IN_REFERENCE, slot.name)
+            return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
+        if not self.dialect.names(slot):
+            # Redisson 4.3 names the class of a UUID, and Java those in an array of lists of them.
+            if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
+                self.doubts.note(Doubt.NAMED_NEEDLESSLY, slot.name)
+                node = node[1]
+            declaration = declaration_of(class_of(node)[0] or "") if kind is Object else None
+            if declaration is not None and self.dialect.names_object(declaration, slot):
+                return _fitting(self.of_class(declaration.name, class_of(node)[1], slot, depth), slot)
+            return self.declared_as(node, slot, depth)
+        nameless = self.dialect.generic and depth > 1
+        if kind is list:
+            if len(node) == 2 and type(node[0]) is str and not (nameless and not names_a_class(node[0])):
+                if node[0] in _UNNAMED or type(node[1]) is Object:
+                    self.doubts.note(Doubt.NAMED_OTHERWISE)
+                return _fitting(self.of_class(node[0], node[1], slot, depth), slot)
+            if nameless:
+                return java_object(self, "", node, depth)
+            raise Malformed(no_name("an array without the name of its Java type", slot, self.is_own))
+        if kind is Object:
+            name, fields = class_of(node)
+            if name is not None:
+                if node[0][0] != CLASS:
+                    self.doubts.note(Doubt.LATE_CLASS, name)
+                return _fitting(self.of_class(name, fields, slot, depth), slot)
+            if nameless:
+                return java_object(self, "", node, depth)
+            raise Malformed(no_name("an object without @class", slot, self.is_own))
+        if slot.name == SLOTS["cause"].name and kind is int:
+            return objects.same_throwable(self, node)
+        if slot.name in SCALARS or declaration_of(slot.name) is not None:
+            self.doubts.note(Doubt.NOT_NAMED, slot.name)
+            return self.declared_as(node, slot, depth)
+        return self.number(node)
+
+    # As methods, they take no frame of their own where values nest.
+    fields = objects.fields
+    elements = objects.elements
+
+    def _null(self, slot: Signature, depth: int) -> Any:
+        if slot.name in REFERENCES:
+            self.doubts.note(Doubt.NULL_REFERENCE, slot.name)
+            # As Java's: in an Optional of Optionals stands an empty one.
+            made = REFERENCES[slot.name]
+            return made() if slot.name in HELD else made(self.read(None, held_by(slot), depth))
+        null = _NULLS.get(slot.name)
+        if null is None:
+            return None
+        self.doubts.note(Doubt.NULL_PRIMITIVE, slot.name)
+        return null()
+
+    def number(self, node: Any) -> Any:
+        """A node that stands without a class and holds no others, as it is; a number with a point is a Double."""
+        kind = type(node)
+        if kind is not Number:
+            if kind is int and not INT_MIN <= node <= INT_MAX:
+                self.doubts.note(Doubt.BIG_NUMBER)
+            return node
+        value = float(node)
+        self._check_digits(node, value)
+        return value
+
+    def _check_digits(self, node: Number, value: float, text: Callable[[float], str] = double_text) -> None:
+        """Note a float of another form. JDKs before 19 write more digits, but not for those of few characters."""
+        if text is double_text:
+            is_same = (repr(value) == node and (1e-3 <= abs(value) < 1e7 or not value)) or text(value) == node
+        else:
+            is_same = (len(node) <= _SAME_DIGITS and _SHORT_FLOAT.fullmatch(node) is not None) or text(value) == node
+        if not is_same:
+            self.doubts.note(Doubt.FLOAT, shorten(node, 40), text(value))
+
+    def declared_as(self, node: Any, slot: Signature, depth: int) -> Any:
+        """The value of a node that stands without the name of its class."""
+        name = slot.name
+        if name == OBJECT.name or name in _NATURAL:
+            return containers.without_class(self, node, depth)
+        if name.startswith("java.util."):
+            name = _INTERFACES.get(name[len("java.util.") :], name)
+            if name == "java.util.EnumSet":
+                name = f"{name}<{element_of(slot).name}>"
+            elif name == "java.util.EnumMap":
+                name = f"{name}<{key_and_value_of(slot)[0].name},java.lang.Object>"
+        elif name == "java.lang.Iterable":
+            name = "java.util.ArrayList"
+        return self.of_class(name, node, slot, depth)
+
+    def of_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
+        """The value of a node whose class is known."""
+        scalar = SCALARS.get(name)
+        if scalar is not None:
+            value = scalar(node)
+            if value is None:
+                raise wrong(name)
+            if name == "[B" and type(node) is str:
+                if not self.is_json or base64.b64encode(value).decode() != node:
+                    self.doubts.note(Doubt.BYTES)
+            elif type(node) is Number and isinstance(value, float):
+                self._check_digits(node, value, float_text if name in _FLOATS else double_text)
+            elif name not in _ONE_FORM:
+                self.doubts.note(Doubt.SCALAR, node, name)
+            return value
+        if name == OBJECT.name:
+            self.doubts.note(Doubt.OBJECT)
+            return containers.without_class(self, node, depth)
+        if depth > MAX_DEPTH:
+            raise Malformed(TOO_DEEP)
+        kind = COLLECTIONS.get(name)
+        # The parts are read without a function in between, so that values nest as deep as Python's stack allows.
+        if kind is not None:
+            if issubclass(kind, dict):
+                key_slot, value_slot = key_and_value_of(slot)
+                read = containers.property_text if name == _PROPERTIES else None
+                pairs = containers.entries(self, object_node(name, node), key_slot, value_slot, depth, read)
+                return containers.map_of_entries(self, name, kind, key_slot, pairs)
+            items = containers.items(self, array_node(name, node), element_of(slot), depth)
+            return containers.collection_of_items(self, name, kind, items)
+        declaration = declaration_of(name)
+        if declaration is not None:
+            if declaration.extends:
+                return objects.subclass_of_collection(self, declaration, node, slot, depth)
+            if declaration.kind == "enum":
+                if type(node) is list:
+                    self.doubts.note(Doubt.NAMED_CONSTANT, name)
+                return constant_of(declaration, node, self.dialect.jackson_3)
+            return self.fields(objects.plan_of(self, declaration, node, slot), node, depth)
+        if name.startswith("["):
+            return containers.array(self, name, node, slot, depth)
+        return self._of_other_class(name, node, slot, depth)
+
+    def _of_other_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
+        """The value of a node whose class is none of the tables' and is not declared."""
+        enums = _ENUMS.fullmatch(name)
+        if enums is not None:
+            is_set, element, key = enums.groups()
+            declaration = declaration_of(element or key)
+            if declaration is not None and declaration.kind == "enum":
+                return containers.enum_collection(self, name, declaration, bool(is_set), node, slot, depth)
+            if self.dialect.generic:
+                return java_object(self, name, node, depth)
+            raise unknown(element or key)
+        if name.startswith("sun.nio.cs.") and type(node) is str:
+            self.doubts.note(Doubt.CHARSET, name)
+            return java.Charset(node)
+        viewed = containers.viewed_class(name)
+        if viewed:
+            self.doubts.note(Doubt.OTHER_CLASS, name)
+            return view_of(name, self.of_class(viewed, node, slot, depth))
+        if objects.is_exception(node):
+            self.doubts.note(Doubt.OTHER_CLASS, name)
+            return objects.throwable(self, name, node, depth)
+        if name in HELD:
+            self.doubts.note(Doubt.OTHER_CLASS, name)
+            return self.read(node, Signature(name), depth)
+        if self.dialect.generic and names_a_class(name):
+            return java_object(self, name, node, depth)
+        raise unknown(name)
+
+
+def _fitting(value: Any, slot: Signature) -> Any:
+    """A value whose class stood in the bytes. Raises Malformed where that class does not fit the declared type."""
+    if slot is not OBJECT and slot.variable is None and not may_be_assignable(value, slot.name):
+        raise Malformed(f"{type_name(value)} where {slot.name} is declared", near=slot.name)
+    return value

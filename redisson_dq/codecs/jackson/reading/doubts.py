@@ -1,0 +1,104 @@
+"""Why a value may be written to other bytes than it was read from.
+
+The reader notes a doubt wherever it reads a form that Jackson would not write, or might not. A value without a doubt is
+written to the bytes that it was read from. So it is not compared with them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final
+
+from redisson_dq.codecs.faults import shorten
+
+__all__ = ["Doubt", "Doubts"]
+
+#: The bytes may still be the same.
+_POSSIBLE: Final = 0
+#: Other bytes are written.
+_CERTAIN: Final = 1
+#: Other bytes are written, and to write them could take far more time than to read the value.
+_UNCOMPARED: Final = 2
+
+#: So much of each name or text from the bytes stands in a reason.
+_SHOWN = 80
+
+
+class Doubt(Enum):
+    """A reason: how much is known, and the words that tell it."""
+
+    # of the whole bytes
+    ANY_FORM = _POSSIBLE, "its fields, numbers or texts stand in another form"
+    NUMBERS_AND_TEXTS = _POSSIBLE, "its numbers or texts stand in another form"
+    SPACES = _POSSIBLE, "it has spaces, or is written otherwise than Jackson does"
+    MINUS_ZERO = _POSSIBLE, "the whole number -0 is written as 0"
+    CHARACTER = _POSSIBLE, "some character stands in another form"
+    OUTERMOST = _CERTAIN, "as the whole value some numbers and texts stand without their class"
+    # of null
+    NULL_REFERENCE = _POSSIBLE, "null stands for an empty {}"
+    NULL_PRIMITIVE = _CERTAIN, "null stands where a {} is declared"
+    NULL_FIELD = _POSSIBLE, "{} is null, and is left out"
+    # of the name of a class
+    NAMED_OTHERWISE = _CERTAIN, "the class of some value stands in another way"
+    NAMED_IN_REFERENCE = _POSSIBLE, "what a {} holds may stand with the name of its class or without"
+    NAMED_IN_COLLECTION = _POSSIBLE, "the elements of a {} may stand with the names of their classes or without"
+    NAMED_IN_ENUM_MAP = _POSSIBLE, "in an EnumMap Java leaves out classes that are written, and mostly loses them"
+    NAMED_NEEDLESSLY = _CERTAIN, "the class {} stands where it is declared, and is left out"
+    NAMED_CONSTANT = _CERTAIN, "the class {} stands before its constant"
+    NOT_NAMED = _CERTAIN, "the class {}, which is written, does not stand before its value"
+    OBJECT = _CERTAIN, "an Object is written as the value that is read of it"
+    CHARSET = _CERTAIN, "the class {} is written as java.nio.charset.Charset"
+    # of a number or another value without parts
+    BIG_NUMBER = _CERTAIN, "a number of more than 32 bits stands without its class"
+    FLOAT = _CERTAIN, "the float {} is written as {}, as JDK 19 and later do"
+    BYTES = _CERTAIN, "some bytes stand in another form"
+    SCALAR = _POSSIBLE, "{} is written in another form as a {}"
+    OTHER_CLASS = _POSSIBLE, "what stands in a {} may have another form"
+    # of a container
+    KEY = _POSSIBLE, "the key {} may stand in another form"
+    KEY_TWICE = _CERTAIN, "a map has two entries with one key"
+    PROPERTIES = _CERTAIN, "Java reads numbers in java.util.Properties as texts"
+    # of an object
+    UNDECLARED = _POSSIBLE, "it has an object of a class that is not declared"
+    UNKNOWN_FIELD = _CERTAIN, "the declaration of {} has no field {}, which is left out"
+    ALIAS = _CERTAIN, "a field of {} stands under another name than it is written with"
+    FIELD_ORDER = _CERTAIN, "the fields of {} are written in another order"
+    LATE_CLASS = _CERTAIN, "the class {} is written before the fields"
+    MISSING_FIELD = _CERTAIN, "a field of {} that the bytes lack is written as it begins"
+    SHARED_EXCEPTION = _UNCOMPARED, "an exception that stands at two places is written twice"
+
+    def __init__(self, weight: int, words: str) -> None:
+        self.weight: int = weight
+        self.words: str = words
+
+
+class Doubts:
+    """The doubts about one value, of which one is told.
+
+    A certain reason is told rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
+    first is told. It stands nearest to the first byte that differs, which the error shows.
+    """
+
+    __slots__ = ("_details", "told")
+
+    def __init__(self) -> None:
+        self.told: Doubt | None = None
+        self._details: tuple[Any, ...] = ()
+
+    def note(self, doubt: Doubt, *details: Any) -> None:
+        """Note a doubt. ``details`` are put into its words when it is told. O(1)."""
+        told = self.told
+        if told is None or doubt.weight > told.weight:
+            self.told, self._details = doubt, details
+
+    @property
+    def needs_comparison(self) -> bool:
+        """Whether only the bytes that are written tell that they are others."""
+        return self.told is None or self.told.weight != _UNCOMPARED
+
+    @property
+    def reason(self) -> str:
+        """The words of the doubt that is told. Empty if there is none."""
+        if self.told is None:
+            return ""
+        return self.told.words.format(*(shorten(str(detail), _SHOWN) for detail in self._details))

@@ -1,0 +1,139 @@
+"""Objects of declared classes, and exceptions."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+from redisson_dq.codecs.faults import Malformed, shorten
+from redisson_dq.codecs.jackson.node import Object, object_node
+from redisson_dq.codecs.jackson.reading.doubts import Doubt
+from redisson_dq.codecs.jackson.reading.plans import UNREAD, ClassPlan, Plan
+from redisson_dq.codecs.jackson.reading.protocol import NodeReaderProtocol
+from redisson_dq.codecs.jackson.throwables import SLOTS, STACK_TRACE, made_of, read_trace
+from redisson_dq.codecs.jackson.types import json_of, parts_of
+from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.generics import arguments_in, not_related
+from redisson_dq.java.signatures import OBJECT, Signature
+
+__all__ = [
+    "elements",
+    "fields",
+    "is_exception",
+    "plan_of",
+    "same_throwable",
+    "subclass_of_collection",
+    "throwable",
+]
+
+_FIRST = itemgetter(0)
+
+
+# -- declared classes ------------------------------------------------------------------------------------------------
+
+
+def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
+    """The plan of a declared class where ``slot`` is declared. Raises Malformed for a node of another form."""
+    arguments = arguments_in(declaration, slot)
+    if arguments is None:
+        raise Malformed(not_related(declaration, slot), near=declaration.name)
+    plan = reader.plans.of_class(declaration, arguments)
+    object_node(declaration.name, node)  # a class that is refused may stand as another node
+    return plan
+
+
+def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int) -> Any:
+    """An object of a declared class, of its fields."""
+    declaration, known = plan.declaration, plan.fields
+    name = declaration.name
+    if not reader.is_compared:  # before the fields, as of equal doubts the first is told
+        keys = (*map(_FIRST, node),)
+        if keys not in plan.ordinary:
+            plan.note_unordinary(keys, reader.doubts)
+    values = {**plan.missing}
+    key = ""
+    try:
+        for key, item in node:
+            field = known.get(key)
+            if field is not None:
+                attribute, plain, read, slot = field
+                value = item if type(item) is plain else read(reader, item, depth + 1)
+                if value is UNREAD:
+                    value = reader.read(item, slot, depth + 1)
+                    if item is None and not reader.dialect.nulls:
+                        reader.doubts.note(Doubt.NULL_FIELD, key)
+                values[attribute] = value
+    except Malformed as error:
+        error.inside(key)
+        error.in_field(name, key)
+        raise
+    try:
+        return declaration.make(values)
+    except ValueError as error:
+        raise Malformed(str(error), near=name).of_classes((name,)) from error
+
+
+def elements(reader: NodeReaderProtocol, nodes: list[Any], plan: Plan, depth: int) -> list[Any]:
+    """The elements of an array, all of one declared type."""
+    plain, read, slot = plan.plain, plan.read, plan.slot
+    values: list[Any] = []
+    try:
+        for node in nodes:
+            value = node if type(node) is plain else read(reader, node, depth + 1)
+            values.append(reader.read(node, slot, depth + 1) if value is UNREAD else value)
+    except Malformed as error:
+        error.inside(len(values))
+        raise
+    return values
+
+
+def subclass_of_collection(
+    reader: NodeReaderProtocol, declaration: Declaration, node: Any, slot: Signature, depth: int
+) -> Any:
+    """An object of a declared class that extends a collection."""
+    reader.doubts.note(Doubt.NAMED_IN_COLLECTION, declaration.name)
+    why = json_of(declaration, reader.dialect.jackson_3).refusal(declaration.name)
+    if why:
+        raise Malformed(why, near=declaration.name).of_classes((declaration.name,))
+    parts, _ = parts_of(declaration, slot, reader.dialect.names)
+    found = reader.of_class(declaration.extends, node, parts, depth)
+    try:
+        return declaration.collection(found)
+    except ValueError as error:
+        raise Malformed(str(error), near=declaration.name).of_classes((declaration.name,)) from error
+
+
+# -- exceptions ------------------------------------------------------------------------------------------------------
+
+
+def is_exception(node: Any) -> bool:
+    """Whether the node is that of an exception, whatever its class."""
+    return type(node) is Object and any(key == STACK_TRACE for key, _ in node)
+
+
+def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -> Any:
+    """An exception of the class ``name``."""
+    found: dict[str, Any] = {}
+    key = ""
+    try:
+        for key, item in node:
+            is_trace = key == STACK_TRACE
+            reader.is_own = key not in SLOTS
+            found[key] = read_trace(item) if is_trace else reader.read(item, SLOTS.get(key, OBJECT), depth + 1)
+        reader.is_own = False
+    except Malformed as error:
+        error.inside(key)
+        raise
+    number = found.pop("@id", None)
+    made = made_of(name, found)
+    if type(number) is int:
+        reader.throwables[number] = made
+    return made
+
+
+def same_throwable(reader: NodeReaderProtocol, number: int) -> Any:
+    """The exception that was read before with this ``@id``. To write it at each place could take far more bytes."""
+    if number not in reader.throwables:
+        raise Malformed(f"there is no exception with the @id {shorten(str(number), 20)} before its use")
+    reader.doubts.note(Doubt.SHARED_EXCEPTION)
+    return reader.throwables[number]
