@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Union
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
@@ -63,25 +63,26 @@ def up_to_us(seconds: float) -> int:
 
 @attrs.frozen
 class Left:
-    """The rest of a delay that began at a moment of the monotonic clock. As text it is whole us, from 0 on."""
+    """The rest of a delay that began at a moment of the client's clock. As text it is whole us, from 0 on."""
 
     us: int
-    since_ns: int
+    since_us: int
+    clock: Clock
 
     def __str__(self) -> str:
-        return str(max(0, self.us - (time.monotonic_ns() - self.since_ns) // 1000))
+        return str(max(0, self.us - (self.clock.now_us() - self.since_us)))
 
 
-def due_word(queue: str, delay: Delay | None, at: datetime | None, since_ns: int | None = None) -> str | Left:
+def due_word(queue: str, delay: Delay | None, at: datetime | None, clock: Clock | None = None) -> str | Left:
     """The due time as ``offer.lua`` takes it: us from now, or ``@`` and epoch ms.
 
-    With ``since_ns`` the delay runs since that moment of the monotonic clock, and is made text when it is sent.
+    With ``clock`` the delay runs from this moment on, and is made text when it is sent.
     Raises ArgumentError unless exactly one of ``delay`` (finite, not negative) and ``at`` (with a time zone) is
     given. An ``at`` that has passed means due at once.
     """
     # The common case comes first: every offer pays for it.
     if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
-        return _left(up_to_us(delay), since_ns)  # type: ignore[arg-type]
+        return _left(up_to_us(delay), clock)  # type: ignore[arg-type]
     if at is not None and not isinstance(at, datetime):
         # Java's offer takes a number and its unit.
         raise ArgumentError(
@@ -92,11 +93,11 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None, since_ns: int
         raise ArgumentError(f"queue {queue!r}: an offer takes either delay= or at=, exactly one of them")
     if at is not None:
         return f"@{max(0, to_ms(at, queue, 'at='))}"
-    return _left(up_to_us(_delay_seconds(queue, delay)), since_ns)
+    return _left(up_to_us(_delay_seconds(queue, delay)), clock)
 
 
-def _left(us: int, since_ns: int | None) -> str | Left:
-    return str(us) if since_ns is None else Left(us, since_ns)
+def _left(us: int, clock: Clock | None) -> str | Left:
+    return str(us) if clock is None else Left(us, clock.now_us(), clock)
 
 
 def delays_in_seconds(queue: str, delays: Sequence[Delay]) -> Sequence[float]:

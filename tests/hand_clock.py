@@ -34,7 +34,8 @@ class HandClock:
     due for another hour, and the client arms its timer anew, as after any change of a clock. A test that wants the
     item moves its score in Redis as well. Waits for a reply, or for the end of a thread or a task, go by real time.
 
-    As the time stands still between two advances, each call seems to take no time at all.
+    A thread may read the time, and begin to wait after the time was moved. So a test expects each wait
+    (``expect_wait``) before it moves the time on. Between two advances each call seems to take no time at all.
     """
 
     def __init__(self) -> None:
@@ -56,10 +57,10 @@ class HandClock:
             alarm.ring()
 
     def expect_wait(self, seconds: float, *, within: float = 1.0) -> None:
-        """Returns as soon as somebody waits who is to be woken in so many seconds, or up to ``within`` sooner."""
+        """Returns as soon as a wait is under way that ends in so many seconds, or ``within`` sooner or later."""
         with self._changed:
             found = self._changed.wait_for(
-                lambda: any(-within - _NOISE <= each.at - self._now - seconds <= _NOISE for each in self._alarms),
+                lambda: any(abs(each.at - self._now - seconds) <= within for each in self._alarms),
                 PATIENCE,
             )
             waits = sorted(each.at - self._now for each in self._alarms)

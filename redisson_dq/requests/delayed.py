@@ -131,7 +131,7 @@ class DelayedRequests(ObjectRequests[T]):
             return None if data is None else self._side.in_place([data], destination)[0]
 
         request = self._side.working(calls.poll_last_to(self._side.keys, destination))
-        return told_if_long(request, self._side.name, "poll_last_and_offer_first_to()").then(moved)
+        return told_if_long(request, self._side, "poll_last_and_offer_first_to()").then(moved)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ class ObjectRequests(Generic[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _told_if_long(self, request: Request[U], what: str) -> Request[U]:
-        return told_if_long(request, self._object.name, what)
+        return told_if_long(request, self._object, what)
 
     def _all_keys(self) -> tuple[str, ...]:
         return self._object.main_keys(self._object.keys) + self._object.side_keys(self._object.keys)

@@ -85,7 +85,7 @@ class QueueRequests(LeaseRequests[T]):
         request = commands.slice_of(
             self._side.keys.ready, check_index(start, self._side.name), check_index(stop, self._side.name)
         )
-        told = told_if_long(request, self._side.name, "read_all() or range()")
+        told = told_if_long(request, self._side, "read_all() or range()")
         return told.then(lambda found: self._side.in_place(found, self._side.keys.ready))
 
     def contains(self, value: T) -> Request[bool]:
@@ -94,7 +94,7 @@ class QueueRequests(LeaseRequests[T]):
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
         request = calls.contains_ready(self._side.keys, self._side.encode_all_sought(values))
-        return told_if_long(request, self._side.name, "contains_all()")
+        return told_if_long(request, self._side, "contains_all()")
 
     def index_of(self, value: T) -> Request[int]:
         return commands.index_of(self._side.keys.ready, self._side.encode_sought(value)).then(_place)
@@ -119,7 +119,7 @@ class QueueRequests(LeaseRequests[T]):
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         request = calls.remove_ready(self._side.keys, "others", self._side.encode_all_sought(values))
-        return told_if_long(request, self._side.name, "retain_all()").then(bool)
+        return told_if_long(request, self._side, "retain_all()").then(bool)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         return commands.trim(
@@ -235,7 +235,7 @@ class BoundedRequests(QueueRequests[T]):
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         request = calls.take_bounded(self._side.keys, "retain", self._side.encode_all_sought(values), bool)
-        return told_if_long(request, self._side.name, "retain_all()")
+        return told_if_long(request, self._side, "retain_all()")
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self._side.name), check_index(stop, self._side.name)

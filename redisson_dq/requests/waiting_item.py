@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq._times import from_ms
 from redisson_dq.items import ItemState, OfferOutcome
 from redisson_dq.wire.calls import Target
@@ -35,7 +35,8 @@ class WaitingItem(Generic[T]):
     state: ItemState = ItemState.WAITING
     attempts: int = 0
     _now_us: int = attrs.field(alias="now_us")
-    _read_ns: int = attrs.field(alias="read_ns", factory=time.monotonic_ns)
+    _clock: Clock = attrs.field(alias="clock", eq=False, repr=False)
+    _read_us: int = attrs.field(alias="read_us")
     _decode: Callable[[bytes], T] = attrs.field(alias="decode")
 
     @property
@@ -49,7 +50,7 @@ class WaitingItem(Generic[T]):
         as it was told with the item, and the time that has passed here since then."""
         if self.due_ms is None:
             return None
-        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
+        passed_us = self._clock.now_us() - self._read_us
         return timedelta(microseconds=self.due_ms * 1000 - self._now_us - passed_us)
 
     @property
@@ -59,7 +60,7 @@ class WaitingItem(Generic[T]):
 
     def moved(self, due_ms: int, now_us: int) -> WaitingItem[T]:
         """This item with the due time that Redis has told just now."""
-        read_ns = time.monotonic_ns()
+        read_us = self._clock.now_us()
         return attrs.evolve(
-            self, due_ms=due_ms, now_us=now_us, read_ns=read_ns, target=attrs.evolve(self.target, due_ms=due_ms)
+            self, due_ms=due_ms, now_us=now_us, read_us=read_us, target=attrs.evolve(self.target, due_ms=due_ms)
         )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from redisson_dq._clock import SYSTEM, Clock
 from redisson_dq.wire import calls
 from redisson_dq.wire.blocking import PlainSource, PutBack, seconds
 from redisson_dq.wire.calls import Admitted, LimitWords, Seen
@@ -57,6 +58,8 @@ class LeaseSource(PlainSource):
     owner: bytes = b""
     #: Whether values are seen before they are leased.
     sees_first: bool = False
+    #: The clock by which the leases tell how much of their time is left.
+    clock: Clock = attrs.field(default=SYSTEM, eq=False, repr=False)
 
     @property
     def visible(self) -> float:
@@ -102,7 +105,9 @@ class LeaseSource(PlainSource):
         When its reply was lost, the second request gives the leases that it may have made, or makes as many.
         """
         nonce, most = self._nonce(), min(count, MOST_AT_ONCE)
-        both = calls.ack_and_receive(self.lease_keys, self.envelope, nonce, most, self.visible_us, ids, convert)
+        both = calls.ack_and_receive(
+            self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, ids, convert
+        )
         return both, self._receive(most, self._taken, nonce)
 
     @property
@@ -113,7 +118,14 @@ class LeaseSource(PlainSource):
     def _receive(self, count: int, convert: Callable[[ReceiveReply], T], nonce: bytes | None = None) -> Request[T]:
         most = min(count, MOST_AT_ONCE)
         return calls.receive(
-            self.lease_keys, self.envelope, nonce or self._nonce(), most, self.visible_us, self.limit, convert
+            self.lease_keys,
+            self.clock,
+            self.envelope,
+            nonce or self._nonce(),
+            most,
+            self.visible_us,
+            self.limit,
+            convert,
         )
 
     def peek(self, count: int) -> Request[list[bytes]]:
@@ -123,14 +135,14 @@ class LeaseSource(PlainSource):
     def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
         """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""
         request = calls.admit(
-            self.lease_keys, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
+            self.lease_keys, self.clock, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
         )
         return attrs.evolve(request.then(self._told_of), repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""
         request = calls.lease_due(
-            self.lease_keys, self.envelope, self._nonce(), self.visible_us, self.limit, wanted, remember_ms
+            self.lease_keys, self.clock, self.envelope, self._nonce(), self.visible_us, self.limit, wanted, remember_ms
         )
         return attrs.evolve(request.then(self._told_of), repeatable=True)
 

@@ -84,7 +84,7 @@ def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
 class Leased(Taken):
     """The bytes of a value that was received, under a lease with this id until ``deadline_ms``.
 
-    ``now_us`` is the server's time when it was told, ``read_ns`` this process's clock then. ``text`` is the record,
+    ``now_us`` is the server's time when it was told, ``read_us`` the client's clock then. ``text`` is the record,
     empty for a value that has just been received for the first time.
     """
 
@@ -92,7 +92,7 @@ class Leased(Taken):
     deadline_ms: int
     text: bytes
     now_us: int
-    read_ns: int
+    read_us: int
 
     @property
     def record(self) -> LeaseRecord:

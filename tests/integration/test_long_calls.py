@@ -74,10 +74,10 @@ def test_a_call_that_took_long_is_warned_of(
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         for what, call in opened(client, name).items():
             # However busy this machine is, it takes no minute.
-            monkeypatch.setattr(long_calls, "LONG_NS", 60_000_000_000)
+            monkeypatch.setattr(long_calls, "LONG_US", 60_000_000)
             call()
             assert told(caplog) == []
-            monkeypatch.setattr(long_calls, "LONG_NS", 0)
+            monkeypatch.setattr(long_calls, "LONG_US", 0)
             call()
             call()
             assert told(caplog) == [(name, what)], "once"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import redis
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope
@@ -110,7 +111,7 @@ def test_the_record_of_an_overdue_item_stays(admin: redis.Redis) -> None:
 @pytest.mark.parametrize("taken", [True, False])
 def test_what_is_known_of_a_value_stays_as_long_as_the_value(admin: redis.Redis, taken: bool) -> None:
     admin.rpush(KEYS.ready, b"value")
-    leased, _ = run(admin, calls.receive(LEASES, Envelope.CURRENT, b"12345678", 1, 60_000_000, 0, list))
+    leased, _ = run(admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1, 60_000_000, 0, list))
     run(admin, calls.give_back(LEASES, Envelope.CURRENT, [leased[0].id], counted=True))
     assert admin.zcard(KEYS.histories) == 1
     if taken:
@@ -124,7 +125,7 @@ def test_what_is_known_of_a_value_stays_as_long_as_the_value(admin: redis.Redis,
 def test_leases_that_java_has_ended_are_noted_and_forgotten(admin: redis.Redis) -> None:
     """Redisson's transfer moves a lease whose time is over, and knows nothing of what else is kept of it."""
     admin.rpush(KEYS.ready, *[b"%d" % number for number in range(250)])
-    leased, _ = run(admin, calls.receive(LEASES, Envelope.CURRENT, b"12345678", 250, 1000, 0, list))
+    leased, _ = run(admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 250, 1000, 0, list))
     assert len(leased) == 250
     admin.delete(KEYS.timeout)
     eventually(lambda: run(admin, calls.tidy(KEYS)) is None)

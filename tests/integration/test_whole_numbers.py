@@ -18,6 +18,7 @@ import redis
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire import calls
@@ -243,7 +244,7 @@ def test_taking_what_is_due(admin: redis.Redis, layout: Layout, count: int, offs
             break
         if leases:
             taken = run(
-                admin, calls.lease_due(LEASES, Envelope.CURRENT, b"%8d" % number, 60_000_000, 0, wanted, 60_000)
+                admin, calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, 60_000_000, 0, wanted, 60_000)
             )
             got += [each.data for each in taken.leased]
         else:
@@ -285,7 +286,7 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
     ids: list[bytes] = []
     for number in range(layout.count + 1):
         leased, buried = run(
-            admin, calls.receive(LEASES, Envelope.CURRENT, b"%8d" % number, count, 60_000_000, limit, tuple)
+            admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, count, 60_000_000, limit, tuple)
         )
         assert buried == 0
         received += [each.data for each in leased]
@@ -348,7 +349,7 @@ def test_admitting(
         for each in digests
     ]
     for number in range(3):
-        run(admin, calls.admit(LEASES, Envelope.CURRENT, b"%8d" % number, count, 1_234_567, 3, [limit], seen))
+        run(admin, calls.admit(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, count, 1_234_567, 3, [limit], seen))
 
 
 def test_the_wrapper_refuses_what_is_not_whole(admin: redis.Redis) -> None:

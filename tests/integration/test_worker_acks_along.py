@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scripts.script import load
@@ -41,7 +42,7 @@ def gate(server: Any, admin: Any) -> Iterator[Gate]:
 
 def call(admin: Any, ids: list[bytes], count: int, nonce: bytes = b"12345678", timeout: float = 30) -> Any:
     """The words of each outcome, and the bytes of each value; None where nothing was done."""
-    request = calls.ack_and_receive(LEASES, Envelope.CURRENT, nonce, count, int(timeout * 1_000_000), ids, list)
+    request = calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, nonce, count, int(timeout * 1_000_000), ids, list)
     assert request.script is not None
     reply = admin.eval(request.script.source, *request.words)
     found = request.parse(reply[2] if len(reply) > 2 else None)

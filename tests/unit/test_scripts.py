@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import pytest
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
 from redisson_dq.wire import calls, commands
@@ -36,9 +37,10 @@ TARGET = calls.Target(given_id="42")
 DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 REQUESTS: dict[str, Request[Any]] = {
     "ack": calls.ack(LEASES, [b"id"], list),
-    "ack_and_receive": calls.ack_and_receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
+    "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
     "admit": calls.admit(
         LEASES,
+        SYSTEM,
         Envelope.CURRENT,
         b"12345678",
         5,
@@ -66,7 +68,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "in_flight_size": calls.in_flight_size(KEYS),
     "inspect": calls.inspect(LEASES),
     "items": calls.items(KEYS, "due", 0, 9),
-    "lease_due": calls.lease_due(LEASES, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
+    "lease_due": calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
     "memory": calls.memory(ONE),
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
@@ -97,7 +99,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
     "read_waiting": calls.read_waiting(KEYS, 0, -1),
-    "receive": calls.receive(LEASES, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
+    "receive": calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
     "recur": calls.recur(KEYS, Envelope.CURRENT, "daily", "{}", b"value", 5),
     "recurring": calls.recurring(KEYS, 0, 9),
     "redrive": calls.redrive(LEASES, [b"id"], 5),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -36,7 +35,8 @@ class Lease:
         self.on_lost: AsyncCallback[Any] | None = None
         #: A callback for a deadline that a call has brought forward.
         self.on_sooner: Callable[[], None] | None = None
-        self._now_us, self._read_ns = leased.now_us, leased.read_ns
+        self._clock = settling.source.clock
+        self._now_us, self._read_us = leased.now_us, leased.read_us
         self._record: LeaseRecord | None = None
         self._is_told_lost = False
 
@@ -89,7 +89,7 @@ class Lease:
 
     @property
     def _left_us(self) -> int:
-        passed_us = (time.monotonic_ns() - self._read_ns) // 1000
+        passed_us = self._clock.now_us() - self._read_us
         return self.deadline_ms * 1000 - self._now_us - passed_us
 
     @property
@@ -119,7 +119,7 @@ class Lease:
         if outcome is SettleOutcome.LOST:
             self.lost()
         elif outcome is not SettleOutcome.EXTENDED:
-            held = timedelta(microseconds=(time.monotonic_ns() - self.leased.read_ns) // 1000)
+            held = timedelta(microseconds=self._clock.now_us() - self.leased.read_us)
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
     def lost(self) -> None:
@@ -138,7 +138,7 @@ class Lease:
             self.is_cancelled, outcome = True, SettleOutcome.EXTENDED
         if outcome:
             is_sooner = deadline_ms < self.deadline_ms
-            self.deadline_ms, self._now_us, self._read_ns = deadline_ms, now_us, time.monotonic_ns()
+            self.deadline_ms, self._now_us, self._read_us = deadline_ms, now_us, self._clock.now_us()
             if is_sooner and self.on_sooner is not None:
                 self.on_sooner()
         return self.settled(outcome)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 import weakref
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import (
     AsyncBackgroundTask,
     AsyncCallback,
@@ -38,14 +38,15 @@ _LAST_ANSWER = 2.0
 class _Alarm:
     """Ends a wait before its time, when something has to be done sooner."""
 
-    def __init__(self) -> None:
-        self._switch = AsyncSwitch()
-        # On the monotonic clock. A lease that comes before the time is known wakes the task.
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._switch = AsyncSwitch(clock)
+        # By the clock. A lease that comes before the time is known wakes the task.
         self._next = math.inf
 
     def bring_forward(self, pause: float) -> None:
         """Something has to be done after this pause. Most often that is after the next look, and costs nothing."""
-        if time.monotonic() + pause < self._next:
+        if self._clock.monotonic() + pause < self._next:
             self._switch.on()
 
     def reset(self) -> None:
@@ -56,7 +57,7 @@ class _Alarm:
     async def wait(self, pause: float | None) -> None:
         """Waits after a look. None: there is nothing to do."""
         if pause is not None:
-            self._next = time.monotonic() + pause
+            self._next = self._clock.monotonic() + pause
         await self._switch.wait(pause)
 
 
@@ -71,11 +72,12 @@ class Renewal:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._clock = connections.clock
         self._mutex = AsyncMutex()
         self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
-        self._renewing, self._watching = _Alarm(), _Alarm()
+        self._renewing, self._watching = _Alarm(self._clock), _Alarm(self._clock)
         # Deliveries whose callbacks have to be called. "end": no more come.
-        self._lost: AsyncInbox[Delivery[Any] | Literal["end"]] = AsyncInbox()
+        self._lost: AsyncInbox[Delivery[Any] | Literal["end"]] = AsyncInbox(self._clock)
         self._calls_back = False
         self._tasks: list[AsyncBackgroundTask] = []
         # Since when an answer has been waited for.
@@ -142,7 +144,7 @@ class Renewal:
             self._renewing.reset()
             due, pause = self._due(tried)
             for settling, deliveries in due.items():
-                tried[settling] = time.monotonic()
+                tried[settling] = self._clock.monotonic()
                 if await self._renew(settling, deliveries):
                     del tried[settling]
                 deliveries = []
@@ -167,7 +169,7 @@ class Renewal:
             lease = lease_of(delivery)
             asked_at = self._asked_at
             # An answer that was asked for only now may still come: a loop that was blocked begins with both tasks.
-            hung = 0.0 if asked_at is None else time.monotonic() - asked_at
+            hung = 0.0 if asked_at is None else self._clock.monotonic() - asked_at
             wait = max(lease.left - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
             if wait <= 0:
                 lease.is_given_up = True
@@ -192,7 +194,7 @@ class Renewal:
             lease = lease_of(delivery)
             visible = lease.visible
             wait = lease.left - _RENEW * visible
-            again = tried.get(lease.settling, 0.0) + _AGAIN * visible - time.monotonic()
+            again = tried.get(lease.settling, -math.inf) + _AGAIN * visible - self._clock.monotonic()
             wait = max(wait, again)
             # Renewals that are due a little later are sent along.
             if wait <= _AGAIN * visible and again <= 0:
@@ -206,7 +208,7 @@ class Renewal:
         for start in range(0, len(deliveries), 1000):
             batch = deliveries[start : start + 1000]
             request = settling.extend([lease_of(each).id for each in batch], settling.source.visible)
-            self._asked_at = time.monotonic()
+            self._asked_at = self._clock.monotonic()
             try:
                 now_us, deadline_ms, outcomes = await self._connections.run(request)
             except ClosedError:

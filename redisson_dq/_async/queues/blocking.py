@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar, cast, overload
 
@@ -318,9 +317,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     ) -> U:
         """Waits for values of the first of the lists that has some: ``result(key, values)``, or ``nothing``."""
         source = self._source(end, keys)
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             receiver, lifeline = self._receiver(source), Lifeline()
             taken = await receiver.receive(left, limit, lifeline)
             if not taken:
@@ -341,9 +340,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Waits for a value and moves it. It stays in Redis whatever happens here."""
         receiver = self._receiver(self._move_source(destination, from_end, to_end))
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             taken = await receiver.receive(left)
             values = self._moved(taken[0].data, destination) if taken else []
             if values or not taken:

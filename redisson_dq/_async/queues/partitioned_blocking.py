@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -15,7 +14,7 @@ from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo, async_sleep
+from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
@@ -191,10 +190,10 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     async def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
         """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         while True:
             self._begin_taking()
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
             taken = await receiver.receive(left, limit, lifeline)
             if not taken:
@@ -287,7 +286,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                         text = "queue %r: popped values may not be back in Redis: %s; they are %r"
                         logger.error(text, back.key, error, values)
                         break
-                    await async_sleep(pause)
+                    await self._runtime.clock.async_sleep(pause)
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:

@@ -210,7 +210,7 @@ class ReadyQueue(Handle[T]):
         """
         check_function(condition, self.name)
         found = await self._run(
-            told_if_long(commands.slice_of(self.keys.ready), self.name, "remove_all() or remove_if()")
+            told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()")
         )
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return await self._run(self._side.remove_bytes(chosen)) if chosen else 0

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -126,7 +125,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return BoundedSource(Move(self.keys.ready, destination, from_end, to_end), self.keys)
 
     def _offer_within(self, value: T, timeout: float | None) -> bool:
-        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        deadline = math.inf if timeout is None else self._runtime.clock.monotonic() + timeout
         pause = _FIRST_PAUSE
         if self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
@@ -139,7 +138,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 done = self._offer_by(deadline, request)
                 if done is True:
                     return True
-                left = deadline - time.monotonic()
+                left = deadline - self._runtime.clock.monotonic()
                 if isinstance(done, RedissonDQError):
                     if left <= 0:
                         raise done

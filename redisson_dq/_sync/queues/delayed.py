@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -98,7 +97,7 @@ class DelayedQueue(WaitingQueue[T]):
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
         # The time until the command is sent is a part of the delay.
-        due = due_word(self.name, delay, at, time.monotonic_ns())
+        due = due_word(self.name, delay, at, self._runtime.clock)
         return DelayedItem(self, self._run(self._side.offer(due, value, **options)))
 
     @names_options
@@ -198,7 +197,7 @@ class DelayedQueue(WaitingQueue[T]):
     def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
         self._begin_taking()
         source = self._side.lease_source(visibility_timeout)
-        request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self.name, "take_due()")
+        request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
         due = finish_or_undo(
             self._leaser.run_again(request, source.visible, _SENT_AGAIN),
             lambda due: self._leaser.hand_back(source, list(due.leased)),

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import attrs
 
-from redisson_dq._concurrency import Callback, sleep
+from redisson_dq._concurrency import Callback
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.receiving.receiver import time_left
@@ -83,7 +82,7 @@ class Leaser(Generic[T]):
             check_function(how.on_lost, name)
             if not how.renew:
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
         while True:
             self._check()
             for side in self.sides:
@@ -93,7 +92,7 @@ class Leaser(Generic[T]):
             sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
             left = seconds
             if deadline is not None and seconds != 0:
-                left = max(_NO_TIME, deadline - time.monotonic())
+                left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
             # Values of several partitions are kept together, or go back together.
             lifelines: list[Lifeline] = []
             leased = self._take(sources, wanted, left, lifelines)
@@ -138,7 +137,7 @@ class Leaser(Generic[T]):
 
     def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
         """Leases ready values, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
-        receiver, began = self._runtime.receivers.of(source), time.monotonic()
+        receiver, began = self._runtime.receivers.of(source), self._runtime.clock.monotonic()
         taken: list[Taken] = []
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
@@ -146,10 +145,10 @@ class Leaser(Generic[T]):
         if not taken and (left == 0 or (receiver.has_backlog and not receiver.is_waited_on)):
             taken = receiver.look(wanted, lifeline, left)
         if not taken and left != 0:
-            now = time.monotonic()
+            now = self._runtime.clock.monotonic()
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = receiver.receive(left, wanted, lifeline)
-            receiver.has_backlog = bool(taken) and time.monotonic() - began < _AT_ONCE
+            receiver.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
         return _leased(taken)
 
     def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
@@ -158,7 +157,7 @@ class Leaser(Generic[T]):
         Gives up when the leases it may have made have ended, or when the caller's time is over. ``when_closed`` is for
         calls that are still needed after the client was closed.
         """
-        until = time.monotonic() + (lease if left is None else min(lease, left))
+        until = self._runtime.clock.monotonic() + (lease if left is None else min(lease, left))
         pause = 0.0
         while True:
             try:
@@ -166,10 +165,10 @@ class Leaser(Generic[T]):
             except RedisConnectionError as error:
                 # A request that was sent may have been carried out, also when the next try finds no server.
                 sent = error.maybe_done or pause > 0
-                if not sent or (pause and time.monotonic() + pause > until):
+                if not sent or (pause and self._runtime.clock.monotonic() + pause > until):
                     error.maybe_done = sent
                     raise
-            sleep(pause)
+            self._runtime.clock.sleep(pause)
             pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
 
     def hand_back(self, source: LeaseSource, leased: list[Leased]) -> None:

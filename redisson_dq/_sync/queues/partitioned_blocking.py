@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
-from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo, sleep
+from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
@@ -194,10 +193,10 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
         """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         while True:
             self._begin_taking()
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
             taken = receiver.receive(left, limit, lifeline)
             if not taken:
@@ -290,7 +289,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                         text = "queue %r: popped values may not be back in Redis: %s; they are %r"
                         logger.error(text, back.key, error, values)
                         break
-                    sleep(pause)
+                    self._runtime.clock.sleep(pause)
 
 
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:

@@ -212,7 +212,7 @@ class ReadyQueue(Handle[T]):
         :Guarantee: the removal is atomic
         """
         check_function(condition, self.name)
-        found = self._run(told_if_long(commands.slice_of(self.keys.ready), self.name, "remove_all() or remove_if()"))
+        found = self._run(told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()"))
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return self._run(self._side.remove_bytes(chosen)) if chosen else 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
@@ -209,6 +208,8 @@ class DelayedSide(LeasedSide[T]):
             target=Target(entry=added.entry, due_ms=added.due_ms),
             outcome=OfferOutcome(added.outcome),
             now_us=added.now_us,
+            clock=self.options.clock,
+            read_us=self.options.clock.now_us(),
             decode=self._waits,
         )
 
@@ -234,7 +235,7 @@ class DelayedSide(LeasedSide[T]):
             return self.popped(list(due.values))
 
         request = self.working(calls.take_due(self.keys, wanted, self.options.remember_ms))
-        return told_if_long(request, self.name, "take_due()").then(popped, keep_in=self.keys.undecodable)
+        return told_if_long(request, self, "take_due()").then(popped, keep_in=self.keys.undecodable)
 
     def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
         """Raises ArgumentError."""
@@ -252,10 +253,10 @@ class DelayedSide(LeasedSide[T]):
         tell_undelivered(self.options.observers, self.name, self.keys, set_aside, expired)
 
     def waiting(self, page: Page) -> list[WaitingItem[T]]:
-        read_ns = time.monotonic_ns()
-        return [self._waiting_item(found, page.now_us, read_ns) for found in page.found]
+        read_us = self.options.clock.now_us()
+        return [self._waiting_item(found, page.now_us, read_us) for found in page.found]
 
-    def _waiting_item(self, found: Found, now_us: int, read_ns: int) -> WaitingItem[T]:
+    def _waiting_item(self, found: Found, now_us: int, read_us: int) -> WaitingItem[T]:
         offered_ms = found.due_ms if found.offered_ms is None else found.offered_ms
         return WaitingItem(
             id=found.given_id or item_id(offered_ms or 0, found.entry),
@@ -263,7 +264,8 @@ class DelayedSide(LeasedSide[T]):
             data=found.data,
             target=Target(entry=found.entry, due_ms=offered_ms),
             now_us=now_us,
-            read_ns=read_ns,
+            clock=self.options.clock,
+            read_us=read_us,
             state=ItemState(found.state),
             attempts=found.attempts,
             decode=self._waits,
@@ -273,7 +275,7 @@ class DelayedSide(LeasedSide[T]):
 
     def items(self, start: int, stop: int, by: str, *, part: bool) -> Request[tuple[list[WaitingItem[T]], int | None]]:
         """A page of items. With ``part`` some 1 MB of it, and the index of the next item, or None at its end."""
-        request = told_if_long(calls.items(self.keys, by, start, stop, part=part), self.name, "items()")
+        request = told_if_long(calls.items(self.keys, by, start, stop, part=part), self, "items()")
         return request.then(lambda page: (self.waiting(page), start + len(page.found) if page.is_cut else None))
 
     def values(self, start: int, stop: int, *, part: bool) -> Request[list[T]]:
@@ -281,21 +283,19 @@ class DelayedSide(LeasedSide[T]):
 
         Raises EnvelopeError for an entry of no known format.
         """
-        request = told_if_long(
-            calls.read_waiting(self.keys, start, stop, part=part), self.name, "read_all() or range()"
-        )
+        request = told_if_long(calls.read_waiting(self.keys, start, stop, part=part), self, "read_all() or range()")
         return request.then(lambda members: self.in_place([unwrap(member)[1] for member in members], self.keys.timeout))
 
     def contains_bytes(self, values: list[bytes]) -> Request[bool]:
         """Whether each of the values waits, in one request."""
         distinct = list(dict.fromkeys(values))
         request = calls.contains(self.keys, distinct, calls.WHOLE)
-        return told_if_long(request, self.name, _IN_A_PIPELINE).then(lambda walked: len(walked.result) == len(distinct))
+        return told_if_long(request, self, _IN_A_PIPELINE).then(lambda walked: len(walked.result) == len(distinct))
 
     def remove_bytes(self, which: str, values: list[bytes]) -> Request[bool]:
         """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""
         request = calls.remove(self.keys, which, values, self.options.remember_ms, calls.WHOLE)
-        return told_if_long(request, self.name, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
+        return told_if_long(request, self, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def removal(self, which: str, values: list[bytes]) -> Walk[int, int]:
         """Removes the entries in a walk of short calls. Returns how many it removed."""

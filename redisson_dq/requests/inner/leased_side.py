@@ -65,7 +65,14 @@ class LeasedSide(OpenQueue[T]):
         # Nearly every call has the same source.
         last = self._last_source
         if last is None or last.visible_us != visible or last.lease_keys.queue is not self.keys:
-            last = LeaseSource(self.lease_keys, self.options.envelope, visible, self.delivery_limit, self.back_after_us)
+            last = LeaseSource(
+                self.lease_keys,
+                self.options.envelope,
+                visible,
+                self.delivery_limit,
+                self.back_after_us,
+                clock=self.options.clock,
+            )
             self._last_source = last
         return last
 

@@ -47,7 +47,7 @@ class ReadySide(LeasedSide[T]):
         return request.then(lambda found: self.popped(found, key), keep_in=self.keys.undecodable)
 
     def _told_if_many(self, request: Request[U], limit: int) -> Request[U]:
-        return told_if_long(request, self.name, "drain_to() or poll()") if limit > _MANY else request
+        return told_if_long(request, self, "drain_to() or poll()") if limit > _MANY else request
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         """Moves one value to the list with the key ``destination``, and gives its bytes."""
@@ -55,7 +55,7 @@ class ReadySide(LeasedSide[T]):
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         """Removes all that equal one of them; gives how many there were."""
-        return told_if_long(calls.remove_ready(self.keys, "all", values), self.name, "remove_all() or remove_if()")
+        return told_if_long(calls.remove_ready(self.keys, "all", values), self, "remove_all() or remove_if()")
 
     def bytes_at(self, index: int) -> Request[bytes | None]:
         return commands.peek(self.keys.ready, check_index(index, self.name))
@@ -81,4 +81,4 @@ class BoundedSide(ReadySide[T]):
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         request = calls.take_bounded(self.keys, "remove", values, int)
-        return told_if_long(request, self.name, "remove_all() or remove_if()")
+        return told_if_long(request, self, "remove_all() or remove_if()")

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
 from redisson_dq.wire.envelope import Envelope
@@ -66,6 +67,7 @@ def peek(keys: QueueKeys, most: int) -> Request[list[bytes]]:
 
 def admit(
     keys: LeaseKeys,
+    clock: Clock,
     envelope: Envelope,
     nonce: bytes,
     count: int,
@@ -87,7 +89,7 @@ def admit(
 
     def parsed(reply: list[Any]) -> Admitted:
         now_us, buried, rows, dropped, parked = reply
-        leased = leased_rows(keys.queue, now_us, rows)
+        leased = leased_rows(keys.queue, now_us, clock.now_us(), rows)
         return Admitted(now_us=now_us, leased=leased, buried=buried, dropped=dropped, parked=parked)
 
     return call_with_dead("admit", keys, args, parsed)

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
 from redisson_dq.wire.envelope import Envelope
@@ -66,6 +67,7 @@ def take_due(keys: QueueKeys, wanted: DueRange, remember_ms: int) -> Request[Due
 
 def lease_due(
     keys: LeaseKeys,
+    clock: Clock,
     envelope: Envelope,
     nonce: bytes,
     visible_us: int,
@@ -81,7 +83,7 @@ def lease_due(
     def parsed(reply: list[Any]) -> Due:
         buried, rows, set_aside, expired, now_us, come = reply
         return Due(
-            leased=leased_rows(keys.queue, now_us, rows),
+            leased=leased_rows(keys.queue, now_us, clock.now_us(), rows),
             buried=buried,
             set_aside=set_aside,
             expired=expired,

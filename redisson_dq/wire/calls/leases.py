@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq.scripts.script import Script, load
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
@@ -79,6 +79,7 @@ def call_with_dead(
 
 def receive(
     keys: LeaseKeys,
+    clock: Clock,
     envelope: Envelope,
     nonce: bytes,
     count: int,
@@ -91,25 +92,25 @@ def receive(
     ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has. ``convert`` makes the result.
     """
     args = (envelope.value, nonce, count, visible_us, limit, keys.word)
-    return call_with_dead("receive", keys, args, lambda reply: convert(_received(keys, reply)), repeatable=True)
+    return call_with_dead("receive", keys, args, lambda reply: convert(_received(keys, clock, reply)), repeatable=True)
 
 
-def _received(keys: LeaseKeys, reply: list[Any]) -> ReceiveReply:
+def _received(keys: LeaseKeys, clock: Clock, reply: list[Any]) -> ReceiveReply:
     now_us, buried, rows, left = reply
-    return leased_rows(keys.queue, now_us, rows, left), buried
+    return leased_rows(keys.queue, now_us, clock.now_us(), rows, left), buried
 
 
-def leased_rows(keys: QueueKeys, now_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
+def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
     """Leases as the scripts tell of them: id, deadline, record and value of each. ``left`` is how many values still
     stood in the list, where the script tells that.
     """
-    key, read_ns = keys.ready, time.monotonic_ns()
+    key = keys.ready
     for text in rows[2::4]:
         # Nearly all are empty, or begin with a digit.
         if text[:1] == b"v":
             tell_newer(keys.ready, keys.deliveries, "deliveries", newer_form(text))
     return [
-        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_ns=read_ns, left=left)
+        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_us=read_us, left=left)
         for id, deadline, text, data in zip(*[iter(rows)] * 4, strict=True)
     ]
 
@@ -121,6 +122,7 @@ def ack(keys: LeaseKeys, ids: Sequence[bytes], convert: Callable[[_Outcomes], T]
 
 def ack_and_receive(
     keys: LeaseKeys,
+    clock: Clock,
     envelope: Envelope,
     nonce: bytes,
     count: int,
@@ -137,7 +139,7 @@ def ack_and_receive(
         if reply is None:
             return None
         now_us, outcomes, rows, left = reply
-        return convert(outcomes), leased_rows(keys.queue, now_us, rows, left)
+        return convert(outcomes), leased_rows(keys.queue, now_us, clock.now_us(), rows, left)
 
     return call_with_dead("ack_and_receive", keys, (envelope.value, nonce, count, visible_us, *ids), parse)
 
@@ -186,7 +188,7 @@ def in_flight(
 
     def parsed(reply: list[Any]) -> tuple[list[Leased], int | None]:
         now_us, rows, *following = reply
-        return leased_rows(keys, now_us, rows), following[0] if following else None
+        return leased_rows(keys, now_us, 0, rows), following[0] if following else None
 
     return call("in_flight", keys, (start, stop, "part" if part else ""), parsed)
 

@@ -1,0 +1,146 @@
+"""Clients whose clock stands still until a test moves it, with a real Redis. No test here waits for time to pass."""
+
+from __future__ import annotations
+
+import queue as queues
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from redisson_dq import SettleOutcome
+from redisson_dq._clock import using
+from redisson_dq.codecs import StringCodec
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.hand_clock import HandClock
+from tests.integration.conftest import KEYS
+
+MINUTE, HOUR = 60.0, 3600.0
+DAY = 86_400.0
+#: Redis's clock runs on while the client's stands still. A timer is armed that much later at most.
+RUN_ON = PATIENCE
+#: So soon after a transfer a client drops what is over.
+TIDY = 30.0
+#: Deadlines are whole milliseconds, rounded up.
+MORE = 0.001
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def client(flavour: Flavour, url: str, clock: HandClock) -> Iterator[Any]:
+    with using(clock):
+        made = flavour.connect(url, codec=StringCodec(), probe_interval=DAY)
+    with made:
+        yield made
+
+
+def expect_timer(clock: HandClock, seconds: float) -> None:
+    """Returns when the timer is armed for a transfer in so many seconds. Moves the time by a minute."""
+    # The timer waits for its first alarm alone. That is the tidying after the last transfer.
+    clock.expect_wait(TIDY)
+    clock.advance(MINUTE)
+    clock.expect_wait(seconds - MINUTE, within=RUN_ON)
+
+
+def make_due(admin: Any) -> None:
+    """Makes the only item that waits due in Redis, without a word to the clients."""
+    (entry,) = admin.zrange(KEYS.timeout, 0, -1)
+    admin.zadd(KEYS.timeout, {entry: 1})
+
+
+# -- moving ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_item_is_moved_when_the_clock_has_come_to_its_time(
+    admin: Any, queue: Any, producer: Any, client: Any, clock: HandClock, threads: ThreadPoolExecutor
+) -> None:
+    producer.offer("a", HOUR)
+    expect_timer(clock, HOUR)
+    make_due(admin)
+    taken, before = threads.submit(queue.take), client.transfers.sent
+    clock.advance(HOUR - 2 * MINUTE)
+    # The timer still waits, so no transfer was sent.
+    clock.expect_wait(MINUTE, within=RUN_ON)
+    assert client.transfers.sent == before
+    clock.advance(MINUTE + RUN_ON)
+    assert taken.result(PATIENCE) == "a"
+
+
+def test_a_transfer_before_its_time_on_the_servers_clock_moves_nothing_and_arms_the_timer_anew(
+    admin: Any, queue: Any, producer: Any, client: Any, clock: HandClock
+) -> None:
+    producer.offer("a", HOUR)
+    expect_timer(clock, HOUR)
+    before = client.transfers.sent
+    clock.advance(HOUR + RUN_ON)
+    eventually(lambda: client.transfers.sent == before + 1)
+    expect_timer(clock, HOUR)
+    assert (admin.zcard(KEYS.timeout), queue.size()) == (1, 0)
+
+
+def test_a_probe_finds_an_item_that_nobody_announced(
+    admin: Any, queue: Any, producer: Any, client: Any, clock: HandClock, threads: ThreadPoolExecutor
+) -> None:
+    producer.offer("a", 30 * DAY)
+    expect_timer(clock, DAY)
+    make_due(admin)
+    taken = threads.submit(queue.take)
+    clock.advance(DAY)
+    assert taken.result(PATIENCE) == "a"
+
+
+# -- items and leases ------------------------------------------------------------------------------------------------
+
+
+def test_an_item_has_less_time_left_as_the_clock_goes_on(producer: Any, clock: HandClock) -> None:
+    item = producer.offer("a", HOUR)
+    before = item.remaining
+    clock.advance(100)
+    assert before - item.remaining == timedelta(seconds=100)
+
+
+def test_a_lease_is_renewed_when_a_third_of_its_time_has_passed(queue: Any, clock: HandClock) -> None:
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=HOUR, renew=True)
+    first, left = delivery.deadline, delivery.remaining
+    clock.expect_wait(HOUR / 3)
+    clock.advance(HOUR / 3 + MORE)
+    eventually(lambda: delivery.remaining > left - timedelta(minutes=1))
+    # The next look comes a twelfth of the time after a renewal, and finds nothing to do.
+    clock.expect_wait(HOUR / 12)
+    clock.advance(HOUR / 12)
+    clock.expect_wait(HOUR / 4)
+    assert delivery.remaining < left - timedelta(minutes=4)
+    clock.advance(HOUR / 4 + MORE)
+    eventually(lambda: delivery.remaining > left - timedelta(minutes=1))
+    assert delivery.deadline > first
+    assert not delivery.lost
+    assert delivery.ack() is SettleOutcome.ACKED
+
+
+def test_a_lease_that_is_gone_is_lost_at_its_next_renewal(admin: Any, queue: Any, clock: HandClock) -> None:
+    lost: queues.SimpleQueue[Any] = queues.SimpleQueue()
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=HOUR, renew=True, on_lost=lost.put)
+    clock.expect_wait(HOUR / 3)
+    admin.delete(KEYS.leases)
+    assert not delivery.lost
+    clock.advance(HOUR / 3 + MORE)
+    assert lost.get(timeout=PATIENCE).value == "a"
+    assert delivery.lost
+
+
+def test_a_lease_that_is_not_renewed_is_lost_when_its_time_is_over(queue: Any, clock: HandClock) -> None:
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=HOUR)
+    clock.advance(HOUR - 1)
+    assert not delivery.lost
+    clock.advance(1 + MORE)
+    assert delivery.lost
