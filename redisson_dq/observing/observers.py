@@ -7,8 +7,8 @@ import itertools
 import logging
 import threading
 from asyncio import CancelledError
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from redisson_dq._clock import Clock
@@ -97,6 +97,17 @@ class Observers(list[Observer]):
                 observer,
                 happening,
             )
+
+    @contextmanager
+    def exchange(self, request: str, keys: tuple[str, ...], clock: Clock) -> Iterator[None]:
+        """Tells that a request is about to be sent, and at the end of the block that it was answered, or failed."""
+        answered = self.sent(request, keys, clock)
+        try:
+            yield
+        except BaseException as error:
+            answered(error)
+            raise
+        answered(None)
 
     def sent(self, request: str, keys: tuple[str, ...], clock: Clock) -> Callable[[BaseException | None], None]:
         """Tells that a request is about to be sent.

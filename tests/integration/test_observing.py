@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import redis
 
+import redisson_dq
 from redisson_dq import SettleOutcome, observing
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -278,6 +279,35 @@ def test_every_way_to_take_tells_once(client: Any, watch: Watch) -> None:
         watch.heard.clear()
         take()
         assert watch.of(ValuesTaken) == []
+
+
+def test_a_backlog_is_taken_by_requests_of_the_connection_that_waits(client: Any, watch: Watch) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add_all(list("abcdef"))
+    watch.heard.clear()
+    assert len(queue.poll(limit=6, timeout=5)) == 6
+    assert [(type(each), each.request, each.keys) for each in watch.of(OfRequest)] == [
+        (Sent, "LPOP", ("orders",)),
+        (Answered, "LPOP", ("orders",)),
+    ]
+    assert watch.of(ValuesTaken) == [ValuesTaken(queue="orders", count=6)]
+
+
+def test_a_request_of_a_cancelled_task_is_answered_too(url: str, watch: Watch, admin: redis.Redis) -> None:
+    async def cancel() -> None:
+        async with redisson_dq.aio.connect(url, codec=StringCodec(), observer=watch) as client:
+            watch.heard.clear()
+            admin.execute_command("CLIENT", "PAUSE", 500, "ALL")
+            asking = asyncio.create_task(client.blocking_queue("orders", transfer=False).size())
+            while not watch.heard:
+                await asyncio.sleep(0.01)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert watch.kinds == ["Sent", "Answered"]
+            assert isinstance(watch.heard[1].error, asyncio.CancelledError)
+
+    asyncio.run(cancel())
 
 
 def test_a_listener_takes(client: Any, watch: Watch) -> None:

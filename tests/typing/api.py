@@ -19,6 +19,7 @@ from redisson_dq import (
 from redisson_dq.aio import worker as aio_worker
 from redisson_dq.codecs import Codec, Kryo5Codec, LongCodec, StringCodec, TypedJsonJacksonCodec, ZStdCodec
 from redisson_dq.java import java_class
+from redisson_dq.observing import Happening, Moved
 from redisson_dq.worker import Event, Retry, Worker, exponential
 
 
@@ -214,6 +215,21 @@ def wrong(client: redisson_dq.Client) -> None:
     redisson_dq.connect("redis://localhost", envelope="old")  # wrong: argument
     aio.connect("redis://localhost", undecodable="skipp")  # wrong: argument
     client.blocking_queue("orders", codec=TypedJsonJacksonCodec(Order)).add("42")  # wrong: argument
+    redisson_dq.connect("redis://localhost", observer="print")  # wrong: argument
+
+
+def watching_side(client: redisson_dq.Client, apart: aio.Client) -> None:
+    @client.observe
+    def watch(happening: Happening) -> int:
+        if isinstance(happening, Moved):
+            reveal_type(happening.late_by)  # timedelta | None
+        return 1
+
+    reveal_type(watch(Moved(queue="orders", count=1, late_by=None)))  # int
+    apart.observe(watch)
+    apart.observe(print)
+    apart.stop_observing(watch)
+    redisson_dq.connect("redis://localhost", observer=watch)
 
 
 def worker_side(client: redisson_dq.Client) -> None:

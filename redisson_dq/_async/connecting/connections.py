@@ -313,14 +313,9 @@ class Connections(Pools):
 
     async def _watched(self, sending: _Sending) -> _Answer:
         """Like :meth:`_run`, and told to the observers."""
-        answered = self._observers.sent(sending.request.name, sending.request.keys, self.clock)
-        try:
-            answer = await self._run(sending)
-        except BaseException as error:
-            answered(error)
-            raise
-        answered(None)
-        return answer
+        request = sending.request
+        with self._observers.exchange(request.name, request.keys, self.clock):
+            return await self._run(sending)
 
     async def _run(self, sending: _Sending) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""

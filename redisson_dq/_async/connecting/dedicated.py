@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from redisson_dq._clock import Clock
 from redisson_dq._redis import (
     async_hang_up,
     async_may_send_aside,
@@ -18,6 +19,7 @@ from redisson_dq._redis import (
     mark_clean,
     pack,
 )
+from redisson_dq.observing import Observers
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -38,8 +40,12 @@ class Lender(Protocol):
 class Dedicated:
     """One connection with blocking reads, and the way to end such a read from outside."""
 
-    def __init__(self, connection: Any, pool: ConnectionPool, lender: Lender) -> None:
+    def __init__(
+        self, connection: Any, pool: ConnectionPool, lender: Lender, clock: Clock, observers: Observers
+    ) -> None:
         self.connection = connection
+        self._clock = clock
+        self._observers = observers
         self._pool = pool
         self._lender = lender
         self._client_id = 0
@@ -71,6 +77,12 @@ class Dedicated:
 
     async def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
+        if not self._observers:
+            return await self._exchange(request)
+        with self._observers.exchange(request.name, request.keys, self._clock):
+            return await self._exchange(request)
+
+    async def _exchange(self, request: Request[Any]) -> Any:
         if request.script is None:
             await self.send(*request.words)
             return await self.read()

@@ -138,7 +138,7 @@ class Pools:
         """
         self.check()
         pool = await self.pool_of(key)
-        return Dedicated(dedicated_connection(pool, role, queue), pool, self)
+        return Dedicated(dedicated_connection(pool, role, queue), pool, self, self.clock, self._observers)
 
     async def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from redisson_dq._clock import Clock
 from redisson_dq._redis import (
     hang_up,
     is_out_of_memory,
@@ -21,6 +22,7 @@ from redisson_dq._redis import (
     send,
     send_aside,
 )
+from redisson_dq.observing import Observers
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -41,8 +43,12 @@ class Lender(Protocol):
 class Dedicated:
     """One connection with blocking reads, and the way to end such a read from outside."""
 
-    def __init__(self, connection: Any, pool: ConnectionPool, lender: Lender) -> None:
+    def __init__(
+        self, connection: Any, pool: ConnectionPool, lender: Lender, clock: Clock, observers: Observers
+    ) -> None:
         self.connection = connection
+        self._clock = clock
+        self._observers = observers
         self._pool = pool
         self._lender = lender
         self._client_id = 0
@@ -74,6 +80,12 @@ class Dedicated:
 
     def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
+        if not self._observers:
+            return self._exchange(request)
+        with self._observers.exchange(request.name, request.keys, self._clock):
+            return self._exchange(request)
+
+    def _exchange(self, request: Request[Any]) -> Any:
         if request.script is None:
             self.send(*request.words)
             return self.read()

@@ -141,7 +141,7 @@ class Pools:
         """
         self.check()
         pool = self.pool_of(key)
-        return Dedicated(dedicated_connection(pool, role, queue), pool, self)
+        return Dedicated(dedicated_connection(pool, role, queue), pool, self, self.clock, self._observers)
 
     def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""
