@@ -16,7 +16,6 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.working.kinds import Kind
 from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.naming import full_name
-from redisson_dq.working.parking import Parking
 from redisson_dq.working.retries import Retry, policies
 
 __all__ = ["Handler", "Shape", "check_limits", "check_queue_name", "declared", "is_async", "name_of", "positive"]
@@ -68,9 +67,12 @@ class Shape:
         return cls(takes_event="event" in named, needs=tuple(name for name in named if name != "event"))
 
 
-@attrs.define(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False)
 class Handler:
-    """One handler. Times are in seconds."""
+    """One handler. Times are in seconds.
+
+    A worker that runs keeps what changes in a ``Post`` (:mod:`redisson_dq.working.roster`).
+    """
 
     function: Callable[..., Any]
     queue: str
@@ -88,15 +90,6 @@ class Handler:
     batch: int | None
     within: float
     shape: Shape
-    #: How many of its runs are going on.
-    running: int = 0
-    #: Its values that came while it had no free slot.
-    parking: Parking = attrs.field(factory=Parking)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has no free slot."""
-        return self.running >= self.concurrency
 
     @property
     def name(self) -> str:

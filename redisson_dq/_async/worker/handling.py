@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,6 +18,7 @@ from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
 from redisson_dq._async.worker.starting import Starts
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
 from redisson_dq._concurrency.layers import Layer, async_perform
@@ -29,6 +29,7 @@ from redisson_dq.working.handlers import Handler
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
+from redisson_dq.working.roster import Post
 
 __all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
 
@@ -52,30 +53,28 @@ class Setting:
     given: dict[str, Any]
     hooks: Hooks
     chance: random.Random
+    clock: Clock
     report: Callable[[Handling, Do], object]
 
 
 class Handling:
     """A handler at work on one value, or on a batch."""
 
-    def __init__(self, setting: Setting, intake: Intake, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
+    def __init__(self, setting: Setting, intake: Intake, post: Post, deliveries: Sequence[Delivery[Any]]) -> None:
         self._setting = setting
         self.intake = intake
-        self.handler = handler
+        self.post = post
+        self.handler = post.handler
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._table = HandlingTable(len(self.events))
         # Guards the table.
         self._mutex = AsyncMutex()
         self._running: AsyncRunning | None = None
-        self._began = time.monotonic()
-        #: When its time is over, on the monotonic clock.
-        self.deadline: float | None = None
+        self._began = setting.clock.monotonic()
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
-        self._began = time.monotonic()
-        if self.handler.timeout is not None and error is None:
-            self.deadline = self._began + self.handler.timeout
+        self._began = self._setting.clock.monotonic()
         work = self._perform if error is None else lambda: self._returned([error])
         self._running = starter.start(work)
 
@@ -191,7 +190,7 @@ class Handling:
 
     async def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
-        duration = timedelta(seconds=time.monotonic() - self._began)
+        duration = timedelta(seconds=self._setting.clock.monotonic() - self._began)
         try:
             # What is done comes first: it waits for no on_failed.
             for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):

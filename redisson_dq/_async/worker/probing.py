@@ -28,7 +28,7 @@ class Prober:
         self._connections = connections
         self._seconds = seconds
         self._arrivals = arrivals
-        self._changed = AsyncSwitch()
+        self._changed = AsyncSwitch(connections.clock)
         self._ends = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-probing")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Callable, Iterable
 
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
 
 __all__ = ["Watch"]
@@ -17,11 +17,12 @@ logger = logging.getLogger("redisson_dq")
 class Watch:
     """Calls ``due(now)`` at the next moment that ``moments`` gives, and whenever an earlier one was added."""
 
-    def __init__(self, moments: Callable[[], Iterable[float]], due: Callable[[float], object]) -> None:
+    def __init__(self, clock: Clock, moments: Callable[[], Iterable[float]], due: Callable[[float], object]) -> None:
         """Moments are on the monotonic clock."""
+        self._clock = clock
         self._moments = moments
         self._due = due
-        self._changed = AsyncSwitch()
+        self._changed = AsyncSwitch(clock)
         self._next = math.inf
         self._ends = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-watch")
@@ -42,7 +43,7 @@ class Watch:
             # Until it is known, whatever is added turns the switch.
             self._next = math.inf
             self._next = min(self._moments(), default=math.inf)
-            now = time.monotonic()
+            now = self._clock.monotonic()
             if self._next <= now:
                 try:
                     self._due(now)

@@ -228,7 +228,12 @@ class Worker(Declarations):
         self._asked_to_stop += 1
         side = self._side
         if side is not None:
-            side.soon(self._changed.on)
+            side.soon(self._look)
+
+    def _look(self) -> None:
+        self._changed.on()
+        if self._crew is not None:
+            self._crew.look()
 
     async def run(self, grace: Delay | None = None) -> None:
         """Starts, and stops at SIGTERM, SIGINT or :meth:`request_stop`. A second signal ends the ``grace``.
@@ -346,7 +351,7 @@ class Worker(Declarations):
 
     async def _end(self, crew: Crew, grace: float, asked: int) -> None:
         try:
-            await crew.aclose(grace, lambda: self._asked_to_stop > asked, self._changed)
+            await crew.aclose(grace, lambda: self._asked_to_stop > asked)
             await self._end_resources()
         finally:
             self._crew = None

@@ -6,20 +6,20 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from redisson_dq._concurrency import Callback, Failure, Switch, call, give_way
+from redisson_dq._concurrency import Failure, Switch, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Along, Settler
-from redisson_dq._sync.worker.starting import Starter, Starts
+from redisson_dq._sync.worker.starting import Starter
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.settling import Settling
@@ -41,33 +41,14 @@ _PATIENCE = 0.2
 class Fetcher:
     """Receives from some queues, one of them in most workers, and hands over what came."""
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        *,
-        wanted: Callable[[Intake], int],
-        order: Order,
-        pool: HandlerPool,
-        settler: Settler,
-        take: Callback[tuple[Intake, list[Delivery[Any]], Starts]],
-        unreadable: Callable[[Intake, DecodeError], object],
-        duplicate: Callable[[Intake, bytes], object],
-        on_lost: Callback[Delivery[Any]],
-    ) -> None:
-        """``take`` gets what came and what starts handlings in the pool, ``unreadable`` what the codec cannot read,
-        ``duplicate`` what was dropped.
-        """
+    def __init__(self, runtime: Runtime, assigner: Assigner, order: Order, pool: HandlerPool, settler: Settler) -> None:
         self._runtime = runtime
         self._intakes: list[Intake] = []
-        self._wanted = wanted
+        self._assigner = assigner
         self._order = order
         self._pool = pool
         self._settler = settler
-        self._take = take
-        self._unreadable = unreadable
-        self._duplicate = duplicate
-        self._on_lost = on_lost
-        self._changed = Switch()
+        self._changed = Switch(runtime.clock)
         #: Acks that go along with the next receive, where it receives from one queue alone.
         self._along = Along(self._changed.on, settler.take_over)
         # Whether more was ready when it received last.
@@ -86,7 +67,7 @@ class Fetcher:
         self._receivers: dict[Receiver, Receivers] = {}
         self._waits_for: frozenset[str] = frozenset()
         self._is_started = False
-        self._ended = Switch()
+        self._ended = Switch(runtime.clock)
 
     @property
     def is_well(self) -> bool:
@@ -95,7 +76,7 @@ class Fetcher:
 
     def _waits(self) -> bool:
         """Whether a wait goes on for so long that Redis has not refused it."""
-        return self._wait is not None and time.monotonic() - self._waits_since > _PAUSE
+        return self._wait is not None and self._runtime.clock.monotonic() - self._waits_since > _PAUSE
 
     def start(self) -> None:
         """Begins to receive."""
@@ -116,11 +97,11 @@ class Fetcher:
         """Is told that fewer values may be wanted than the wait was begun for."""
         self._wake()
 
-    def freed(self, intake: Intake) -> None:
+    def freed(self, queue: str) -> None:
         """Is told that values of a queue are wanted again."""
         self._stale = self._stale or len(self._intakes) > 1
         self._changed.on()
-        if self._wait is not None and intake.name not in self._waits_for:
+        if self._wait is not None and queue not in self._waits_for:
             self._wake()
 
     def end(self) -> None:
@@ -178,7 +159,7 @@ class Fetcher:
         kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
         if kept:
             try:
-                self._runtime.renewal.keep(kept, self._on_lost)
+                self._runtime.renewal.keep(kept, self._assigner.lose)
             except Exception:
                 # A defect. It ends no receiving.
                 logger.exception("worker: the leases of %d values are not renewed", len(kept))
@@ -193,7 +174,7 @@ class Fetcher:
             self._along.open()
         else:
             self._along.close()
-        intakes = [intake for intake in self._intakes if self._wanted(intake) > 0]
+        intakes = [intake for intake in self._intakes if self._assigner.wanted(intake) > 0]
         try:
             if self._ends:
                 return
@@ -202,7 +183,7 @@ class Fetcher:
                 self._along.flush()
                 self._changed.wait(None)
             elif len(intakes) == 1:
-                wanted = min(self._wanted(intakes[0]), MOST_AT_ONCE)
+                wanted = min(self._assigner.wanted(intakes[0]), MOST_AT_ONCE)
                 if not (joins and self._ack_and_receive(intakes[0], wanted, starter)):
                     self._wait_for(intakes, wanted, starter)
             elif not self._look(intakes, starter):
@@ -241,7 +222,7 @@ class Fetcher:
     @property
     def _joins(self) -> bool:
         """Whether acks may go along with the next receive. That is for one queue, in which more was ready."""
-        if not self._has_backlog or len(self._intakes) != 1 or time.monotonic() < self._joins_from:
+        if not self._has_backlog or len(self._intakes) != 1 or self._runtime.clock.monotonic() < self._joins_from:
             return False
         return self._intakes[0].acks_along
 
@@ -270,7 +251,7 @@ class Fetcher:
             return False
         if done is None:
             self._settler.take_over(carried)
-            self._joins_from = time.monotonic() + _PAUSE
+            self._joins_from = self._runtime.clock.monotonic() + _PAUSE
             return False
         outcomes, leased = done
         for settlement, outcome in zip(carried, outcomes, strict=True):
@@ -284,7 +265,7 @@ class Fetcher:
         idle: list[str] = []
         for name in self._order.sorted(list(by_name)):
             intake = by_name[name]
-            wanted = min(self._wanted(intake), MOST_AT_ONCE)
+            wanted = min(self._assigner.wanted(intake), MOST_AT_ONCE)
             if self._ends or wanted < 1:
                 return True
             found: list[Leased] = []
@@ -312,7 +293,7 @@ class Fetcher:
         self._receivers[receiver] = receivers
         # The place first: who wakes either finds it, or is seen here.
         self._waits_for = frozenset(intake.name for intake in intakes)
-        self._waits_since = time.monotonic()
+        self._waits_since = self._runtime.clock.monotonic()
         self._wait = receiver, lifeline
         try:
             if self._stale:
@@ -345,8 +326,8 @@ class Fetcher:
         request = source.admit(wanted, *intake.admission_of(seen, side))
         admitted = intake.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
-            self._duplicate(intake, data)
-        intake.note_leased(admitted.leased)
+            self._assigner.duplicate(intake, data)
+        intake.admitting.leased(admitted.leased)
         return admitted.leased
 
     def _hand_over(
@@ -369,9 +350,9 @@ class Fetcher:
         for intake, deliveries, error in came:
             self._handed_over += deliveries
             if error is not None:
-                self._unreadable(intake, error)
+                self._assigner.unreadable(intake, error)
             # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
-            call(self._take, (intake, deliveries, self._pool if self._ends else starter))
+            self._assigner.accept(intake, deliveries, self._pool if self._ends else starter)
         return len(leased)
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import logging
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import attrs
 
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Mutex
 from redisson_dq._concurrency.handler_pools import HandlerPool, Running
 from redisson_dq._concurrency.layers import Layer, perform
@@ -32,6 +32,7 @@ from redisson_dq.working.handlers import Handler
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
+from redisson_dq.working.roster import Post
 
 __all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
 
@@ -55,30 +56,28 @@ class Setting:
     given: dict[str, Any]
     hooks: Hooks
     chance: random.Random
+    clock: Clock
     report: Callable[[Handling, Do], object]
 
 
 class Handling:
     """A handler at work on one value, or on a batch."""
 
-    def __init__(self, setting: Setting, intake: Intake, handler: Handler, deliveries: Sequence[Delivery[Any]]) -> None:
+    def __init__(self, setting: Setting, intake: Intake, post: Post, deliveries: Sequence[Delivery[Any]]) -> None:
         self._setting = setting
         self.intake = intake
-        self.handler = handler
+        self.post = post
+        self.handler = post.handler
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
         self._table = HandlingTable(len(self.events))
         # Guards the table.
         self._mutex = Mutex()
         self._running: Running | None = None
-        self._began = time.monotonic()
-        #: When its time is over, on the monotonic clock.
-        self.deadline: float | None = None
+        self._began = setting.clock.monotonic()
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
-        self._began = time.monotonic()
-        if self.handler.timeout is not None and error is None:
-            self.deadline = self._began + self.handler.timeout
+        self._began = self._setting.clock.monotonic()
         work = self._perform if error is None else lambda: self._returned([error])
         self._running = starter.start(work)
 
@@ -194,7 +193,7 @@ class Handling:
 
     def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
-        duration = timedelta(seconds=time.monotonic() - self._began)
+        duration = timedelta(seconds=self._setting.clock.monotonic() - self._began)
         try:
             # What is done comes first: it waits for no on_failed.
             for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):

@@ -31,7 +31,7 @@ class Prober:
         self._connections = connections
         self._seconds = seconds
         self._arrivals = arrivals
-        self._changed = Switch()
+        self._changed = Switch(connections.clock)
         self._ends = False
         self._worker = BackgroundTask(self._run, "redisson_dq-probing")
 

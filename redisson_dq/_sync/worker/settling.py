@@ -9,7 +9,6 @@ Acks may go along with the next receive of their queue instead, in the same call
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable
 from typing import Any, Union
 
@@ -147,7 +146,7 @@ class Settler:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._settlements: Inbox[Settlement] = Inbox()
+        self._settlements: Inbox[Settlement] = Inbox(connections.clock)
         self._gives_up = False
         self._is_refused = False
         self._has_pending = False
@@ -183,9 +182,9 @@ class Settler:
     def close(self, timeout: float, timeout_away: float) -> None:
         """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
         self._settlements.put(_END)
-        began = time.monotonic()
+        began = self._connections.clock.monotonic()
         while not self._worker.join(_LOOK):
-            passed = time.monotonic() - began
+            passed = self._connections.clock.monotonic() - began
             if passed > (min(timeout, timeout_away) if self._connections.outage.is_going_on else timeout):
                 self._gives_up = True
                 # Wakes it from its pause.

@@ -231,7 +231,12 @@ class Worker(Declarations):
         self._asked_to_stop += 1
         side = self._side
         if side is not None:
-            side.soon(self._changed.on)
+            side.soon(self._look)
+
+    def _look(self) -> None:
+        self._changed.on()
+        if self._crew is not None:
+            self._crew.look()
 
     def run(self, grace: Delay | None = None) -> None:
         """Starts, and stops at SIGTERM, SIGINT or :meth:`request_stop`. A second signal ends the ``grace``.
@@ -349,7 +354,7 @@ class Worker(Declarations):
 
     def _end(self, crew: Crew, grace: float, asked: int) -> None:
         try:
-            crew.close(grace, lambda: self._asked_to_stop > asked, self._changed)
+            crew.close(grace, lambda: self._asked_to_stop > asked)
             self._end_resources()
         finally:
             self._crew = None

@@ -197,7 +197,7 @@ def test_a_slot_is_freed_once_and_a_value_settled_once_whatever_happens(count: i
 
 @pytest.mark.nightly
 def test_a_batch_of_three_in_every_order() -> None:
-    assert closure(Surroundings(3)) > 10_000
+    assert closure(Surroundings(3)) > 1000
 
 
 def test_a_row_that_is_broken_is_noticed() -> None:

@@ -41,7 +41,7 @@ def closure(start: S, depth: int | None = None) -> int:
                 after = copy.deepcopy(scenario)
                 try:
                     after.play(move)
-                except (AssertionError, KeyError) as error:
+                except (AssertionError, KeyError, RecursionError) as error:
                     raise AssertionError(f"{' '.join(map(str, (*way, move)))}: {error!r}") from error
                 if (situation := after.situation()) not in seen:
                     seen.add(situation)
@@ -66,7 +66,7 @@ def broken_rows(table: _Table) -> Iterator[tuple[str, tuple[Any, Any], tuple[Any
             yield f"{name} without {do.name}", row, (target, to_do[:place] + to_do[place + 1 :])
 
 
-def unnoticed(table: _Table, starts: Iterable[Any]) -> list[str]:
+def unnoticed(table: _Table, starts: Iterable[Any], depth: int | None = None) -> list[str]:
     """The names of the broken rows that no walk from one of the ``starts`` notices."""
     starts = list(starts)
     missed = []
@@ -78,7 +78,7 @@ def unnoticed(table: _Table, starts: Iterable[Any]) -> list[str]:
             table[row] = broken
         try:
             for start in starts:
-                closure(copy.deepcopy(start))
+                closure(copy.deepcopy(start), depth)
         except AssertionError:
             continue
         else:

@@ -1,0 +1,301 @@
+"""Gives what was received to handlers: begins handlings, gathers batches, parks what has to wait.
+
+:mod:`redisson_dq.working.roster` decides. This module carries out its actions, and knows the handlings that go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.worker.event import Event
+from redisson_dq._async.worker.handling import Crashed, Handling, Setting
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.settling import Bury, Nack
+from redisson_dq._async.worker.starting import Starts
+from redisson_dq._async.worker.watching import Watch
+from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
+from redisson_dq.errors import DecodeError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.working import handling_table, happenings
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.roster import Action, Do, Roster
+from redisson_dq.working.routing import Unroutable, choose
+
+__all__ = ["Assigner"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class Assigner:
+    """Knows each value from its receipt to the end of its handling."""
+
+    def __init__(self, total: int | None, setting: Callable[..., Setting], ask: Callable[[str, bool], object]) -> None:
+        """``ask`` is called with a queue when values of it are wanted again, and with True when fewer are wanted.
+
+        ``setting`` makes what handlings share. It gets ``report=``.
+        """
+        self._roster = Roster(total)
+        self._ask = ask
+        self._setting = setting(report=self._report)
+        self._hooks = self._setting.hooks
+        self._clock = self._setting.clock
+        # Guards the roster and what stands here.
+        self._mutex = AsyncMutex()
+        self._intakes: dict[str, Intake] = {}
+        #: All that something is left to do for.
+        self._handlings: set[Handling] = set()
+        self._of_delivery: dict[int, Handling] = {}
+        self._stops = False
+        self._changed = AsyncSwitch(self._clock)
+        self._watch = Watch(self._clock, self._moments, self._due)
+
+    # -- for the crew ------------------------------------------------------------------------------------------------
+
+    def employ(self, intake: Intake, handlers: Sequence[Handler]) -> None:
+        """These handlers take the values of a queue from now on."""
+        with self._mutex:
+            self._intakes[intake.name] = intake
+        self._decide(lambda: self._roster.employ(intake.name, handlers, self._clock.monotonic()))
+
+    def leave(self, intake: Intake) -> None:
+        """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
+        self._decide(lambda: self._roster.close(intake.name, intake.handlers, self._clock.monotonic()))
+
+    def is_passed(self, handler: Handler) -> bool:
+        """Whether a handler has been full for a while, so that the others of its queue go on."""
+        return self._roster.post(handler).is_passed
+
+    @property
+    def running(self) -> int:
+        """How many handlings hold a slot."""
+        with self._mutex:
+            return self._roster.running
+
+    def stop(self) -> None:
+        """Begins no handling from now on. What still comes is given back."""
+        with self._mutex:
+            self._stops = True
+
+    def look(self) -> None:
+        """Lets :meth:`ended` look anew whether the end hurries."""
+        self._changed.on()
+
+    async def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
+        """Waits for the handlings until the deadline, or until the end ``hurries``. Then hands the rest back."""
+        while not hurries():
+            self._changed.off()
+            with self._mutex:
+                left = len(self._handlings)
+            wait = deadline - self._clock.monotonic()
+            if not left or wait <= 0 or hurries():
+                break
+            await self._changed.wait(wait)
+        with self._mutex:
+            rest = list(self._handlings)
+        if rest:
+            logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
+        for handling in rest:
+            handling.hand_back()
+
+    async def aclose(self) -> None:
+        """Ends the watch."""
+        await self._watch.aclose()
+
+    # -- for the fetchers --------------------------------------------------------------------------------------------
+
+    def wanted(self, intake: Intake) -> int:
+        """How many values of a queue are wanted now."""
+        with self._mutex:
+            return self._roster.wanted(intake.name)
+
+    def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], starter: Starts) -> None:
+        """Gives each value to its handler, or to the dead letters."""
+        parked: dict[Handler, list[Delivery[Any]]] = {}
+        for delivery in deliveries:
+            if self._stops:
+                self._return([delivery], 0)
+            else:
+                self._route(intake, delivery, parked, starter)
+        for handler, some in parked.items():
+            with self._mutex:
+                pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
+            self._return(some, pause)
+            for action in actions:
+                self._watch.added(action.moment)
+
+    def unreadable(self, intake: Intake, error: DecodeError) -> None:
+        """Values came that the codec cannot read."""
+        logger.error("queue %r: %d values cannot be read: %s", intake.name, len(error.undecodable), error)
+        if error.kept_in is None:
+            return
+        for data in error.undecodable:
+            self._hooks.tell(
+                happenings.DeadLettered(queue=intake.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
+            )
+
+    def duplicate(self, intake: Intake, data: bytes) -> None:
+        """A value was dropped that equals one handled before."""
+        self._hooks.tell(happenings.Dropped(queue=intake.name, data=data))
+
+    def lose(self, delivery: Delivery[Any]) -> None:
+        """A lease is lost."""
+        with self._mutex:
+            handling = self._of_delivery.get(id(delivery))
+        if handling is not None:
+            handling.lose(delivery)
+
+    # -- a value -----------------------------------------------------------------------------------------------------
+
+    def _route(
+        self, intake: Intake, delivery: Delivery[Any], parked: dict[Handler, list[Delivery[Any]]], starter: Starts
+    ) -> None:
+        """Values that find no free slot, or were let past a limit, go to ``parked``."""
+        error: BaseException | None = None
+        try:
+            handler = choose(intake.handlers, delivery.value)
+        except Unroutable as failure:
+            handler, error = failure.handler, failure
+        if handler is None:
+            self._tell_received(intake, delivery, None)
+            self._bury(intake, delivery)
+            return
+        with self._mutex:
+            post = self._roster.post(handler)
+        is_admitted = intake.admitting.admits(delivery.id)
+        if is_admitted and post.has_room:
+            self._tell_received(intake, delivery, handler)
+            error = _fault_of(handler, delivery, error)
+        did = self._decide(
+            lambda: post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted),
+            starter,
+            error,
+        )
+        if Do.TURN_AWAY in did:
+            parked.setdefault(handler, []).append(delivery)
+
+    def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
+        if not self._hooks.hears(happenings.Received, happenings.Recovered):
+            return
+        known = _known(intake, delivery, handler)
+        lateness = None if delivery.due is None else delivery.received - delivery.due
+        self._hooks.tell(happenings.Received(**known, lateness=lateness))
+        if delivery.crashes:
+            self._hooks.tell(happenings.Recovered(**known, crashes=delivery.crashes))
+
+    def _bury(self, intake: Intake, delivery: Delivery[Any]) -> None:
+        kind = type(delivery.value)
+        reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
+        logger.error("queue %r: %s goes to the dead letters: %s", intake.name, lease_of(delivery).told_as, reason)
+        known = _known(intake, delivery, None)
+
+        def then(outcome: SettleOutcome) -> None:
+            if outcome is SettleOutcome.CANCELLED:
+                self._hooks.tell(happenings.ItemCancelled(**known))
+            elif outcome:
+                self._hooks.tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
+            else:
+                self._hooks.tell(happenings.Lost(**known))
+
+        self._setting.settler.put(delivery, Bury(reason), then)
+
+    def _return(self, deliveries: Iterable[Delivery[Any]], pause: float) -> None:
+        for delivery in deliveries:
+            self._setting.settler.put(delivery, Nack(pause, counted=False), _nothing)
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def _decide(
+        self,
+        decide: Callable[[], Iterable[Action]],
+        starter: Starts | None = None,
+        error: BaseException | None = None,
+    ) -> set[Do]:
+        """Carries out the actions that the roster decides on. Gives their kinds.
+
+        Handlings begin by the ``starter``. With an ``error`` their handlers are not called.
+        """
+        with self._mutex:
+            actions = list(decide())
+            # Made under the mutex, so that a stop finds them.
+            begun = [self._made(action, error) for action in actions if action.do is Do.BEGIN]
+        for action in actions:
+            if action.do is Do.BEGIN:
+                self._begin(begun.pop(0), action, starter or self._setting.pool, error)
+            elif action.do is Do.ARM:
+                self._watch.added(action.moment)
+            elif action.do in (Do.ASK, Do.RECOUNT):
+                self._ask(action.post.handler.queue, action.do is Do.RECOUNT)
+            elif action.do is Do.RETURN:
+                self._return(action.values, 0)
+            elif action.do is Do.EXPIRE:
+                action.handling.expire()
+        return {action.do for action in actions}
+
+    def _made(self, action: Action, error: BaseException | None) -> Handling:
+        kept = [delivery for delivery in action.values if not delivery.lost]
+        handling = Handling(self._setting, self._intakes[action.post.handler.queue], action.post, kept)
+        self._handlings.add(handling)
+        for delivery in kept:
+            self._of_delivery[id(delivery)] = handling
+        if kept and error is None and action.post.handler.timeout is not None:
+            self._roster.deadlines[handling] = self._clock.monotonic() + action.post.handler.timeout
+        return handling
+
+    def _begin(self, handling: Handling, action: Action, starter: Starts, error: BaseException | None) -> None:
+        for delivery in action.values:
+            # While it waited for its batch.
+            if not any(event.delivery is delivery for event in handling.events):
+                self._hooks.tell(happenings.Lost(**_known(handling.intake, delivery, handling.handler)))
+        if not handling.events:
+            self._report(handling, handling_table.Do.FREE)
+            self._report(handling, handling_table.Do.FORGET)
+        elif self._stops:
+            handling.hand_back()
+        else:
+            handling.start(starter, error)
+            if (deadline := self._roster.deadlines.get(handling)) is not None:
+                self._watch.added(deadline)
+
+    def _report(self, handling: Handling, do: handling_table.Do) -> None:
+        """A handling frees its slot, or nothing is left to do for it."""
+        if do is handling_table.Do.FREE:
+            self._decide(lambda: handling.post.freed(self._clock.monotonic()))
+            return
+        with self._mutex:
+            self._handlings.discard(handling)
+            self._roster.deadlines.pop(handling, None)
+            for event in handling.events:
+                self._of_delivery.pop(id(event.delivery), None)
+        self._changed.on()
+
+    # -- times -------------------------------------------------------------------------------------------------------
+
+    def _moments(self) -> list[float]:
+        with self._mutex:
+            return list(self._roster.moments())
+
+    def _due(self, now: float) -> None:
+        self._decide(lambda: self._roster.due(now))
+
+
+def _fault_of(handler: Handler, delivery: Delivery[Any], error: BaseException | None) -> BaseException | None:
+    """Why a value is not for its handler's function any more. ``error`` is that of the choice of a handler."""
+    if handler.crash_limit is not None and delivery.crashes >= handler.crash_limit:
+        return Crashed(f"its receivers died, or stood still, {delivery.crashes} times")
+    if error is None and handler.admission is not None:
+        return handler.admission.fault_of(delivery.value, delivery.data)
+    return error
+
+
+def _known(intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> dict[str, Any]:
+    """The fields of a happening that has no handling yet."""
+    name = "" if handler is None else handler.name
+    event = Event(delivery, intake.name)
+    return {"queue": intake.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
+
+
+def _nothing(outcome: SettleOutcome) -> None:
+    """Nobody is told."""

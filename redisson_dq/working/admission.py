@@ -1,0 +1,67 @@
+"""Which of the values that were seen in a queue may be leased: the arguments of ``admit.lua`` for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from redisson_dq.wire.calls import LimitWords, Seen
+from redisson_dq.wire.leases import Leased
+from redisson_dq.working.handlers import Handler
+from redisson_dq.working.limits import BadKey, digest_of
+from redisson_dq.working.routing import Unroutable, choose
+
+__all__ = ["Admitting"]
+
+
+class Admitting:
+    """Of one queue: the limits of its handlers, and the values that were let past them."""
+
+    def __init__(self, is_passed: Callable[[Handler], bool]) -> None:
+        """``is_passed`` tells whether a handler has been full for a while, so that others go on."""
+        self._is_passed = is_passed
+        # Bytes of values that were seen while their handler had no free slot, and the leases of such values.
+        self._passed: set[bytes] = set()
+        self._let_past: set[str] = set()
+
+    def words(
+        self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]]
+    ) -> tuple[list[LimitWords], list[Seen]]:
+        """The script's arguments for values: the bytes, the value, and whether it could be read."""
+        handlers = list(handlers)
+        limits: dict[str, LimitWords] = {}
+        self._passed.clear()
+        made = [self._seen(handlers, data, value, limits) if is_read else _plain(data) for data, value, is_read in seen]
+        return list(limits.values()), made
+
+    def _seen(self, handlers: list[Handler], data: bytes, value: Any, limits: dict[str, LimitWords]) -> Seen:
+        try:
+            handler = choose(handlers, value)
+            admission = None if handler is None else handler.admission
+            if handler is None or admission is None:
+                return _plain(data)
+            if admission.has_limit and self._is_passed(handler):
+                # It comes only to be parked, and takes neither a token nor a slot.
+                self._passed.add(data)
+                return admission.seen(value, data, 0)
+            if admission.name not in limits:
+                limits[admission.name] = admission.words
+            return admission.seen(value, data, list(limits).index(admission.name) + 1)
+        except (Unroutable, BadKey):
+            return _plain(data)
+
+    def leased(self, leased: Iterable[Leased]) -> None:
+        """Values of those that were seen last are leased now."""
+        self._let_past.update(each.id.hex() for each in leased if each.data in self._passed)
+
+    def admits(self, id: str) -> bool:
+        """Whether the value of a lease may be handled. One that was let past its handler's limit may not."""
+        if not self._let_past or id not in self._let_past:
+            return True
+        self._let_past.discard(id)
+        return False
+
+
+def _plain(data: bytes) -> Seen:
+    # A value that cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
+    return Seen(digest=digest_of(data))
