@@ -33,7 +33,7 @@ _PYTHON_ONLY = frozenset(
 _BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # the mark that Java writes before the text
 _BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
 
-_WHOLE = re.compile(r"[+-]?\d+")
+_INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII)
 _HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?", re.ASCII)
 _TRIMMED = "".join(map(chr, range(0x21)))  # the characters that Java's String.trim removes
@@ -115,7 +115,7 @@ class _WholeNumberCodec(Codec[int]):
     def decode(self, data: bytes) -> int:
         """The int. Raises DecodeError for bytes that Java's parser refuses, and values out of range. O(1)."""
         text = _text(data, self.name)
-        if _WHOLE.fullmatch(text) is None or (not text.isascii() and max(text) > "\uffff"):
+        if _INTEGER.fullmatch(text) is None or (not text.isascii() and max(text) > "\uffff"):
             raise Malformed("the bytes are no whole number").as_error(self.name, bytes(data))
         try:
             value = int(text)

@@ -13,7 +13,7 @@ from redisson_dq.java.collections import Entries
 from redisson_dq.java.hierarchy import class_name, jdk_types, said_supertypes, supertypes
 from redisson_dq.java.orders import Comparator, Unsortable, sorted_strictly
 from redisson_dq.java.registry import declaration_of
-from redisson_dq.java.tables import itself, kept_order, kept_sorted, key_of
+from redisson_dq.java.tables import itself, key_of, remembered_order, remembered_sorted
 
 __all__ = ["SORTED", "refuse_comparator", "sorted_contents"]
 
@@ -38,9 +38,9 @@ def sorted_contents(value: Any, java_name: str, *, trusted: bool = False) -> lis
     items = list(value.items()) if isinstance(value, dict) else list(value)
     key = key_of if isinstance(value, (dict, Entries)) else itself
     is_queue = java_name in _QUEUES
-    kept = None if is_queue else kept_sorted(value, comparator) if trusted else kept_order(value)
-    if kept is not None:
-        return kept
+    remembered = None if is_queue else remembered_sorted(value, comparator) if trusted else remembered_order(value)
+    if remembered is not None:
+        return remembered
     try:
         found = sorted_strictly(comparator, items, key, twice=is_queue)
     except Unsortable as error:

@@ -187,7 +187,7 @@ def component_code(name: str) -> str:
 
 _MOST_DIMENSIONS = 255
 #: Longer names are not cached.
-_LONGEST_KEPT = 512
+_LONGEST_CACHED = 512
 
 
 def component_of(java_name: str) -> str:
@@ -195,7 +195,7 @@ def component_of(java_name: str) -> str:
 
     Raises ValueError if the name is not that of an array class. O(length).
     """
-    return _kept_component(java_name) if len(java_name) <= _LONGEST_KEPT else _component(java_name)
+    return _cached_component(java_name) if len(java_name) <= _LONGEST_CACHED else _component(java_name)
 
 
 def _component(java_name: str) -> str:
@@ -209,4 +209,4 @@ def _component(java_name: str) -> str:
     raise ValueError(f"no array class has the name {java_name[:80]!r}")
 
 
-_kept_component = functools.lru_cache(maxsize=1024)(_component)
+_cached_component = functools.lru_cache(maxsize=1024)(_component)

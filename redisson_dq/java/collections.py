@@ -56,14 +56,14 @@ from redisson_dq.java.sets import (
     SingletonSet,
     TreeSet,
 )
-from redisson_dq.java.tables import Kept, Table, in_order
+from redisson_dq.java.tables import Remembering, Table, in_order
 
 __all__ = [
     "COLLECTIONS",
     "INTERFACES",
     "Elements",
     "Entries",
-    "keep_table",
+    "remember_table",
     "map_of",
     "set_of",
 ]
@@ -76,7 +76,7 @@ _UTIL = "java.util."
 _IMMUTABLE = "java.util.ImmutableCollections$"
 
 
-class Elements(list[T], Kept):
+class Elements(list[T], Remembering):
     """A Java set with elements that a Python set cannot hold: lists, or 1 and 1L, which are equal in Python."""
 
     __slots__ = ("__weakref__", "comparator", "java_name", "table")
@@ -91,7 +91,7 @@ class Elements(list[T], Kept):
         return f"{type(self).__name__}({self.java_name!r}, {list.__repr__(self)})"
 
 
-class Entries(list["tuple[K, V]"], Kept):
+class Entries(list["tuple[K, V]"], Remembering):
     """A Java map with keys that a Python dict cannot hold, as its pairs."""
 
     __slots__ = ("__weakref__", "comparator", "java_name", "table")
@@ -199,11 +199,11 @@ def map_of(java_name: str, kind: type, items: list[tuple[Any, Any]], table: Tabl
         made = None
     if made is None or len(made) != len(items):
         made = Entries(java_name, items)
-    keep_table(made, table)
+    remember_table(made, table)
     return made
 
 
-def keep_table(made: Any, table: Table | None = None) -> None:
+def remember_table(made: Any, table: Table | None = None) -> None:
     """Note that the entries of a map that was just read are in Java's order. ``table`` is its layout in Java."""
     if hasattr(type(made), "table"):
         made.table = attrs.evolve(table or _NO_TABLE, keys=tuple(made))

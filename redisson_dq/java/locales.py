@@ -46,15 +46,15 @@ class Locale:
     extensions: str = attrs.field(default="", validator=_text)
 
     def __attrs_post_init__(self) -> None:
-        keep = object.__setattr__
-        keep(self, "language", _lower(self.language))
-        keep(self, "country", _upper(self.country))
+        assign = object.__setattr__
+        assign(self, "language", _lower(self.language))
+        assign(self, "country", _upper(self.country))
         if self.script:
             if re.fullmatch("[A-Za-z]{4}", self.script) is None:
                 raise ArgumentError(f"the script of a Locale has four letters, as Latn, not {self.script!r:.80}")
-            keep(self, "script", self.script.title())
+            assign(self, "script", self.script.title())
         extensions = _extensions(_lower(self.extensions)) if self.extensions else ""
-        keep(self, "extensions", extensions or ("" if self.script else self.added_extensions))
+        assign(self, "extensions", extensions or ("" if self.script else self.added_extensions))
 
     @property
     def added_extensions(self) -> str:

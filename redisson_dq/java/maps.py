@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from redisson_dq.java.hashing import concurrent_hash_map_capacity, hashtable_capacity, hashtable_order
 from redisson_dq.java.orders import Comparator, sorted_by
-from redisson_dq.java.tables import Kept, hashed, kept_order, key_of
+from redisson_dq.java.tables import Remembering, hashed, key_of, remembered_order
 
 __all__ = [
     "ConcurrentHashMap",
@@ -35,7 +35,7 @@ _IMMUTABLE = "java.util.ImmutableCollections$"
 _HELPERS = "java.util.Collections$"
 
 
-class _KeptMap(dict[K, V], Kept):
+class _RememberingMap(dict[K, V], Remembering):
     __slots__ = ("__weakref__", "table")
 
     def __init__(self, items: dict[K, V] | Iterable[tuple[K, V]] = (), **named: Any) -> None:
@@ -44,7 +44,7 @@ class _KeptMap(dict[K, V], Kept):
 
     def java_order(self) -> list[tuple[K, V]]:
         """The entries in Java's order."""
-        found = kept_order(self)
+        found = remembered_order(self)
         return self._filled() if found is None else found
 
     def _filled(self) -> list[tuple[K, V]]:
@@ -52,7 +52,7 @@ class _KeptMap(dict[K, V], Kept):
         return hashed(self.items(), key=key_of)
 
 
-class LinkedHashMap(_KeptMap[K, V]):
+class LinkedHashMap(_RememberingMap[K, V]):
     """``java.util.LinkedHashMap``. It stands for a map whose bytes a plain dict would not reproduce."""
 
     __slots__ = ()
@@ -62,14 +62,14 @@ class LinkedHashMap(_KeptMap[K, V]):
         return list(self.items())
 
 
-class HashMap(_KeptMap[K, V]):
+class HashMap(_RememberingMap[K, V]):
     """``java.util.HashMap``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "HashMap"
 
 
-class Hashtable(_KeptMap[K, V]):
+class Hashtable(_RememberingMap[K, V]):
     """``java.util.Hashtable``"""
 
     __slots__ = ()
@@ -86,14 +86,14 @@ class IdentityHashMap(dict[K, V]):
     java_name: ClassVar[str] = _UTIL + "IdentityHashMap"
 
 
-class WeakHashMap(_KeptMap[K, V]):
+class WeakHashMap(_RememberingMap[K, V]):
     """``java.util.WeakHashMap``"""
 
     __slots__ = ()
     java_name: ClassVar[str] = _UTIL + "WeakHashMap"
 
 
-class Properties(_KeptMap[K, V]):
+class Properties(_RememberingMap[K, V]):
     """``java.util.Properties``; its defaults are not kept."""
 
     __slots__ = ()
@@ -103,7 +103,7 @@ class Properties(_KeptMap[K, V]):
         return hashed(self.items(), concurrent_hash_map_capacity, key_of)
 
 
-class ConcurrentHashMap(_KeptMap[K, V]):
+class ConcurrentHashMap(_RememberingMap[K, V]):
     """``java.util.concurrent.ConcurrentHashMap``"""
 
     __slots__ = ()
@@ -113,7 +113,7 @@ class ConcurrentHashMap(_KeptMap[K, V]):
         return hashed(self.items(), concurrent_hash_map_capacity, key_of)
 
 
-class TreeMap(_KeptMap[K, V]):
+class TreeMap(_RememberingMap[K, V]):
     """``java.util.TreeMap``. Its entries are written sorted if Java's order of the keys is known."""
 
     __slots__ = ("comparator",)

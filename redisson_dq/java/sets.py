@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from redisson_dq.java.hashing import concurrent_hash_map_capacity
 from redisson_dq.java.orders import Comparator, sorted_by
-from redisson_dq.java.tables import Kept, hashed, in_order, itself, kept_order
+from redisson_dq.java.tables import Remembering, hashed, in_order, itself, remembered_order
 
 __all__ = [
     "ConcurrentHashSet",
@@ -78,7 +78,7 @@ class OrderedSet(MutableSet[T]):
         return OrderedSet(it)  # the result of a set operation has no Java class of its own
 
 
-class HashSet(set[T], Kept):
+class HashSet(set[T], Remembering):
     """``java.util.HashSet``. It stands for a set that a plain set would write in another order than it was read."""
 
     __slots__ = ("table",)
@@ -95,11 +95,11 @@ class HashSet(set[T], Kept):
 
     def java_order(self) -> list[T]:
         """The elements in Java's order."""
-        found = kept_order(self)
+        found = remembered_order(self)
         return hashed(self) if found is None else found
 
 
-class _KeptSet(OrderedSet[T], Kept):
+class _RememberingSet(OrderedSet[T], Remembering):
     __slots__ = ("table",)
 
     def __init__(self, items: Iterable[T] = ()) -> None:
@@ -107,7 +107,7 @@ class _KeptSet(OrderedSet[T], Kept):
         self.table = None
 
 
-class LinkedHashSet(_KeptSet[T]):
+class LinkedHashSet(_RememberingSet[T]):
     """``java.util.LinkedHashSet``"""
 
     __slots__ = ()
@@ -121,7 +121,7 @@ class CopyOnWriteArraySet(OrderedSet[T]):
     java_name: ClassVar[str] = _CONCURRENT + "CopyOnWriteArraySet"
 
 
-class ConcurrentHashSet(_KeptSet[T]):
+class ConcurrentHashSet(_RememberingSet[T]):
     """``ConcurrentHashMap.newKeySet()``"""
 
     __slots__ = ()
@@ -129,11 +129,11 @@ class ConcurrentHashSet(_KeptSet[T]):
 
     def java_order(self) -> list[T]:
         """The elements in Java's order."""
-        found = kept_order(self)
+        found = remembered_order(self)
         return hashed(self, concurrent_hash_map_capacity) if found is None else found
 
 
-class TreeSet(_KeptSet[T]):
+class TreeSet(_RememberingSet[T]):
     """``java.util.TreeSet``. Its elements are written sorted if Java's order of them is known."""
 
     __slots__ = ("comparator",)
@@ -145,7 +145,7 @@ class TreeSet(_KeptSet[T]):
 
     def java_order(self) -> list[T]:
         """The elements in Java's order, where that is known."""
-        found = kept_order(self)
+        found = remembered_order(self)
         return sorted_by(self.comparator, list(self), itself) if found is None else found
 
 

@@ -16,15 +16,15 @@ from redisson_dq.java.hashing import hash_map_capacity, hash_map_order
 from redisson_dq.java.orders import Comparator
 
 __all__ = [
-    "Kept",
+    "Remembering",
     "Table",
     "hashed",
     "in_order",
     "itself",
     "key_of",
-    "kept_order",
-    "kept_sorted",
-    "kept_table",
+    "remembered_order",
+    "remembered_sorted",
+    "remembered_table",
     "pairs_in_order",
 ]
 
@@ -46,7 +46,7 @@ class Table:
     order: Comparator | None = attrs.field(default=None, eq=False)
 
 
-class Kept:
+class Remembering:
     """A set or map that remembers its layout in Java. ``table`` is None for one that was made in Python."""
 
     __slots__ = ()
@@ -69,8 +69,9 @@ def in_order(value: Any) -> list[Any]:
         return found
     if not isinstance(value, (set, frozenset)):
         return list(value)
-    kept = kept_order(value) if hasattr(value, "table") else None  # a user's subclass of set may have such an attribute
-    return hashed(value) if kept is None else kept
+    # A user's subclass of set may have such an attribute.
+    remembered = remembered_order(value) if hasattr(value, "table") else None
+    return hashed(value) if remembered is None else remembered
 
 
 def pairs_in_order(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -89,12 +90,12 @@ def hashed(items: Any, capacity: Callable[[int], int] = hash_map_capacity, key: 
     return hash_map_order(items, key, capacity(len(items)))
 
 
-def kept_table(value: Any) -> Table | None:
+def remembered_table(value: Any) -> Table | None:
     """The layout of a set or map in Java. None if it is not known, or if the keys have changed. O(n)."""
-    return None if kept_order(value) is None else value.table
+    return None if remembered_order(value) is None else value.table
 
 
-def kept_order(value: Any) -> list[Any] | None:
+def remembered_order(value: Any) -> list[Any] | None:
     """The elements or entries in Java's order. None if it is not known, or if the keys have changed. O(n)."""
     table: Table | None = getattr(value, "table", None)
     if table is None or len(table.keys) != len(value):
@@ -112,7 +113,7 @@ def kept_order(value: Any) -> list[Any] | None:
     return list(value.items()) if isinstance(value, dict) else list(value)
 
 
-def kept_sorted(value: Any, comparator: Comparator | None) -> list[Any] | None:
+def remembered_sorted(value: Any, comparator: Comparator | None) -> list[Any] | None:
     """The elements or entries of a sorted collection in Java's order. None if it is not known. O(n log n).
 
     It stays known when keys are removed, and is lost with a new key or another comparator.

@@ -388,22 +388,22 @@ def _is_time_of(value: datetime, zone: str) -> bool:
     return not is_in_gap(there) and any(there.replace(fold=fold).utcoffset() == offset for fold in (0, 1))
 
 
-def _whole(least: int, most: int) -> Any:
+def _integer_between(least: int, most: int) -> Any:
     return lambda number: type(number) is int and least <= number <= most
 
 
-_NANO = _whole(0, 999_999_999)
-_LONG = _whole(LONG_MIN, LONG_MAX)
-_OF_DATE = (_whole(-999_999_999, 999_999_999), _whole(1, 12), _whole(1, 31))
-_OF_CLOCK = (_whole(0, 23), _whole(0, 59), _whole(0, 59), _NANO)
-_OF_OFFSET = _whole(-64800, 64800)
+_NANO = _integer_between(0, 999_999_999)
+_LONG = _integer_between(LONG_MIN, LONG_MAX)
+_OF_DATE = (_integer_between(-999_999_999, 999_999_999), _integer_between(1, 12), _integer_between(1, 31))
+_OF_CLOCK = (_integer_between(0, 23), _integer_between(0, 59), _integer_between(0, 59), _NANO)
+_OF_OFFSET = _integer_between(-64800, 64800)
 #: The seconds of Instant.MIN and Instant.MAX.
 INSTANT_MIN, INSTANT_MAX = -31_557_014_167_219_200, 31_556_889_864_403_199
 #: By Java name: what each part of a FarTime has to be.
 _PARTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys((JavaDate.java_name, SqlDate.java_name, SqlTime.java_name), (_LONG,)),
-    Timestamp.java_name: (_whole(LONG_MIN // 1000, LONG_MAX // 1000), _NANO),
-    Instant.java_name: (_whole(INSTANT_MIN, INSTANT_MAX), _NANO),
+    Timestamp.java_name: (_integer_between(LONG_MIN // 1000, LONG_MAX // 1000), _NANO),
+    Instant.java_name: (_integer_between(INSTANT_MIN, INSTANT_MAX), _NANO),
     Duration.java_name: (_LONG, _NANO),
     "java.time.LocalDate": _OF_DATE,
     LocalDateTime.java_name: (*_OF_DATE, *_OF_CLOCK),

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import orjson
 
-from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec
+from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from tests.benchmarks.measures import REDISSON, SYNC, Settings, Spread
 from tests.peer import JavaPeer
 from tests.unit.codecs.acme import Order
@@ -44,7 +44,9 @@ _VALUES = {
 SCALARS = tuple(_SCALARS)
 
 KRYO = f"{SYNC} Kryo5Codec"
-_CODECS: dict[str, Codec] = {KRYO: Kryo5Codec(), f"{SYNC} JsonJacksonCodec": JsonJacksonCodec()}
+_CODECS: dict[str, Codec] = {
+    f"{SYNC} {codec.name}": codec for codec in (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec())
+}
 _REDISSON = {f"{REDISSON} {codec.name}": codec.name for codec in _CODECS.values()}
 
 #: Values a second, one figure a round, by value, direction and contender. The first one, of cold code, does not count.

@@ -59,7 +59,7 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
     assert {(one["direction"], one["name"]) for one in figures["codecs"] if one["value"] == codecs.ORDER} == {
         (direction, name)
         for direction in (codecs.ENCODE, codecs.DECODE)
-        for name in (codecs.KRYO, f"{SYNC} JsonJacksonCodec", "json", "orjson", "pickle")
+        for name in (codecs.KRYO, f"{SYNC} JsonJacksonCodec", f"{SYNC} SerializationCodec", "json", "orjson", "pickle")
     }
     assert all(one["times_the_limit"]["median"] > 0 for one in figures["lateness"])
     verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}

@@ -86,7 +86,7 @@ class _SchemaParser:
             return self._record(schema, namespace)
         if kind in ("enum", "fixed"):
             found = _enum(schema) if kind == "enum" else _fixed(schema)
-            self._keep(schema, namespace, found)
+            self._register(schema, namespace, found)
             return found
         if kind == "array":
             self._arrays.append(ArrayType(self._type(_part(schema, "items", object), namespace)))
@@ -98,12 +98,12 @@ class _SchemaParser:
 
     def _record(self, schema: Mapping[str, Any], namespace: str) -> Type:
         record = RecordType()
-        name = self._keep(schema, namespace, record)
+        name = self._register(schema, namespace, record)
         for field in _part(schema, "fields", list):
             record.fields[_part(field, "name", str)] = self._type(_part(field, "type", object), name.rpartition(".")[0])
         return record
 
-    def _keep(self, schema: Mapping[str, Any], namespace: str, found: Type) -> str:
+    def _register(self, schema: Mapping[str, Any], namespace: str, found: Type) -> str:
         """Note a type under its name, and give the name."""
         if "namespace" in schema:
             namespace = _part(schema, "namespace", str)

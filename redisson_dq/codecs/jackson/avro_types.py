@@ -93,7 +93,7 @@ class _ScalarType(Type):
         return self._takes_bytes
 
 
-_WHOLE = frozenset((int, Byte, Short, Long, BigInteger))
+_INTEGERS = frozenset((int, Byte, Short, Long, BigInteger))
 _FLOAT_FORM, _DOUBLE_FORM = struct.Struct("<f"), struct.Struct("<d")
 _END = b"\0"
 
@@ -115,15 +115,15 @@ def _boolean_bytes(node: Any) -> bytes | None:
 def _int_bytes(node: Any) -> bytes | None:
     if isinstance(node, str):
         return _varint(ord(node)) if type(node) is str and len(node) == 1 and node <= "\uffff" else None
-    return _varint(node) if type(node) in _WHOLE and INT_MIN <= node <= INT_MAX else None
+    return _varint(node) if type(node) in _INTEGERS and INT_MIN <= node <= INT_MAX else None
 
 
 def _long_bytes(node: Any) -> bytes | None:
-    return _varint(node) if type(node) in _WHOLE and LONG_MIN <= node <= LONG_MAX else None
+    return _varint(node) if type(node) in _INTEGERS and LONG_MIN <= node <= LONG_MAX else None
 
 
 def _float_bytes(node: Any) -> bytes | None:
-    if type(node) not in (float, Float) and type(node) not in _WHOLE:
+    if type(node) not in (float, Float) and type(node) not in _INTEGERS:
         return None
     try:
         return _FLOAT_FORM.pack(float(node)) if node == node else b"\0\0\xc0\x7f"
@@ -134,7 +134,7 @@ def _float_bytes(node: Any) -> bytes | None:
 def _double_bytes(node: Any) -> bytes | None:
     if type(node) is Decimal and node.is_finite():
         node = float(node)
-    if type(node) not in (float, Float) and type(node) not in _WHOLE:
+    if type(node) not in (float, Float) and type(node) not in _INTEGERS:
         return None
     try:
         return _DOUBLE_FORM.pack(float(node)) if node == node else b"\0\0\0\0\0\0\xf8\x7f"

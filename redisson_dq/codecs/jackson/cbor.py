@@ -29,7 +29,7 @@ from redisson_dq.codecs.jackson.binary import (
     read_text,
     utf8,
 )
-from redisson_dq.codecs.jackson.node import Object, WholeName
+from redisson_dq.codecs.jackson.node import IntegerName, Object
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
 
 __all__ = ["dumps", "loads", "parse"]
@@ -57,7 +57,7 @@ def parse(data: bytes, *, typed: bool = True) -> tuple[Any, bool]:
 
 
 # The top three bits of a first byte. The other five are a number, or tell how many bytes the number takes.
-_WHOLE, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _OBJECT, _TAG, _OTHER = range(0, 0x100, 0x20)
+_INTEGER, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _OBJECT, _TAG, _OTHER = range(0, 0x100, 0x20)
 _NO_LENGTH = 0x1F
 _END = 0xFF
 _BIG_POSITIVE, _BIG_NEGATIVE, _DECIMAL = _TAG | 2, _TAG | 3, _TAG | 4
@@ -79,10 +79,10 @@ def _header(kind: int, number: int) -> bytes:
     return _ONE[kind | 27] + number.to_bytes(8, "big")
 
 
-def _whole(value: int) -> bytes:
+def _integer(value: int) -> bytes:
     if not LONG_MIN <= value <= LONG_MAX:
         return _big_integer(value)
-    return _header(_WHOLE, value) if value >= 0 else _header(_NEGATIVE, ~value)
+    return _header(_INTEGER, value) if value >= 0 else _header(_NEGATIVE, ~value)
 
 
 def _big_integer(value: int) -> bytes:
@@ -92,10 +92,10 @@ def _big_integer(value: int) -> bytes:
 
 def _decimal(value: Decimal) -> bytes:
     unscaled, exponent = decimal_parts(value)
-    number = _whole(unscaled)
+    number = _integer(unscaled)
     if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # here a long takes all its bytes
         number = _ONE[number[0] & 0xE0 | 27] + number[1:].rjust(8, b"\0")
-    return _ONE[_DECIMAL] + _header(_ARRAY, 2) + _whole(exponent) + number
+    return _ONE[_DECIMAL] + _header(_ARRAY, 2) + _integer(exponent) + number
 
 
 def _double(value: float) -> bytes:
@@ -137,11 +137,11 @@ class _Writer(binary.Writer):
         float: _double,
         Float: _float,
         BigInteger: _big_integer,
-        **dict.fromkeys((int, Byte, Short, Long), _whole),
+        **dict.fromkeys((int, Byte, Short, Long), _integer),
     }
 
     def name(self, name: str) -> bytes:
-        return _whole(int(name)) if type(name) is WholeName else _text(name)
+        return _integer(int(name)) if type(name) is IntegerName else _text(name)
 
     def array(self, count: int, *, typed: bool) -> tuple[bytes, bytes]:
         return (_ONE[_ARRAY | _NO_LENGTH], _ONE[_END]) if typed else (_header(_ARRAY, count), b"")
@@ -174,7 +174,7 @@ class _Reader:
         kind = first & 0xE0
         if kind == _OTHER:
             return self._read_other(data, pos)
-        if kind in (_WHOLE, _NEGATIVE, _TAG):
+        if kind in (_INTEGER, _NEGATIVE, _TAG):
             return self._read_number(data, pos)
         if kind == _TEXT:
             return self._read_text(data, pos)
@@ -238,15 +238,15 @@ class _Reader:
 
     def _read_number(self, data: bytes, pos: int) -> tuple[Any, int]:
         if data[pos] != _DECIMAL:
-            return self._read_whole(data, pos)
+            return self._read_integer(data, pos)
         self.is_usual = False
         if data[pos + 1] != _ARRAY | 2:
             raise _unknown(data, pos)
-        exponent, end = self._read_whole(data, pos + 2)
-        unscaled, end = self._read_whole(data, end)
+        exponent, end = self._read_integer(data, pos + 2)
+        unscaled, end = self._read_integer(data, end)
         return decimal_of(unscaled, exponent, pos), end
 
-    def _read_whole(self, data: bytes, pos: int) -> tuple[int, int]:
+    def _read_integer(self, data: bytes, pos: int) -> tuple[int, int]:
         first = data[pos]
         if first in (_BIG_POSITIVE, _BIG_NEGATIVE):
             self.is_usual = False
@@ -288,7 +288,7 @@ class _Reader:
         if kind > _NEGATIVE:
             raise _unknown(data, pos)
         self.is_usual = False
-        number, end = self._read_whole(data, pos)
+        number, end = self._read_integer(data, pos)
         return str(number), end
 
 

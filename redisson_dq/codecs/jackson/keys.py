@@ -13,7 +13,7 @@ from redisson_dq.java.registry import declaration_of
 
 __all__ = ["map_key"]
 
-_WHOLE = frozenset(
+_INTEGERS = frozenset(
     f"java.{name}" for name in ("lang.Byte", "lang.Short", "lang.Integer", "lang.Long", "math.BigInteger")
 )
 _DIGITS = re.compile("-?[0-9]{1,1000}")
@@ -31,7 +31,7 @@ def map_key(text: str, name: str, jackson_3: bool) -> Any:
     node: Any = text
     if name in ("boolean", "java.lang.Boolean"):
         node = {"true": True, "false": False}.get(text)
-    elif name in _WHOLE:
+    elif name in _INTEGERS:
         node = int(text) if _DIGITS.fullmatch(text) else None
     elif name in ("java.lang.Double", "java.lang.Float", "java.math.BigDecimal"):
         node = text if text in NON_FINITE else Number(text) if _NUMBER.fullmatch(text) else None

@@ -50,7 +50,7 @@ _UINT8, _UINT16, _UINT32, _UINT64 = (struct.Struct(">B" + form) for form in "BHI
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(">B" + form) for form in "bhiq")
 
 
-def _whole(value: int) -> bytes:
+def _integer(value: int) -> bytes:
     if value >= 0:
         if value < 0x80:
             return _ONE[value]
@@ -87,7 +87,7 @@ def _decimal(value: Decimal) -> bytes:
     if value.is_finite() and value.adjusted() <= 308:
         number = int(value)
         if number == value and -1 << 63 <= number < 1 << 64:
-            return _whole(number)
+            return _integer(number)
         double = float(value)
         if Decimal(double_text(double)) == value:
             return _double(double)
@@ -121,7 +121,7 @@ class _Writer(binary.Writer):
         Decimal: _decimal,
         float: _double,
         Float: _float,
-        **dict.fromkeys((int, Byte, Short, Long, BigInteger), _whole),
+        **dict.fromkeys((int, Byte, Short, Long, BigInteger), _integer),
     }
 
     def name(self, name: str) -> bytes:
@@ -192,7 +192,7 @@ class _Reader:
         elif first in _NUMBER_FORMS:
             form = _NUMBER_FORMS[first]
             number = form.unpack_from(data, pos)[0]
-            if number - number != 0 or (first != 0xCB and _whole(number)[0] != first):
+            if number - number != 0 or (first != 0xCB and _integer(number)[0] != first):
                 self.is_usual = False
             return number, pos + form.size
         elif first == 0xCA:

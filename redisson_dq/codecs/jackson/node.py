@@ -15,7 +15,7 @@ Decimal                a BigDecimal                              a format's own 
 Number                 never                                     a number as text with a point or an exponent
 list                   an array                                  an array
 Object                 an object: pairs of name (str or          an object, all names str; a name may occur
-                       WholeName) and node                       twice
+                       IntegerName) and node                       twice
 Typed                  a value after the name of its class       a format's own type ids (Ion)
 =====================  ========================================  ==============================================
 
@@ -37,7 +37,7 @@ __all__ = [
     "Number",
     "Object",
     "Typed",
-    "WholeName",
+    "IntegerName",
     "array_node",
     "class_of",
     "object_node",
@@ -57,7 +57,7 @@ class Object(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
 
-class WholeName(str):
+class IntegerName(str):
     """The name of a Map's entry whose key is an Integer or a Long: its digits. CBOR writes the number."""
 
     __slots__ = ()

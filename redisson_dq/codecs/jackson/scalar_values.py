@@ -30,7 +30,7 @@ __all__ = ["NON_FINITE", "SCALARS"]
 NON_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
-def _whole(least: int, most: int, make: Callable[[int], Any]) -> Callable[[Any], Any]:
+def _integer(least: int, most: int, make: Callable[[int], Any]) -> Callable[[Any], Any]:
     return lambda node: make(node) if type(node) is int and least <= node <= most else None
 
 
@@ -249,16 +249,16 @@ def _truth(make: Callable[[bool], Any]) -> Callable[[Any], Any]:
 #: By Java name: the function that makes a value from its node.
 SCALARS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("boolean", "java.lang.Boolean"), _truth(bool)),
-    "byte": _whole(-128, 127, int),
-    "short": _whole(-32768, 32767, int),
-    **dict.fromkeys(("int", "java.lang.Integer"), _whole(INT_MIN, INT_MAX, int)),
-    "long": _whole(LONG_MIN, LONG_MAX, int),
+    "byte": _integer(-128, 127, int),
+    "short": _integer(-32768, 32767, int),
+    **dict.fromkeys(("int", "java.lang.Integer"), _integer(INT_MIN, INT_MAX, int)),
+    "long": _integer(LONG_MIN, LONG_MAX, int),
     "float": _primitive_float,
     **dict.fromkeys(("double", "java.lang.Double"), _double),
     "char": _text(lambda node: str.__str__(node) if _character(node) is not None else None),
-    "java.lang.Byte": _whole(-128, 127, java.Byte),
-    "java.lang.Short": _whole(-32768, 32767, java.Short),
-    "java.lang.Long": _whole(LONG_MIN, LONG_MAX, decoded_long),
+    "java.lang.Byte": _integer(-128, 127, java.Byte),
+    "java.lang.Short": _integer(-32768, 32767, java.Short),
+    "java.lang.Long": _integer(LONG_MIN, LONG_MAX, decoded_long),
     "java.math.BigInteger": lambda node: decoded_big_integer(node) if type(node) is int else None,
     "java.math.BigDecimal": _big_decimal,
     "java.lang.Float": _float,
@@ -277,8 +277,8 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
     java.TimeZone.java_name: _text(java.TimeZone.read),
     java.Locale.java_name: _text(read_locale),
     java.StackTraceElement.java_name: read_trace_element,
-    java.AtomicInteger.java_name: _whole(INT_MIN, INT_MAX, java.AtomicInteger),
-    java.AtomicLong.java_name: _whole(LONG_MIN, LONG_MAX, java.AtomicLong),
+    java.AtomicInteger.java_name: _integer(INT_MIN, INT_MAX, java.AtomicInteger),
+    java.AtomicLong.java_name: _integer(LONG_MIN, LONG_MAX, java.AtomicLong),
     java.AtomicBoolean.java_name: _truth(java.AtomicBoolean),
     **_TIMES,
     java.BitSet.java_name: _no_bits,

@@ -95,7 +95,7 @@ def _safe(data: bytes) -> bytes:
     return bytes(out)
 
 
-def _whole(value: int) -> bytes:
+def _integer(value: int) -> bytes:
     if -16 <= value < 16:
         return _ONE[_SMALL_INT | _zigzag(value)]
     if INT_MIN <= value <= INT_MAX:
@@ -148,7 +148,7 @@ class _Writer(binary.Writer):
         float: _double,
         Float: _float,
         BigInteger: _big_integer,
-        **dict.fromkeys((int, Byte, Short, Long), _whole),
+        **dict.fromkeys((int, Byte, Short, Long), _integer),
     }
 
     def __init__(self) -> None:
@@ -368,4 +368,4 @@ _READ: dict[int, Callable[[bytes, int], tuple[Any, int]]] = {
     _BINARY: _read_safe,
 }
 #: The values whose bytes say all of them.
-_USUAL: dict[int, Callable[[Any], bytes]] = {_INT: _whole, _LONG: _whole, _DOUBLE: _double}
+_USUAL: dict[int, Callable[[Any], bytes]] = {_INT: _integer, _LONG: _integer, _DOUBLE: _double}

@@ -143,12 +143,12 @@ class Property:
     #: Further names under which it is read.
     aliases: tuple[str, ...] = ()
     #: Whether it is written also where it is null.
-    keeps_null: bool = False
+    writes_null: bool = False
 
     @property
     def is_written(self) -> bool:
         """Whether it is written whatever its value is."""
-        return self.keeps_null or self.type.name in PRIMITIVE_CODES
+        return self.writes_null or self.type.name in PRIMITIVE_CODES
 
     @property
     def missing(self) -> Any:
@@ -203,7 +203,7 @@ def _annotated(field: Property, java_name: str, json: Json) -> Property:
         field,
         name=str(json.names.get(java_name, java_name)),
         aliases=json.aliases.get(java_name, ()),
-        keeps_null=java_name in json.nulls,
+        writes_null=java_name in json.nulls,
     )
 
 

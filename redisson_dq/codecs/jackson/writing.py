@@ -27,7 +27,7 @@ from redisson_dq.codecs.faults import (
 from redisson_dq.codecs.floats import double_text, float_text
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import node_of_constant
-from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
+from redisson_dq.codecs.jackson.node import IntegerName, Object, Typed
 from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
 from redisson_dq.codecs.jackson.throwables import STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
@@ -81,7 +81,7 @@ _PROPERTIES = Signature("java.util.Properties", (Signature("java.lang.String"),)
 _NATURAL = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 
 #: CBOR writes these keys as the numbers they are.
-_WHOLE_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
+_INTEGER_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
 
 
 class Writer:
@@ -305,12 +305,12 @@ class Writer:
                 if text is not None:
                     return str(text(key)[1])
                 member = self._member(_declared(type(key)), key)
-                return WholeName(member) if isinstance(member, int) else member
+                return IntegerName(member) if isinstance(member, int) else member
             if isinstance(key, bool):
                 return "true" if key else "false"
             if isinstance(key, int):
                 digits = int.__repr__(key)
-                return WholeName(digits) if declared.name in _WHOLE_NAMES else digits
+                return IntegerName(digits) if declared.name in _INTEGER_NAMES else digits
             if isinstance(key, float):
                 return float_text(key) if isinstance(key, java.Float) else double_text(key)
             if isinstance(key, UUID):

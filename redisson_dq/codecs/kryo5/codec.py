@@ -72,11 +72,11 @@ class Kryo5Codec(Codec):
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
         #: By type: what gives the bytes of a whole value at once, or None.
-        self._whole: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
-        if self._whole and not self._types.allowed:
-            self._whole[list] = strings_bytes
+        self._flat: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
+        if self._flat and not self._types.allowed:
+            self._flat[list] = strings_bytes
         #: Whether the classes of most values are named as they mostly are.
-        self._is_ordinary = list in self._whole
+        self._is_ordinary = list in self._flat
 
     def __repr__(self) -> str:
         allowed = self._types.allowed
@@ -87,7 +87,7 @@ class Kryo5Codec(Codec):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
-        to_bytes = self._whole.get(type(value))
+        to_bytes = self._flat.get(type(value))
         if to_bytes is not None:
             data = to_bytes(value)
             if data is not None:

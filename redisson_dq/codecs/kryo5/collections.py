@@ -97,7 +97,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
                 if element is not None:
                     pos = _read_elements(values, data, pos, reader, element, nested, count, flag != 0)
                 elif flag:
-                    pos = _read_same_class(values, data, pos, reader, nested, count, null_flag)
+                    pos = _read_uniform(values, data, pos, reader, nested, count, null_flag)
                 else:
                     reader.check_count(count, data, pos)
                     read_any, by_byte = reader.read_any, reader.by_byte
@@ -126,7 +126,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
     return read
 
 
-def _read_same_class(
+def _read_uniform(
     values: list[Any], data: bytes, pos: int, reader: ReaderProtocol, nested: Arguments, count: int, null_flag: bool
 ) -> int:
     start = pos

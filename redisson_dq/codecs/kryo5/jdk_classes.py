@@ -148,9 +148,7 @@ def _named_types() -> dict[str, ClassSerializer]:
     found.append(ClassSerializer("java.util.Optional", *values.box(java.Optional), final=True))
     found.append(ClassSerializer("java.util.concurrent.atomic.AtomicReference", *values.box(java.AtomicReference)))
     found.append(
-        ClassSerializer(
-            "java.lang.Class", values.read_class_object, values.write_class_object, null=NULL_ZERO, final=True
-        )
+        ClassSerializer("java.lang.Class", values.read_java_class, values.write_java_class, null=NULL_ZERO, final=True)
     )
     for name in ("RegularEnumSet", "JumboEnumSet", "EnumSet"):
         found.append(ClassSerializer("java.util." + name, values.read_enum_set, values.write_enum_set))

@@ -24,7 +24,7 @@ from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import unpack_double
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
 from redisson_dq.codecs.sorting import sorted_contents
-from redisson_dq.java.collections import keep_table, map_of
+from redisson_dq.java.collections import map_of, remember_table
 from redisson_dq.java.maps import HashMap
 from redisson_dq.java.numbers import Long
 from redisson_dq.java.tables import pairs_in_order
@@ -123,7 +123,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
             else:
                 reader.depth = depth - 1
                 if kind is not dict:
-                    keep_table(values)
+                    remember_table(values)
                 return values, pos
         except Malformed as error:
             error.inside(key)
@@ -161,7 +161,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
             values.update(pairs)
             is_dict = len(values) == count
             if kind is not dict:
-                keep_table(values)
+                remember_table(values)
         except TypeError:  # a key without a hash
             is_dict = False
         return (values if is_dict else map_of(java_name, kind, pairs)), pos

@@ -108,7 +108,7 @@ class Reader:
 
     def _read_any(self, data: bytes, pos: int, arguments: Arguments) -> tuple[Any, int]:
         """The same with a class that is read for the first time, or is none of those known."""
-        serializer, end = self._read_class(data, pos)
+        serializer, end = self._serializer_or_name(data, pos)
         if not isinstance(serializer, ClassSerializer):
             serializer = self._unknown(serializer, data, pos, end)
             if serializer is None:
@@ -144,19 +144,19 @@ class Reader:
         A named class is 01 and a number; numbers count from 0 within a value. The first time the name follows
         as a string, later the number stands alone.
         """
-        found, end = self._read_class(data, pos)
+        found, end = self._serializer_or_name(data, pos)
         return (found if isinstance(found, ClassSerializer) else self._unknown(found, data, pos, end)), end
 
     def read_class_name(self, data: bytes, pos: int) -> tuple[str | None, int]:
         """The name of a class, which may be any; None for null."""
-        found, pos = self._read_class(data, pos)
+        found, pos = self._serializer_or_name(data, pos)
         return (found.name if isinstance(found, ClassSerializer) else found), pos
 
-    def class_object(self, name: str) -> JavaClass:
+    def java_class(self, name: str) -> JavaClass:
         """The Class of that name: one object for all its places, as two bytes may name it again."""
         return self._classes.get(name) or self._classes.setdefault(name, JavaClass(name))
 
-    def _read_class(self, data: bytes, pos: int) -> tuple[ClassSerializer | str | None, int]:
+    def _serializer_or_name(self, data: bytes, pos: int) -> tuple[ClassSerializer | str | None, int]:
         start = pos
         if data[pos] == 1:
             pos += 1

@@ -3,7 +3,8 @@
 Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can stand there. Before
 the step there may be a shortcut: lines for the ordinary values of a type, such as a text that is ASCII. Whatever else
 stands there, and whatever is wrong, goes to the step. So a shortcut raises nothing of its own, and without all
-shortcuts the values, the bytes and the errors are the same.
+shortcuts the values, the bytes and the errors are the same. The types with a shortcut are those of the fields of the
+object in the benchmark of the codecs. It shows what they are worth; a shortcut for another type needs a row there.
 """
 
 from __future__ import annotations
@@ -18,18 +19,12 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
 from redisson_dq.codecs.kryo5.scalars import pack_double, unpack_double
 from redisson_dq.codecs.kryo5.wire import string_bytes, varint
 from redisson_dq.codecs.straight import attribute_of, compiled, is_plain
-from redisson_dq.java.numbers import Long
+from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
 
 __all__ = ["MOSTLY", "READ_SHORTCUTS", "WRITE_SHORTCUTS", "Step", "reading_function", "writing_function"]
 
 #: By Java type of the field: how an ordinary value is read. ``{value}`` is the variable that gets it. ``else`` follows.
 READ_SHORTCUTS: dict[str, str] = {
-    "boolean": """
-        byte = data[pos]
-        if byte < 2:
-            {value} = byte == 1
-            pos += 1
-    """,
     "int": """
         byte = data[pos]
         if byte < 128:
@@ -47,25 +42,10 @@ READ_SHORTCUTS: dict[str, str] = {
             {value} = unpack_double(data, pos)[0]
             pos += 8
     """,
-    "java.lang.Boolean": """
-        if data[pos] == 1 and (byte := data[pos + 1]) < 2:
-            {value} = byte == 1
-            pos += 2
-    """,
-    "java.lang.Integer": """
-        if data[pos] == 1 and (byte := data[pos + 1]) < 128:
-            {value} = byte >> 1 ^ -(byte & 1)
-            pos += 2
-    """,
     "java.lang.Long": """
         if data[pos] == 1 and (byte := data[pos + 1]) < 128:
             {value} = new_int(Long, byte >> 1 ^ -(byte & 1))
             pos += 2
-    """,
-    "java.lang.Double": """
-        if data[pos] == 1:
-            {value} = unpack_double(data, pos + 1)[0]
-            pos += 9
     """,
     # More than one byte up to the one with its top bit set: what begins with that byte is no ASCII string.
     "java.lang.String": """
@@ -75,7 +55,6 @@ READ_SHORTCUTS: dict[str, str] = {
             pos = end
     """,
 }
-READ_SHORTCUTS["long"] = READ_SHORTCUTS["int"]
 
 #: The class of most values of a field of this type. Of a declared class it is that class.
 MOSTLY: dict[str, str] = {
@@ -98,56 +77,30 @@ _MOSTLY_READ = """
 #: The names of so many classes have their bytes ready, each with every number that it can have.
 _FEW_NAMES = 8
 
-_WHOLE = "type(item) is int and {least} <= item <= {most}"
-_INT = _WHOLE.format(least=-(1 << 31), most=(1 << 31) - 1)
-_LONG = _WHOLE.format(least=-(1 << 63), most=(1 << 63) - 1)
-_PLAIN_WHOLE = """
-        if {range}:
-            number = item << 1 ^ item >> {sign}
-            if number < 128:
-                out.append(number)
-            else:
-                out += varint(number)
-"""
-_BOXED_WHOLE = """
-        if {range}:
-            number = item << 1 ^ item >> {sign}
-            out.append(1)
-            if number < 128:
-                out.append(number)
-            else:
-                out += varint(number)
-        elif item is None:
-            out.append(0)
-"""
 #: By Java type of the field: how an ordinary ``item`` is written. ``else`` follows.
 WRITE_SHORTCUTS: dict[str, str] = {
-    "int": _PLAIN_WHOLE.format(range=_INT, sign=31),
-    "long": _PLAIN_WHOLE.format(range=_LONG, sign=63),
-    "java.lang.Integer": _BOXED_WHOLE.format(range=_INT, sign=31),
-    "java.lang.Long": _BOXED_WHOLE.format(range=f"type(item) is Long or {_LONG}", sign=63),
-    "boolean": """
-        if item is True:
-            out.append(1)
-        elif item is False:
-            out.append(0)
+    "int": f"""
+        if type(item) is int and {INT_MIN} <= item <= {INT_MAX}:
+            number = item << 1 ^ item >> 31
+            if number < 128:
+                out.append(number)
+            else:
+                out += varint(number)
     """,
-    "java.lang.Boolean": """
-        if type(item) is bool:
-            out += b"\\1\\1" if item else b"\\1\\0"
+    "java.lang.Long": f"""
+        if type(item) is Long or (type(item) is int and {LONG_MIN} <= item <= {LONG_MAX}):
+            number = item << 1 ^ item >> 63
+            out.append(1)
+            if number < 128:
+                out.append(number)
+            else:
+                out += varint(number)
         elif item is None:
             out.append(0)
     """,
     "double": """
         if type(item) is float and item == item:
             out += pack_double(item)
-    """,
-    "java.lang.Double": """
-        if type(item) is float and item == item:
-            out.append(1)
-            out += pack_double(item)
-        elif item is None:
-            out.append(0)
     """,
     "java.lang.String": """
         if type(item) is str:

@@ -258,8 +258,10 @@ def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]
     first_day, pos = read_signed_int(data, pos)
     minimal_days, pos = read_signed_int(data, pos)
     change, pos = read_plain_long(data, pos)
-    kept = zones.read_time_zone(zone)
-    return times.GregorianCalendar(time_numbers.java_date(millis), kept, lenient, first_day, minimal_days, change), pos
+    calendar_zone = zones.read_time_zone(zone)
+    return times.GregorianCalendar(
+        time_numbers.java_date(millis), calendar_zone, lenient, first_day, minimal_days, change
+    ), pos
 
 
 def _calendar_bytes(value: times.GregorianCalendar) -> bytes:

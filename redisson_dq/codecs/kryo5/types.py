@@ -107,7 +107,7 @@ class Types:
             return self._array(name)
         if name.startswith(values.CHARSET_PACKAGE):
             read, to_bytes = values.MARKED["java.nio.charset.Charset"]
-            return self._kept(self._made, ClassSerializer(name, read, byte_writer(to_bytes)))
+            return self._one_for_all(self._made, ClassSerializer(name, read, byte_writer(to_bytes)))
         # The class of an enum's constant that has a body: Step$1 in Java, Step$UP in Kotlin.
         outer, dollar, constant = name.rpartition("$")
         declaration = declaration_of(outer) if dollar else None
@@ -140,7 +140,7 @@ class Types:
         return self.final(name) is None and (name.startswith("java.") or declaration_of(name) is not None)
 
     @staticmethod
-    def _kept(made: dict[str, ClassSerializer], serializer: ClassSerializer) -> ClassSerializer:
+    def _one_for_all(made: dict[str, ClassSerializer], serializer: ClassSerializer) -> ClassSerializer:
         """The one that all go on with, as classes are told apart by identity."""
         if len(made) >= _MOST_MADE:
             made.clear()
@@ -164,7 +164,9 @@ class Types:
                 null=NULL_ZERO,
                 final=final,
             )
-            found = self._kept(self._made if final or component.startswith("java.") else self._open_arrays, found)
+            found = self._one_for_all(
+                self._made if final or component.startswith("java.") else self._open_arrays, found
+            )
         return found
 
     def _is_final(self, code: str) -> bool:

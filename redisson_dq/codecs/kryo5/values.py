@@ -23,10 +23,10 @@ __all__ = [
     "box",
     "charset_class",
     "enum_set_class",
-    "read_class_object",
+    "read_java_class",
     "read_enum_set",
     "text_reader",
-    "write_class_object",
+    "write_java_class",
     "write_enum_set",
 ]
 
@@ -206,7 +206,7 @@ def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, WriterProtoco
     return read, write
 
 
-def read_class_object(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[values.JavaClass | None, int]:
+def read_java_class(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[values.JavaClass | None, int]:
     """A Class: the class itself, and after the id of a primitive type whether it is that or its box."""
     name, pos = reader.read_class_name(data, pos)
     if name is None:
@@ -215,7 +215,7 @@ def read_class_object(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[va
         primitive, pos = read_boolean(data, pos)
         if primitive:
             name = reader.types.boxes[name]
-    return reader.class_object(name), pos
+    return reader.java_class(name), pos
 
 
 #: Kryo makes a serializer of each class that it names, and has none for these.
@@ -227,7 +227,7 @@ _NOT_NAMED = frozenset(
 )
 
 
-def write_class_object(value: values.JavaClass, writer: WriterProtocol) -> None:
+def write_java_class(value: values.JavaClass, writer: WriterProtocol) -> None:
     """The same, written."""
     if value in _NOT_NAMED:
         raise Unencodable(f"the class {value}, which Kryo does not read")

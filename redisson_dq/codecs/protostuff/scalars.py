@@ -58,7 +58,7 @@ def _only(*kinds: type) -> Callable[[Any], Any]:
     return check
 
 
-def _whole(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> ScalarForm:
+def _integer(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> ScalarForm:
     """A number of so many bits, which protostuff widens to ``width`` bits of two's complement."""
     mask = (1 << width) - 1
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
@@ -145,19 +145,19 @@ _BOOLEAN = ScalarForm(VARINT, _only(bool), varint, lambda reader: bool(reader.si
 #: By Java name.
 SCALARS: dict[str, ScalarForm] = {
     "boolean": _BOOLEAN,
-    "byte": _whole(java.Byte, 8, 32),
+    "byte": _integer(java.Byte, 8, 32),
     "char": _char(),
-    "short": _whole(java.Short, 16, 32),
-    "int": _whole(java.Integer, 32, 64),
-    "long": _whole(java.Long, 64, 64),
+    "short": _integer(java.Short, 16, 32),
+    "int": _integer(java.Integer, 32, 64),
+    "long": _integer(java.Long, 64, 64),
     "float": _float(),
     "double": _double(),
     "java.lang.Boolean": _BOOLEAN,
-    "java.lang.Byte": _whole(java.Byte, 8, 32, java.Byte),
+    "java.lang.Byte": _integer(java.Byte, 8, 32, java.Byte),
     "java.lang.Character": _char(java.Character),
-    "java.lang.Short": _whole(java.Short, 16, 32, java.Short),
-    "java.lang.Integer": _whole(java.Integer, 32, 64),
-    "java.lang.Long": _whole(java.Long, 64, 64, decoded_long),
+    "java.lang.Short": _integer(java.Short, 16, 32, java.Short),
+    "java.lang.Integer": _integer(java.Integer, 32, 64),
+    "java.lang.Long": _integer(java.Long, 64, 64, decoded_long),
     "java.lang.Float": _float(java.Float),
     "java.lang.Double": _double(),
     "java.lang.String": ScalarForm(BYTES, _only(str), lambda value: delimited(utf8(value)), Reader.text),

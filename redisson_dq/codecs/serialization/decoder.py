@@ -20,7 +20,7 @@ from redisson_dq.codecs.serialization.stream import (
     Instance,
 )
 from redisson_dq.java.arrays import array_of
-from redisson_dq.java.collections import Entries, keep_table, map_of, set_of
+from redisson_dq.java.collections import Entries, map_of, remember_table, set_of
 from redisson_dq.java.extending import may_extend
 from redisson_dq.java.facts import INSTEAD
 from redisson_dq.java.orders import Comparator
@@ -194,7 +194,7 @@ class Decoder:
         except Malformed as error:
             error.inside(key)
             raise
-        keep_table(made, table)
+        remember_table(made, table)
         return made
 
     def _check_hashes(self, keys: list[Any], size: int, node: Instance) -> None:

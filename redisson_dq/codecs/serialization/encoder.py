@@ -48,13 +48,13 @@ class Encoder:
     values: ``Integer.valueOf`` up to 127, the constants of an enum. Those are one content here too.
     """
 
-    __slots__ = ("_described", "constants", "depth", "kept", "notes")
+    __slots__ = ("_described", "by_identity", "constants", "depth", "notes")
 
     def __init__(self) -> None:
         self.depth = 0
         self.notes: Notes = {}
         # The value with its content: an id stands for the value as long as it is there.
-        self.kept: dict[int, tuple[Any, Content]] = {}
+        self.by_identity: dict[int, tuple[Any, Content]] = {}
         self.constants: dict[Any, Content] = {}
         self._described: dict[ThrowableClass, ClassDesc] = {}
 
@@ -63,22 +63,22 @@ class Encoder:
         kind = type(value)
         if value is None or kind is str:
             return value
-        kept = self.kept.get(id(value))
-        if kept is not None:
-            return kept[1]
+        known = self.by_identity.get(id(value))
+        if known is not None:
+            return known[1]
         handler = registry.handler_of(value)
         if handler is None:
             return self._special(value)
-        is_kept = handler.identity or is_own(value)
-        key = None if is_kept else registry.constant_key(value, handler)
+        has_identity = handler.identity or is_own(value)
+        key = None if has_identity else registry.constant_key(value, handler)
         if key is not None and key in self.constants:
             return self.constants[key]
         check_contents(value, handler.name)
         if handler.write is None:
             return self._as_read(value, handler.name)
         node = self.instance(handler.name)
-        if is_kept and not (kind in (tuple, frozenset) and not value):
-            self.kept[id(value)] = value, node
+        if has_identity and not (kind in (tuple, frozenset) and not value):
+            self.by_identity[id(value)] = value, node
         elif key is not None:
             self.constants[key] = node
         self._enter()
@@ -97,7 +97,7 @@ class Encoder:
         if isinstance(value, (bytes, bytearray, memoryview)):
             array = ArrayInstance(array_descriptor(_BYTES), bytes(value))
             if isinstance(value, bytearray) or is_own(value):
-                self.kept[id(value)] = value, array
+                self.by_identity[id(value)] = value, array
             return array
         if isinstance(value, Array):
             return self._array(value)
@@ -113,7 +113,7 @@ class Encoder:
                 if declaration is None
                 else declared.descriptor_of_object(declaration)
             )
-            self.kept[id(value)] = value, node
+            self.by_identity[id(value)] = value, node
             self._enter()
             if declaration is None:
                 throwables.write_throwable(node, cast(Any, value), self)
@@ -127,7 +127,7 @@ class Encoder:
             return node
         if is_own_of(str, value):
             text = OwnText(str.__str__(cast(Any, value)))
-            self.kept[id(value)] = value, text
+            self.by_identity[id(value)] = value, text
             return text
         if isinstance(value, str) and not hasattr(value, "java_name"):
             return str.__str__(value)
@@ -151,7 +151,7 @@ class Encoder:
                 raise Unencodable(f"a constant of {value.java_name} without its name")
             return self.once((desc, name), lambda: EnumConstant(desc, name))
         node = Instance(desc)
-        self.kept[id(value)] = value, node
+        self.by_identity[id(value)] = value, node
         self._enter()
         declared.write_generic(node, value, self)
         self.depth -= 1
@@ -165,7 +165,7 @@ class Encoder:
                 "in Python: send a ZonedDateTime, an Instant or a ZoneId, or take Kryo5Codec"
             )
         node = self._generic(value.described)
-        self.kept[id(value)] = value, node
+        self.by_identity[id(value)] = value, node
         return node
 
     def _one_desc(self, desc: ClassDesc) -> ClassDesc:
@@ -303,7 +303,7 @@ class Encoder:
 
     def _array(self, value: Array[Any]) -> ArrayInstance:
         node = self.array(value.java_name, [])
-        self.kept[id(value)] = value, node
+        self.by_identity[id(value)] = value, node
         self._enter()
         code = value.java_name[1:]
         if code in STRUCT_CODES:

@@ -19,7 +19,7 @@ from redisson_dq.codecs.serialization.handler import ClassHandler, Data, field, 
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Content, Instance, OwnText
 from redisson_dq.java.hashing import hash_map_capacity, hashtable_capacity
-from redisson_dq.java.tables import Table, kept_table, pairs_in_order
+from redisson_dq.java.tables import Table, pairs_in_order, remembered_table
 
 __all__ = ["HANDLERS"]
 
@@ -42,7 +42,7 @@ def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int],
         return decoder.map(node, name, made, contents, table)
 
     def write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
-        table = kept_table(value)
+        table = remembered_table(value)
         if table is None or table.capacity is None:
             table = usual(len(value))
         values = {"loadFactor": table.load_factor, "threshold": table.threshold, "accessOrder": table.access_order}

@@ -18,7 +18,7 @@ from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderP
 from redisson_dq.codecs.serialization.stream import Instance
 from redisson_dq.codecs.sorting import sorted_contents
 from redisson_dq.java.hashing import hash_map_capacity
-from redisson_dq.java.tables import Table, in_order, kept_table
+from redisson_dq.java.tables import Table, in_order, remembered_table
 
 __all__ = ["HANDLERS"]
 
@@ -36,7 +36,7 @@ def _hash_set_handler(name: str, kind: Any) -> ClassHandler:
 
 
 def _write_hash_set(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
-    table = kept_table(value)
+    table = remembered_table(value)
     capacity = load_factor = None
     if table is not None:
         capacity, load_factor = table.capacity, table.load_factor

@@ -21,7 +21,7 @@ from redisson_dq.codecs.serialization.straight_classes import Class, Classes, in
 from redisson_dq.codecs.serialization.stream import BASE_HANDLE, ClassDesc
 from redisson_dq.codecs.serialization.utf import decode_utf
 from redisson_dq.codecs.straight import Unusual
-from redisson_dq.java.collections import keep_table
+from redisson_dq.java.collections import remember_table
 from redisson_dq.java.hashing import hash_map_capacity
 from redisson_dq.java.maps import HashMap
 from redisson_dq.java.numbers import Long, decoded_long
@@ -259,7 +259,7 @@ def _read_map(data: bytes, pos: int, s: _Stream, depth: int, found: Class) -> tu
     pos += 1
     if found.desc.name == "java.util.HashMap":
         made = HashMap(made)
-        keep_table(made, Table((), capacity, load_factor, threshold))
+        remember_table(made, Table((), capacity, load_factor, threshold))
     else:
         usual = hash_map_capacity(size)
         is_usual = capacity == usual and load_factor == LOAD_FACTOR and threshold == (usual * 3 // 4 if size else 0)

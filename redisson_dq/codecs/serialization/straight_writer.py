@@ -28,7 +28,7 @@ from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
 from redisson_dq.java.places import field_places
 from redisson_dq.java.registry import declaration_for, generation
 
-__all__ = ["SHORTCUTS", "written"]
+__all__ = ["written"]
 
 #: Writes a value that so many others are around.
 _Put = Callable[[Any, "_Straight", int], None]
@@ -44,29 +44,6 @@ _SHORT = 256
 _REFERENCES = tuple(b"\x71" + _pack_int(BASE_HANDLE + handle) for handle in range(_SHORT))
 _TEXTS = tuple(b"\x74" + _pack_short(length) for length in range(_SHORT))
 
-_WHOLE = """
-if (type(item) is int{kind}) and {least} <= item <= {most}:
-    w.boxed(item, {name})
-elif item is None:
-    out.append(NULL)
-"""
-#: By Java type of a field: how an ordinary ``item`` is written. ``else`` follows.
-SHORTCUTS: dict[str, str] = {
-    "java.lang.String": """
-if type(item) is str:
-    w.text(item)
-elif item is None:
-    out.append(NULL)
-""",
-    "java.lang.Integer": _WHOLE.format(kind="", least=INT_MIN, most=INT_MAX, name="BOXED_INTEGER"),
-    "java.lang.Long": _WHOLE.format(kind=" or type(item) is Long", least=LONG_MIN, most=LONG_MAX, name="BOXED_LONG"),
-    "java.lang.Double": """
-if type(item) is float and item == item:
-    w.double(item)
-elif item is None:
-    out.append(NULL)
-""",
-}
 #: By code of a primitive field's type: when an ``item`` is what the struct module packs.
 _PRIMITIVES = {
     "I": f"type(item) is not int or not {INT_MIN} <= item <= {INT_MAX}",
@@ -117,14 +94,14 @@ _table_and_counts = struct.Struct(">fiBBii").pack
 
 
 class _Straight(StreamWriter):
-    """One stream. A value that may be referred to is kept by its id, with its handle in place of a content."""
+    """One stream. A value that may be referred to is found by its id, with its handle in place of a content."""
 
-    __slots__ = ("constants", "encoder", "functions", "kept", "known")
+    __slots__ = ("by_identity", "constants", "encoder", "functions", "known")
 
     def __init__(self, functions: _Functions) -> None:
         super().__init__()
         self.encoder = Encoder()
-        self.kept = self.encoder.kept
+        self.by_identity = self.encoder.by_identity
         self.constants = self.encoder.constants
         self.functions = functions
         self.known = functions.by_type
@@ -154,13 +131,13 @@ class _Straight(StreamWriter):
 
     def begin(self, desc: ClassDesc, value: Any) -> bool:
         """Begin an object that may be referred to. False if it is there already, and a reference was written."""
-        kept = self.kept.get(id(value))
-        if kept is not None:
-            self.write(kept[1])
+        known = self.by_identity.get(id(value))
+        if known is not None:
+            self.write(known[1])
             return False
         self._object_of(desc)
         handle = self.count
-        self.kept[id(value)] = value, handle
+        self.by_identity[id(value)] = value, handle
         self.handles[handle] = handle
         self.count = handle + 1
         return True
@@ -369,9 +346,6 @@ def _of_class(declaration: Declaration) -> _Put:
                     f"    item = place_{number}(item, w.encoder.notes)",
                     *rest,
                 ]
-            shortcut = SHORTCUTS.get(field.type.name, "").strip().splitlines()
-            if shortcut:
-                rest = [*shortcut, "else:", *("    " + line for line in rest)]
             lines += ["    " + line for line in rest]
             number += 1
     put: _Put = compiled(lines, names, "put", declaration.name)
@@ -379,11 +353,7 @@ def _of_class(declaration: Declaration) -> _Put:
 
 
 _KNOWN: dict[str, Any] = {
-    "BOXED_INTEGER": _INTEGER,
-    "BOXED_LONG": _LONG,
-    "Long": Long,
     "MOST_DEPTH": _MOST_DEPTH,
-    "NULL": _NULL,
     "Unusual": Unusual,
     "primitive": primitive,
 }

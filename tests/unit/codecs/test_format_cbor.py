@@ -10,7 +10,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.jackson import cbor
-from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
+from redisson_dq.codecs.jackson.node import IntegerName, Object, Typed
 from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
 #: Written by Redisson 4.3.1 (Jackson 2.21.2).
@@ -73,11 +73,11 @@ JAVA: list[tuple[Any, str]] = [
     (Typed("[I", [1, 2]), "9f625b499f0102ffff"),
     (Typed("[B", b"\xc8"), "9f625b4241c8ff"),
     (
-        Typed("java.util.LinkedHashMap", Object(((WholeName("5"), "x"),))),
+        Typed("java.util.LinkedHashMap", Object(((IntegerName("5"), "x"),))),
         "bf6640636c617373776a6176612e7574696c2e4c696e6b6564486173684d6170056178ff",
     ),
-    (Object(((WholeName("-1"), 1),)), "bf2001ff"),
-    (Object(((WholeName(str(2**40)), 2),)), "bf1b000001000000000002ff"),
+    (Object(((IntegerName("-1"), 1),)), "bf2001ff"),
+    (Object(((IntegerName(str(2**40)), 2),)), "bf1b000001000000000002ff"),
     (Object((("5", 3),)), "bf613503ff"),
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed
 from redisson_dq.codecs.jackson import json
-from redisson_dq.codecs.jackson.node import Number, Object, Typed, WholeName
+from redisson_dq.codecs.jackson.node import IntegerName, Number, Object, Typed
 from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
 #: Written by Redisson 4.3.1 (Jackson 2.21.2).
@@ -37,7 +37,7 @@ JAVA: list[tuple[Any, str]] = [
     ([], "[]"),
     ([0, 0], "[0,0]"),
     (Object(), "{}"),
-    (Object(((WholeName("-1"), 1),)), '{"-1":1}'),
+    (Object(((IntegerName("-1"), 1),)), '{"-1":1}'),
     (Typed("java.math.BigDecimal", Decimal("0E+3")), '["java.math.BigDecimal",0]'),
     (Typed("java.math.BigDecimal", Decimal("1E-7")), '["java.math.BigDecimal",0.0000001]'),
     (Typed("java.math.BigDecimal", Decimal("1E+20")), '["java.math.BigDecimal",100000000000000000000]'),

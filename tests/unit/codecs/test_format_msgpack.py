@@ -10,7 +10,7 @@ import pytest
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.jackson import msgpack
-from redisson_dq.codecs.jackson.node import Object, Typed, WholeName
+from redisson_dq.codecs.jackson.node import IntegerName, Object, Typed
 from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
 #: Written by Redisson 4.3.1 (jackson-dataformat-msgpack 0.9.9).
@@ -64,7 +64,7 @@ JAVA: list[tuple[Any, str]] = [
         "92ba6a6176612e7574696c2e4172726179732441727261794c69737494c001c0a178",
     ),
     (
-        Typed("java.util.LinkedHashMap", Object(((WholeName("5"), "x"),))),
+        Typed("java.util.LinkedHashMap", Object(((IntegerName("5"), "x"),))),
         "82a640636c617373b76a6176612e7574696c2e4c696e6b6564486173684d6170a135a178",
     ),
 ]  # fmt: skip

@@ -133,7 +133,7 @@ class Plans:
                 fields,
                 missing_values(declaration, arguments),
                 frozenset(
-                    key for key, field in known.items() if field.is_filled or field.keeps_null or self.dialect.nulls
+                    key for key, field in known.items() if field.is_filled or field.writes_null or self.dialect.nulls
                 ),
                 frozenset(aliases),
             )
