@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _ENGINE = "redisson_dq/scheduling/engine.py"
 _INCLUDE = "redisson_dq/scripts/include"
 _RECEIVING = "redisson_dq/_async/receiving"
+_MOVING = "redisson_dq/_async/moving"
 
 
 @attrs.frozen
@@ -103,6 +104,27 @@ MUTATIONS = [
         "self._noted_ms = due_ms if self._noted_ms is None else min(self._noted_ms, due_ms)",
         "self._noted_ms = due_ms if self._noted_ms is None else max(self._noted_ms, due_ms)",
         "tests/unit/test_engine.py::test_the_earliest_of_many_announcements_during_a_transfer_counts",
+    ),
+    Mutation(
+        "driver: each keyspace event leads to a look of its own",
+        f"{_MOVING}/transfer_driver.py",
+        "if task is not None and not task.looking:",
+        "if task is not None:",
+        "tests/unit/test_transfer_driver.py::test_many_events_lead_to_one_look",
+    ),
+    Mutation(
+        "driver: a queue that it never led is handed over too",
+        f"{_MOVING}/transfers.py",
+        "for task in tasks if task.engine.led]",
+        "for task in tasks]",
+        "tests/unit/test_transfer_driver.py::test_a_queue_that_it_never_led_is_not_handed_over",
+    ),
+    Mutation(
+        "probe: a server that is away gets a PING each second",
+        f"{_MOVING}/probe.py",
+        "if not self._is_away:",
+        "if True:",
+        "tests/unit/test_transfer_driver.py::test_while_redis_is_away_probes_come_soon_and_without_a_ping",
     ),
     Mutation(
         "clock: a slow answer counts like a fast one",
