@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install check test docs build generate
+.PHONY: help install check test where docs build generate
 
 help: ## lists the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -15,6 +15,9 @@ check: ## formatting, types, generated code, pages; no tests
 
 test: ## all checks and all tests
 	bash tests/run.sh
+
+where: ## the tests to run first after a change: make where FILE=redisson_dq/scheduling/engine.py
+	@.venv/bin/python -m tests.where $(FILE)
 
 docs: ## the pages, into build/docs
 	.venv/bin/python -m sphinx -EW -q -c docs . build/docs
