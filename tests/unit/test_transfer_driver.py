@@ -21,6 +21,7 @@ from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.moving.transfer_driver import TransferDriver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.items import TransferCounts
+from redisson_dq.observing import Observers
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.keys import QueueKeys
@@ -111,7 +112,7 @@ class Wire:
 class SyncWire(Wire):
     def __init__(self, clock: HandClock) -> None:
         super().__init__(clock)
-        self.outage, self.refusals = Outage(clock), Refusals()
+        self.outage, self.refusals = Outage(clock, Observers(None)), Refusals()
 
     def run(self, request: Request[Any], *, before_sending: Any = None, after_sending: Any = None) -> Any:
         if before_sending is not None:
@@ -148,7 +149,7 @@ class SyncWire(Wire):
 class AsyncWire(Wire):
     def __init__(self, clock: HandClock) -> None:
         super().__init__(clock)
-        self.outage, self.refusals = AsyncOutage(clock), AsyncRefusals()
+        self.outage, self.refusals = AsyncOutage(clock, Observers(None)), AsyncRefusals()
 
     async def run(self, request: Request[Any], *, before_sending: Any = None, after_sending: Any = None) -> Any:
         if before_sending is not None:
@@ -258,7 +259,7 @@ class Rig:
 
     def attached(self, keys: QueueKeys, holder: object = "holder") -> Sent:
         """The first transfer of a queue, which the server's confirmation leads to."""
-        self.driver.attach(keys, holder)
+        self.driver.attach(keys, keys.ready, holder)
         self.subscribes(keys.channel)
         self.says("subscribe", keys.channel)
         return self.next(f"transfer {keys.ready}")
@@ -375,8 +376,8 @@ def test_a_queue_that_fails_holds_up_no_other(rig: Rig) -> None:
 
 def test_the_last_holder_ends_the_queue_and_hands_it_over(rig: Rig) -> None:
     rig.attached(ORDERS, "a").answer(rig.transferred(next_in=5, role="mover"))
-    rig.driver.attach(ORDERS, "b")
-    rig.driver.attach(ORDERS, "b")
+    rig.driver.attach(ORDERS, ORDERS.ready, "b")
+    rig.driver.attach(ORDERS, ORDERS.ready, "b")
     for holder in ("a", "nobody", "b", "b"):
         rig.driver.detach(ORDERS, holder)
     last = rig.next("hand_over orders")
@@ -436,7 +437,7 @@ def test_recurring_offers_that_fill_a_reply(flavour: Flavour) -> None:
 def test_many_events_lead_to_one_look(flavour: Flavour) -> None:
     rig = Rig(flavour, wakeups="keyspace")
     events = f"__keyspace@0__:{ORDERS.timeout}"
-    rig.driver.attach(ORDERS, "holder")
+    rig.driver.attach(ORDERS, ORDERS.ready, "holder")
     rig.subscribes(ORDERS.channel, events)
     rig.says("subscribe", ORDERS.channel)
     first = rig.next("transfer orders")
