@@ -7,7 +7,8 @@ which codec wrote them. If they do not, the message says nothing.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 from redisson_dq.errors import ArgumentError
 
@@ -18,35 +19,25 @@ _TEXT = "text"
 # By name
 
 
-class _Unsupported:
-    """Takes the place of a codec of Redisson. Its error says what to use instead."""
+def _refused(name: str) -> Callable[..., NoReturn]:
+    """Stands for a codec of Redisson. Takes the arguments of Java's constructors, and raises ArgumentError."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Accepts the arguments of Java's constructors. Always raises ArgumentError."""
-        raise ArgumentError(_no_counterpart(type(self).__name__))
+    def refuse(*arguments: Any, **options: Any) -> NoReturn:
+        raise ArgumentError(_no_counterpart(name))
 
-
-class MarshallingCodec(_Unsupported):
-    """JBoss Marshalling: Redisson's default from 3.13 to 3.18, gone since 4.1."""
+    return refuse
 
 
-class FstCodec(_Unsupported):
-    """Fast-serialization: Redisson's default from 3.10 to 3.12, gone since 4.1."""
-
-
-class KryoCodec(_Unsupported):
-    """Kryo 4. Its bytes cannot be distinguished from those of Kryo5Codec."""
-
-
-class FuryCodec(_Unsupported):
-    """Apache Fury: from Redisson 3.35, gone since 4.1."""
-
-
-class ForyCodec(_Unsupported):
-    """Apache Fory, as Fury is called now: since Redisson 3.52."""
-
-
-_UNSUPPORTED = {kind.__name__ for kind in _Unsupported.__subclasses__()}
+#: JBoss Marshalling: Redisson's default from 3.13 to 3.18, gone since 4.1.
+MarshallingCodec = _refused("MarshallingCodec")
+#: Fast-serialization: Redisson's default from 3.10 to 3.12, gone since 4.1.
+FstCodec = _refused("FstCodec")
+#: Kryo 4. Its bytes cannot be distinguished from those of Kryo5Codec.
+KryoCodec = _refused("KryoCodec")
+#: Apache Fury: from Redisson 3.35, gone since 4.1.
+FuryCodec = _refused("FuryCodec")
+#: Apache Fory, as Fury is called now: since Redisson 3.52.
+ForyCodec = _refused("ForyCodec")
 
 
 def _no_counterpart(name: str) -> str:
@@ -138,7 +129,7 @@ def hint(codec: str, data: bytes) -> str:
         return ""
     if name == _TEXT:
         return "; the bytes look like text, which StringCodec() or one of the codecs for JSON reads"
-    if name in _UNSUPPORTED:
+    if name in __all__:
         return f"; the bytes look like those of Java's {name}. {_no_counterpart(name)}"
     return f"; the bytes look like those of {name}: give the queue the same codec"
 

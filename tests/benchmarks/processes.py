@@ -20,11 +20,11 @@ _END = 5.0
 
 
 class Worker:
-    """One process of ``tests.benchmarks.worker``, which says what may be asked of it."""
+    """One process of ``tests.workers.measured``, which says what may be asked of it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.worker"],
+            [sys.executable, "-m", "tests.workers.measured"],
             cwd=_ROOT,
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
             stdin=subprocess.PIPE,

@@ -92,7 +92,7 @@ class _Worker:
             "stop": self._load.stop_file,
             "first": (self._place * 1000 + self._generation) * _NUMBERS,
         }
-        return [sys.executable, "-m", "tests.faults.worker", json.dumps(arguments)]
+        return [sys.executable, "-m", "tests.workers.under_faults", json.dumps(arguments)]
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         ledger = self._load.ledger

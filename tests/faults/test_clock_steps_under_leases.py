@@ -13,7 +13,7 @@ from redisson_dq.worker import Lost, Succeeded
 from tests.conftest import eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 pytestmark = pytest.mark.nightly
 

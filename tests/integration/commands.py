@@ -19,7 +19,7 @@ from tests.conftest import PATIENCE, environment, eventually
 from tests.integration.whereabouts import whereabouts
 
 WORKERS = {"sync": "in_threads", "asyncio": "in_a_loop"}
-THREADS = "tests.integration.command_worker:in_threads"
+THREADS = "tests.workers.of_the_command:in_threads"
 
 
 class Command:

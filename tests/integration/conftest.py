@@ -52,3 +52,9 @@ def delayed(client: Any) -> Any:
 def producer(client: Any) -> Any:
     """The delayed side of the same queue, in a client that moves nothing."""
     return client.delayed_queue("orders", transfer=False)
+
+
+@pytest.fixture
+def worker(flavour: Flavour, client: Any) -> Any:
+    """A worker over the client, in the test's process."""
+    return flavour.worker(client)

@@ -35,7 +35,7 @@ DEAD = DeadKeys.belonging_to("orders")
 def stepping(url: str, call: str, first: int) -> Iterator[subprocess.Popen[str]]:
     arguments = json.dumps({"url": url, "call": call, "first": first})
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.lease_worker", arguments],
+        [sys.executable, "-m", "tests.workers.of_leases", arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),

@@ -37,7 +37,7 @@ from tests.proxy import Proxy
 
 @contextmanager
 def worker(**arguments: Any) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.integration.lease_worker", json.dumps(arguments)]
+    command = [sys.executable, "-m", "tests.workers.of_leases", json.dumps(arguments)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(), encoding="utf-8")
     try:
@@ -149,9 +149,7 @@ def test_a_receiver_that_stands_still_while_it_waits_holds_one_value_until_its_d
     with flavour.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders")
         arguments = json.dumps({"url": url, "count": 10, "visibility": 1})
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.integration.lease_worker", arguments], env=environment()
-        )
+        process = subprocess.Popen([sys.executable, "-m", "tests.workers.of_leases", arguments], env=environment())
         try:
             eventually(functools.partial(_stopped_while_blocked, process, admin))
             admin.rpush(KEYS.ready, "a", "b", "c")

@@ -17,7 +17,7 @@ from redisson_dq.scheduling.pace import Pace
 from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.integration.workers import Ledger, running
+from tests.workers.handlers import Ledger, running
 
 
 class NoNumber(float):

@@ -26,7 +26,7 @@ from redisson_dq.worker import Away, BackAgain, Lost
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 # Names whose slots fall to the first, the second and the third of three masters.
 NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]

@@ -20,7 +20,7 @@ from redisson_dq.working.handlers import is_async
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 @java_class("com.acme.work.Order")
@@ -33,11 +33,6 @@ class Order:
 @attrs.define
 class Refund:
     id: int | None = None
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
 
 
 def test_values_are_handled_and_gone(admin: Any, worker: Any, queue: Any, delayed: Any) -> None:

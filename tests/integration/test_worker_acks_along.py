@@ -26,7 +26,7 @@ from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Ledger, Log, at_rest, running
+from tests.workers.handlers import Ledger, Log, at_rest, running
 
 LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 SCRIPT = "ack_and_receive.lua"

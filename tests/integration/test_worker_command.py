@@ -37,7 +37,7 @@ from tests.integration.commands import (
 )
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import worked_off
+from tests.workers.handlers import worked_off
 
 # Every case starts processes: the second server has its turn at night.
 pytestmark = [
@@ -50,7 +50,7 @@ in_threads = pytest.mark.parametrize("flavour", ["sync"], indirect=True)
 
 @pytest.fixture
 def target(flavour: Flavour) -> str:
-    return f"tests.integration.command_worker:{WORKERS[flavour.name]}"
+    return f"tests.workers.of_the_command:{WORKERS[flavour.name]}"
 
 
 def went_on(admin: Any, before: int) -> bool:
@@ -613,7 +613,7 @@ def test_check_warns(url: str, target: str, admin: Any, queue: Any, delayed: Any
 @in_threads
 def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) -> None:
     client.delayed_queue("orders", partitions=3).partitions[1].pause()
-    code, out, _ = ended(url, "tests.integration.odd_workers:partitioned", "--check", "--url", url)
+    code, out, _ = ended(url, "tests.workers.refused_by_check:partitioned", "--check", "--url", url)
     assert code == 0
     assert "  warning: delivery is paused" in out
 
@@ -621,14 +621,14 @@ def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) ->
 @pytest.mark.parametrize("name", ["needs_more", "needs_more_in_a_loop"])
 def test_a_dependency_that_nobody_provides(url: str, admin: Any, name: str) -> None:
     """It is found before a process starts, which could only die of it."""
-    code, out, err = ended(url, f"tests.integration.odd_workers:{name}", "--check", "--url", url)
+    code, out, err = ended(url, f"tests.workers.refused_by_check:{name}", "--check", "--url", url)
     assert code == 1
     assert "'database'" in err
     # The queues are looked at all the same.
     assert out.startswith("orders: 0 ready")
-    code, _, err = ended(url, f"tests.integration.odd_workers:{name}", "--url", url)
+    code, _, err = ended(url, f"tests.workers.refused_by_check:{name}", "--url", url)
     assert code == 1
-    assert "redisson-dq: error: 'tests.integration.odd_workers" in err
+    assert "redisson-dq: error: 'tests.workers.refused_by_check" in err
     assert "'database'" in err
     assert " starts" not in err
 
@@ -653,7 +653,7 @@ def test_check_has_an_exit_code_for_each_cause(url: str, admin: Any) -> None:
 
 @pytest.mark.nightly
 def test_a_function_that_makes_the_worker(url: str) -> None:
-    code, out, _ = ended(url, "tests.integration.command_worker:made", "--check", "--url", url)
+    code, out, _ = ended(url, "tests.workers.of_the_command:made", "--check", "--url", url)
     assert code == 0
     assert out.startswith("orders: 0 ready")
 

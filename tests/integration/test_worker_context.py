@@ -18,7 +18,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import DeadLettered, EventLogger, Retry, Succeeded, Worker, current_event, fixed
 from tests.conftest import eventually
 from tests.flavours import Flavour
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 _tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="nobody")
 

@@ -19,7 +19,7 @@ from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE, environment
 from tests.flavours import Flavour
-from tests.integration.workers import at_rest
+from tests.workers.handlers import at_rest
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette

@@ -26,12 +26,7 @@ from redisson_dq.worker import (
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 def test_it_comes_again_until_it_succeeds(worker: Any, queue: Any, admin: Any) -> None:

@@ -14,7 +14,7 @@ from redisson_dq.worker import Dropped, Limit, Rate, Retry, fixed
 from tests.cluster import Cluster
 from tests.conftest import eventually
 from tests.flavours import Flavour
-from tests.integration.workers import Ledger, Log, running
+from tests.workers.handlers import Ledger, Log, running
 
 NAMES = ["orders", "bills", "letters", "parcels"]
 

@@ -24,7 +24,7 @@ def processes() -> Iterator[Any]:
     started: list[subprocess.Popen[str]] = []
 
     def start(**arguments: Any) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.integration.key_worker", json.dumps(arguments)]
+        command = [sys.executable, "-m", "tests.workers.in_turns", json.dumps(arguments)]
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(), encoding="utf-8")
         started.append(process)

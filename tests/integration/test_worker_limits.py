@@ -17,7 +17,7 @@ from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 def customer(value: str) -> str:

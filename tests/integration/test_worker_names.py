@@ -27,13 +27,8 @@ from redisson_dq.worker import (
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
 from tests.interop.sides import HOUR
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 def state_of(delayed: Any, id: str = "71") -> ItemState | None:

@@ -22,7 +22,7 @@ from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, Suc
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Ledger, Log, at_rest, running
+from tests.workers.handlers import Ledger, Log, at_rest, running
 
 ONCE = Retry(limit=1)
 _marked: contextvars.ContextVar[str] = contextvars.ContextVar("marked", default="")
@@ -46,11 +46,6 @@ class Leave(BaseException):
 
 def generator(value: Any, event: Any = None, error: Any = None) -> Any:
     yield value
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
 
 
 def raises(error: BaseException) -> Callable[[Any], None]:

@@ -17,7 +17,7 @@ from redisson_dq.worker import Away, BackAgain, Succeeded
 from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -70,7 +70,7 @@ def health_options() -> tuple[int, list[str]]:
 def test_without_descriptors(url: str, flavour: Flavour, admin: Any, queue: Any) -> None:
     """A process dies meanwhile. The others go on, and what it had in hand comes back when there are descriptors."""
     port, options = health_options()
-    target = f"tests.integration.command_worker:{WORKERS[flavour.name]}"
+    target = f"tests.workers.of_the_command:{WORKERS[flavour.name]}"
     with command(url, target, *options, seconds=1000) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
         queue.add_all(["once-a", "once-b"])
@@ -125,7 +125,7 @@ def test_without_processes_and_threads(url: str, admin: Any, queue: Any) -> None
     rights = [f"--{each}=-all,+dac_override" for each in ("inh-caps", "ambient-caps", "bounding-set")]
     before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *rights] if os.geteuid() == 0 else []
     port, options = health_options()
-    with command(url, "tests.integration.limited_worker:in_threads", *options, before=before, seconds=1000) as made:
+    with command(url, "tests.workers.without_forks:in_threads", *options, before=before, seconds=1000) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
         queue.add_all(["once-a", "once-b"])
         eventually(lambda: in_hand(admin) == 2)

@@ -25,15 +25,10 @@ from redisson_dq.worker import HandedBack, Lost, Received, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running, worked_off
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running, worked_off
 
 # Most cases start processes: the second server has its turn at night.
 pytestmark = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
 
 
 @contextmanager
@@ -41,7 +36,7 @@ def process(url: str, flavour: Flavour, **arguments: Any) -> Iterator[subprocess
     """A worker's process, once it says that it is ready."""
     told = json.dumps({"url": url, "flavour": flavour.name, **arguments})
     made = subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.worker_process", told],
+        [sys.executable, "-m", "tests.workers.until_told", told],
         stdout=subprocess.PIPE,
         env=environment(),
         encoding="utf-8",

@@ -19,12 +19,7 @@ from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
-
-
-@pytest.fixture
-def worker(flavour: Flavour, client: Any) -> Any:
-    return flavour.worker(client)
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 def test_a_thread_that_does_not_return_is_told_and_its_slot_is_opened(worker: Any, queue: Any, admin: Any) -> None:

@@ -23,7 +23,7 @@ from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import Ledger, at_rest, running
+from tests.workers.handlers import Ledger, at_rest, running
 
 # A value whose lease has to end by itself would not come within any test.
 LONG = 600

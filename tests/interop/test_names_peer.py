@@ -19,10 +19,10 @@ from redisson_dq.worker import Retry, Worker, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.integration.workers import at_rest, running
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import server_ms
 from tests.interop.test_leases_peer import ENVELOPES, versions
+from tests.workers.handlers import at_rest, running
 
 
 def moved_by_java(java: OpenJava, server: EmbeddedServer, look: redis.Redis, queue: str, version: str) -> None:

@@ -30,10 +30,10 @@ EACH = 2500
 
 @final
 class PythonProcess:
-    """A process of ``tests.interop.workers``; its reports arrive in a list."""
+    """A process of ``tests.workers.taking``; its reports arrive in a list."""
 
     def __init__(self, work: str, flavour: str, **arguments: Any) -> None:
-        command = [sys.executable, "-m", "tests.interop.workers", work, flavour, json.dumps(arguments)]
+        command = [sys.executable, "-m", "tests.workers.taking", work, flavour, json.dumps(arguments)]
         pipe = subprocess.PIPE
         self.reports: list[Any] = []
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8", env=environment())

@@ -30,11 +30,11 @@ ITEMS = 600
 
 
 class Race:
-    """Processes of ``tests.interop.item_workers`` that start together."""
+    """Processes of ``tests.workers.racing`` that start together."""
 
     def __init__(self, works: Iterable[str], **arguments: Any) -> None:
         pipe = subprocess.PIPE
-        command = [sys.executable, "-m", "tests.interop.item_workers"]
+        command = [sys.executable, "-m", "tests.workers.racing"]
         self._processes = [
             subprocess.Popen(
                 [*command, work, json.dumps({**arguments, "seed": seed})],

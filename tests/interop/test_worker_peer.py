@@ -12,9 +12,9 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import DeadLettered, Dropped, Limit, Rate, Retry, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.integration.workers import Gate, Ledger, Log, at_rest, running
 from tests.interop.conftest import OpenJava
 from tests.interop.test_leases_peer import ENVELOPES, versions
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 
 @versions

@@ -1,6 +1,6 @@
 """A process that works with this library, or loads the server, as a measurement tells it.
 
-    python -m tests.benchmarks.worker
+    python -m tests.workers.measured
 
 One JSON object a line in: ``op`` and its arguments, which are those of the function of that name below. One JSON
 line out for each, until standard input ends. An operation that goes on "until told" ends with the next line.

@@ -1,4 +1,4 @@
-"""A process that receives and ends its leases, until it is killed: ``python -m tests.integration.lease_worker JSON``.
+"""A process that receives and ends its leases, until it is killed: ``python -m tests.workers.of_leases JSON``.
 
 In its usual mode it goes on at random. Whatever it acks is noted in the list ``done`` by the same transaction, so each
 value that is gone has one note. Everything else it does at random: nack, nack with a delay, hand back, reject, extend,

@@ -1,8 +1,8 @@
-"""A process of a load: ``python -m tests.faults.worker JSON``. It goes on until it is killed, or as its mode says.
+"""A process of a load: ``python -m tests.workers.under_faults JSON``.
 
-It tells what it does by lines on stdout, each written at once: ``took NAME``, ``acked NAME``,
-``asked NAME DELAY TIME``, ``in NAME``, ``refused NAME``, ``wrong TEXT``. A line is there even when the process is
-killed right after it.
+It goes on until it is killed, or as its mode says. It tells what it does by lines on stdout, each written at once:
+``took NAME``, ``acked NAME``, ``asked NAME DELAY TIME``, ``in NAME``, ``refused NAME``, ``wrong TEXT``. A line is there
+even when the process is killed right after it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import resource
 import signal
 
-from tests.integration.command_worker import in_threads
+from tests.workers.of_the_command import in_threads
 
 __all__ = ["in_threads"]
 

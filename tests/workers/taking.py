@@ -1,4 +1,4 @@
-"""What a Python process of its own does in a test: ``python -m tests.interop.workers take|exchange JSON``.
+"""What a Python process of its own does in a test: ``python -m tests.workers.taking take|exchange JSON``.
 
 It reports on stdout, one JSON text a line.
 """

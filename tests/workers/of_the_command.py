@@ -1,4 +1,4 @@
-"""The workers that the tests of ``redisson-dq worker`` run: ``tests.integration.command_worker:in_threads``.
+"""The workers that the tests of ``redisson-dq worker`` run: ``tests.workers.of_the_command:in_threads``.
 
 What they do is in the environment variable ``COMMAND_WORKER``, as JSON. Each value that was handled is noted in the
 list ``done`` as ``value attempt crashes pid``. The key ``begun`` holds the value whose handler began last. A handler in

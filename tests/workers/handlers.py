@@ -1,4 +1,4 @@
-"""What the tests of the worker share."""
+"""Workers and handlers in the test's process: they note, log or hold up the values that they get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker process whose values have keys, until it is killed: ``python -m tests.integration.key_worker JSON``.
+"""A worker process whose values have keys, until it is killed: ``python -m tests.workers.in_turns JSON``.
 
 It notes each value in the list ``log`` when it begins with it, and fails at random.
 """

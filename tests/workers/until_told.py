@@ -1,4 +1,4 @@
-"""A process with a worker, until it is told to stop or is killed: ``python -m tests.integration.worker_process JSON``.
+"""A process with a worker, until it is told to stop or is killed: ``python -m tests.workers.until_told JSON``.
 
 Its handler notes each value that it has handled in the list ``done``, as ``value attempt``.
 """

@@ -1,4 +1,4 @@
-"""One of many Python processes that race for the same items: ``python -m tests.interop.item_workers WORK JSON``.
+"""One of many Python processes that race for the same items: ``python -m tests.workers.racing WORK JSON``.
 
 It says ``ready``, starts at the first line it reads (JSON: the ids), and ends with one line of JSON: what it was told.
 """
