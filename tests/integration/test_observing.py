@@ -53,7 +53,7 @@ from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
-from tests.integration.workers import Ledger, running
+from tests.workers.handlers import Ledger, running
 
 ZERO = timedelta(0)
 

@@ -197,7 +197,7 @@ class Rig:
         #: The keys of the lists that the client receives from.
         self.receives: set[str] = set()
         with using(self.clock):
-            self._options = attrs.evolve(options(), probe_interval=PROBE, **changed)
+            self._options = attrs.evolve(options(), observer=None, probe_interval=PROBE, **changed)
         self.wire: Any = AsyncWire(self.clock) if isinstance(flavour, AsyncioFlavour) else SyncWire(self.clock)
         self._said = 0
         self.driver: Any = self._made()
