@@ -42,14 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out ``demo``: 0 when every item came exactly once and none early."""
     from redisson_dq.cli.demo._run import run_demo
 
-    return run_demo(
-        url=arguments.url,
-        items=arguments.items,
-        bulk=arguments.bulk,
-        seconds=arguments.seconds,
-        use_async=arguments.use_async,
-        plain=arguments.plain,
-    )
+    options = vars(arguments)
+    return run_demo(**{name: options[name] for name in ("url", "items", "bulk", "seconds", "use_async", "plain")})
 
 
 def _seconds(text: str) -> float:

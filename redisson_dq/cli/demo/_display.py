@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from redisson_dq.cli.demo._board import Board, Item, latenesses, percentile
 from redisson_dq.cli.demo._text import bulk_line, clock_time, item_line, milliseconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from typing_extensions import Self
 
-__all__ = ["LiveDisplay", "PlainDisplay", "Display", "make_display"]
+__all__ = ["LiveDisplay", "PlainDisplay", "make_display"]
 
 _NEEDS_RICH = "redisson-dq: for a live table: pip install 'rich>=13' (it is missing); plain lines follow"
 
 
-class Display(Protocol):
-    """Shows the board. A context manager around the run; ``close`` prints the outcome."""
-
-    def __enter__(self) -> Display: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-    def took(self, item: Item) -> None:
-        """An item has arrived."""
-
-    def refresh(self, now_ms: float) -> None:
-        """Time has passed; called some five times a second."""
-
-    def close(self, headline: str, lines: list[str], *, good: bool) -> None:
-        """The outcome."""
-
-
-def make_display(board: Board, *, plain: bool) -> Display:
+def make_display(board: Board, *, plain: bool) -> PlainDisplay:
     """A live table on a terminal with rich, else plain lines."""
     if plain or not sys.stdout.isatty():
         return PlainDisplay(board)
@@ -45,18 +28,21 @@ def make_display(board: Board, *, plain: bool) -> Display:
         return PlainDisplay(board)
 
 
-class PlainDisplay(contextlib.AbstractContextManager["PlainDisplay"]):
-    """A line for each single item, and for the bulk at every quarter."""
+class PlainDisplay:
+    """Shows the board as it changes: a line for each single item, and for the bulk at every quarter."""
 
     def __init__(self, board: Board) -> None:
-        self._bulk = board.bulk
+        self._board, self._singles, self._bulk = board, board.singles, board.bulk
         self._taken_of_bulk = 0
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *error: object) -> None:
         return None
 
     def took(self, item: Item) -> None:
-        """Print it, or every quarter of the bulk."""
+        """An item has arrived."""
         if not item.in_bulk:
             print(item_line(item), flush=True)
         elif len(item.arrivals_ms) == 1:
@@ -65,25 +51,25 @@ class PlainDisplay(contextlib.AbstractContextManager["PlainDisplay"]):
                 print(bulk_line(self._bulk), flush=True)
 
     def refresh(self, now_ms: float) -> None:
-        """Nothing: what is printed stays."""
+        """Time has passed; called some five times a second."""
 
     def close(self, headline: str, lines: list[str], *, good: bool) -> None:
-        """Print the outcome."""
+        """Shows the outcome."""
         print("", headline, *lines, sep="\n", flush=True)
 
 
-class LiveDisplay(contextlib.AbstractContextManager["LiveDisplay"]):
-    """A table that changes in place. Raises ImportError without rich."""
+class LiveDisplay(PlainDisplay):
+    """Shows it as a table that changes in place. Raises ImportError without rich."""
 
     def __init__(self, board: Board) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        self._board, self._singles, self._bulk = board, board.singles, board.bulk
+        super().__init__(board)
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, auto_refresh=False)
 
-    def __enter__(self) -> LiveDisplay:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 

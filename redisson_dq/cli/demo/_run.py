@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from redisson_dq._concurrency import Inbox
-from redisson_dq.cli.demo._board import Board
+from redisson_dq.cli.demo._board import Board, make_plan
 from redisson_dq.cli.demo._clock import ServerTime, measure
-from redisson_dq.cli.demo._display import Display, make_display
-from redisson_dq.cli.demo._plan import make_plan
+from redisson_dq.cli.demo._display import PlainDisplay, make_display
 from redisson_dq.cli.demo._sandbox import Sandbox
 from redisson_dq.cli.demo._text import headline, summary_lines
-from redisson_dq.cli.demo._traffic import Aborted, Offered, Report, TaskTraffic, ThreadTraffic, Traffic
+from redisson_dq.cli.demo._traffic import Aborted, Offered, Report, TaskTraffic, ThreadTraffic
 
 __all__ = ["run_demo"]
 
@@ -30,7 +29,7 @@ def run_demo(*, url: str | None, items: int, bulk: int, seconds: float, use_asyn
     reports: Inbox[Report] = Inbox()
     with Sandbox(url) as sandbox, _quick_thread_switches(), contextlib.ExitStack() as stack:
         clock = measure(sandbox.time)
-        traffic: Traffic = (TaskTraffic if use_async else ThreadTraffic)(sandbox.url, sandbox.name, plan, reports.put)
+        traffic = (TaskTraffic if use_async else ThreadTraffic)(sandbox.url, sandbox.name, plan, reports.put)
         stack.callback(traffic.stop)
         display = stack.enter_context(make_display(board, plain=plain))
         traffic.start()
@@ -46,7 +45,7 @@ class _Run:
     """Turns reports into the board's state and shows it."""
 
     def __init__(
-        self, board: Board, reports: Inbox[Report], clock: ServerTime, sandbox: Sandbox, display: Display
+        self, board: Board, reports: Inbox[Report], clock: ServerTime, sandbox: Sandbox, display: PlainDisplay
     ) -> None:
         self._board, self._reports, self._clock, self._sandbox, self._display = board, reports, clock, sandbox, display
         self._due_error_ms = 0.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sys
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
@@ -42,8 +42,7 @@ class Sandbox:
             if self._url is None:
                 self.server = stack.enter_context(EmbeddedServer())
             self._redis = stack.enter_context(_open(self.url))
-            with _translated(self.url):
-                self._redis.ping()
+            self._asked(self._redis.ping)
             if self.server is None:
                 stack.callback(self._delete_keys)
             self._stack = stack.pop_all()
@@ -67,17 +66,13 @@ class Sandbox:
 
     def time(self) -> tuple[int, int]:
         """The server's clock: seconds and microseconds."""
-        with _translated(self.url):
-            seconds, micros = self._redis.time()
+        seconds, micros = self._asked(self._redis.time)
         return int(seconds), int(micros)
 
     def due_times(self) -> dict[str, float]:
         """The value and due time (epoch ms) of every item that waits. One round trip."""
-        with _translated(self.url):
-            reply = self._redis.zrange(self.keys.timeout, 0, -1, withscores=True)
-        waiting = cast("list[tuple[bytes, float]]", reply)
         due = {}
-        for member, score in waiting:
+        for member, score in self._asked(lambda: self._redis.zrange(self.keys.timeout, 0, -1, withscores=True)):
             with contextlib.suppress(EnvelopeError, UnicodeDecodeError):
                 due[unwrap(member)[1].decode()] = float(score)
         return due
@@ -96,14 +91,18 @@ class Sandbox:
         product = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info['redis_version']}"
         return f"{product} at {shown_url(self.url)}"
 
+    def _asked(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except (redis.RedisError, OSError) as error:
+            raise translate(error, f"Redis at {shown_url(self.url)}") from error
+
     def _delete_keys(self) -> None:
         try:
             self._redis.unlink(*self.key_names)
         except redis.RedisError as error:
-            print(
-                f"redisson-dq: could not delete the demo's keys {', '.join(self.key_names)}: {error}",
-                file=sys.stderr,
-            )
+            names = ", ".join(self.key_names)
+            print(f"redisson-dq: could not delete the demo's keys {names}: {error}", file=sys.stderr)
 
 
 def shown_url(url: str) -> str:
@@ -120,11 +119,3 @@ def _open(url: str) -> contextlib.AbstractContextManager[redis.Redis]:
         return redis.Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
     except ValueError as error:
         raise ArgumentError(f"not a Redis URL: {shown_url(url)!r}: {error}") from error
-
-
-@contextlib.contextmanager
-def _translated(url: str) -> Iterator[None]:
-    try:
-        yield
-    except (redis.RedisError, OSError) as error:
-        raise translate(error, f"Redis at {shown_url(url)}") from error

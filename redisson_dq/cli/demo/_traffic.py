@@ -1,6 +1,6 @@
-"""The demo's producer and consumer, through the library's public API: in two threads, or as two tasks.
+"""The demo's producer and consumer, through the public API: in two threads, or as two tasks of an event loop.
 
-What happens is reported, in any thread; times are ``time.perf_counter()`` seconds.
+Both report what they do, in their own thread. Times are ``time.perf_counter()`` seconds.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
 from redisson_dq import aio, connect
-from redisson_dq.cli.demo._plan import OfferPlan
+from redisson_dq.cli.demo._board import OfferPlan
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
 
-__all__ = ["TaskTraffic", "Report", "Aborted", "Offered", "ThreadTraffic", "Arrived", "Traffic"]
+__all__ = ["Aborted", "Arrived", "Offered", "Report", "TaskTraffic", "ThreadTraffic"]
 
 _PATIENCE = 10.0  # seconds for threads to end
 
@@ -53,52 +53,36 @@ Report = Offered | Arrived | Aborted
 _Emit = Callable[[Report], None]
 
 
-class Traffic(Protocol):
-    """Offers and takes in the background from ``start`` to ``stop``."""
-
-    def start(self) -> None:
-        """Connect and begin. Raises what connecting raises."""
-
-    def stop(self) -> None:
-        """End everything and wait for it; harmless before ``start`` and a second time."""
-
-
 class ThreadTraffic:
-    """One thread offers, another takes."""
+    """One thread offers, another takes, from ``start`` to ``stop``."""
 
     def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
         self._stack = contextlib.ExitStack()
 
     def start(self) -> None:
-        """Connect and begin. Raises what connecting raises."""
+        """Connects and begins. Raises the errors of connecting."""
         client = connect(self._url, codec=StringCodec())
         queue = client.blocking_queue(self._name)
-        delayed = client.delayed_queue(queue)
-        threads = [
-            threading.Thread(target=self._consume, args=(queue,), name="demo-consumer", daemon=True),
-            threading.Thread(target=self._produce, args=(delayed,), name="demo-producer", daemon=True),
-        ]
+        works = (partial(self._consume, queue), partial(self._produce, client.delayed_queue(queue)))
+        threads = [threading.Thread(target=work, name="demo", daemon=True) for work in works]
         for thread in threads:
             self._stack.callback(thread.join, _PATIENCE)
-        self._stack.enter_context(client)  # closed first: that ends take()
+        # It is closed first, which ends take().
+        self._stack.enter_context(client)
         for thread in threads:
             thread.start()
 
     def stop(self) -> None:
-        """Close the client, which ends both threads, and wait for them."""
+        """Closes the client, which ends both threads, and waits for them. May be called before and twice."""
         self._stack.close()
 
     def _produce(self, delayed: Any) -> None:
         with _reporting(self._emit):
-            for value, delay in self._plan.items.items():
+            for values, offer in _offers(self._plan, delayed):
                 sent = perf_counter()
-                delayed.offer(value, delay=delay)
-                self._emit(Offered(values=(value,), sent=sent, done=perf_counter()))
-            if self._plan.bulk:
-                sent = perf_counter()
-                delayed.offer_all(list(self._plan.bulk.items()))
-                self._emit(Offered(values=tuple(self._plan.bulk), sent=sent, done=perf_counter()))
+                offer()
+                self._emit(Offered(values=values, sent=sent, done=perf_counter()))
 
     def _consume(self, queue: Any) -> None:
         with _reporting(self._emit):
@@ -108,69 +92,57 @@ class ThreadTraffic:
 
 
 class TaskTraffic:
-    """An event loop in a thread of its own; one task offers, another takes."""
+    """An event loop in a thread of its own, where one task offers and another takes, from ``start`` to ``stop``."""
 
     def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
         self._url, self._name, self._plan, self._emit = url, name, plan, emit
-        self._thread = threading.Thread(target=self._run, name="demo-asyncio", daemon=True)
-        self._stop: Callable[[], object] | None = None
-        self._opened: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="demo", daemon=True)
+        self._begun = threading.Event()
+        self._cancel: Callable[[], object] = bool
 
     def start(self) -> None:
-        """Connect and begin. Raises what connecting raises."""
+        """Begins. An error of connecting is reported."""
         self._thread.start()
-        self._opened.result()
+        self._begun.wait()
 
     def stop(self) -> None:
-        """Cancel both tasks, close the client and wait for it."""
-        if self._stop is not None:
-            self._stop()
+        """Cancels both tasks, and waits until the client is closed. May be called before and twice."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+            self._cancel()
         if self._thread.is_alive():
             self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
-        try:
+        with _reporting(self._emit), contextlib.suppress(asyncio.CancelledError):
             asyncio.run(self._main())
-        except BaseException as error:
-            if self._opened.done():
-                self._emit(Aborted(error=error))
-            else:
-                self._opened.set_exception(error)
 
     async def _main(self) -> None:
-        stopped = asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def stop() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-                loop.call_soon_threadsafe(stopped.set)
-
-        self._stop = stop
+        task = asyncio.current_task()
+        assert task is not None
+        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        self._begun.set()
         async with aio.connect(self._url, codec=StringCodec()) as client:
             queue = client.blocking_queue(self._name)
-            delayed = client.delayed_queue(queue)
-            async with _cancelled_at_end(
-                asyncio.create_task(self._consume(queue)), asyncio.create_task(self._produce(delayed))
-            ):
-                self._opened.set_result(None)
-                await stopped.wait()
+            await asyncio.gather(self._consume(queue), self._produce(client.delayed_queue(queue)))
 
     async def _produce(self, delayed: Any) -> None:
-        with _reporting(self._emit):
-            for value, delay in self._plan.items.items():
-                sent = perf_counter()
-                await delayed.offer(value, delay=delay)
-                self._emit(Offered(values=(value,), sent=sent, done=perf_counter()))
-            if self._plan.bulk:
-                sent = perf_counter()
-                await delayed.offer_all(list(self._plan.bulk.items()))
-                self._emit(Offered(values=tuple(self._plan.bulk), sent=sent, done=perf_counter()))
+        for values, offer in _offers(self._plan, delayed):
+            sent = perf_counter()
+            await offer()
+            self._emit(Offered(values=values, sent=sent, done=perf_counter()))
 
     async def _consume(self, queue: Any) -> None:
-        with _reporting(self._emit):
-            while True:
-                value = await queue.take()
-                self._emit(Arrived(value=value, at=perf_counter()))
+        while True:
+            value = await queue.take()
+            self._emit(Arrived(value=value, at=perf_counter()))
+
+
+def _offers(plan: OfferPlan, delayed: Any) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
+    """The calls of the producer, each with the values that it offers."""
+    for value, delay in plan.items.items():
+        yield (value,), partial(delayed.offer, value, delay=delay)
+    if plan.bulk:
+        yield tuple(plan.bulk), partial(delayed.offer_all, list(plan.bulk.items()))
 
 
 @contextlib.contextmanager
@@ -181,13 +153,3 @@ def _reporting(emit: _Emit) -> Iterator[None]:
         pass  # that is how stop() ends a wait
     except Exception as error:
         emit(Aborted(error=error))
-
-
-@contextlib.asynccontextmanager
-async def _cancelled_at_end(*tasks: asyncio.Task[None]) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

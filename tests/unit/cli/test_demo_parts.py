@@ -10,10 +10,9 @@ from itertools import pairwise
 
 import pytest
 
-from redisson_dq.cli.demo._board import Board, percentile
+from redisson_dq.cli.demo._board import Board, OfferPlan, make_plan, percentile
 from redisson_dq.cli.demo._clock import measure
 from redisson_dq.cli.demo._display import PlainDisplay
-from redisson_dq.cli.demo._plan import OfferPlan, make_plan
 from redisson_dq.cli.demo._sandbox import shown_url
 from redisson_dq.cli.demo._text import bulk_line, clock_time, headline, item_line, milliseconds
 
