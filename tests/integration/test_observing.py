@@ -281,6 +281,50 @@ def test_every_way_to_take_tells_once(client: Any, watch: Watch) -> None:
         assert watch.of(ValuesTaken) == []
 
 
+def test_a_partition_has_a_name_of_its_own(client: Any, watch: Watch) -> None:
+    queue = client.blocking_queue("orders", partitions=2, transfer=False)
+    for letter in "abcdef":
+        queue.add(letter)
+    assert len(queue.poll(limit=2, timeout=5)) == 2
+    assert queue.take()
+    delivery = queue.receive(timeout=5)
+    assert delivery.ack()
+    assert len(queue.poll(limit=9)) == 2
+    taken = watch.of(ValuesTaken)
+    assert sum(each.count for each in taken) == 5
+    assert {each.queue for each in watch.heard if isinstance(each, observing.OfQueue)} <= {
+        partition.name for partition in queue.partitions
+    }
+    assert [type(each) for each in watch.of(OfLease)] == [LeaseBegan, Settled]
+
+
+def test_a_bounded_queue(client: Any, watch: Watch) -> None:
+    queue = client.bounded_blocking_queue("orders", transfer=False)
+    queue.try_set_capacity(3)
+    queue.add_all(list("abc"))
+    for take in (queue.take, queue.poll, lambda: queue.poll(timeout=5)):
+        watch.heard.clear()
+        take()
+        assert watch.of(ValuesTaken) == [ValuesTaken(queue="orders", count=1)]
+
+
+def test_due_values_that_are_leased(client: Any, watch: Watch, admin: redis.Redis) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    delayed.offer_all([("a", 0), ("b", 0)])
+    wait_until(admin, of_server(admin))
+    for delivery in delayed.take_due(visibility_timeout=30):
+        assert delivery.ack()
+    assert [type(each) for each in watch.of(OfLease, ValuesTaken)] == [LeaseBegan, LeaseBegan, Settled, Settled]
+
+
+def test_a_value_that_goes_back_when_its_block_raises(client: Any, watch: Watch) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("a")
+    with pytest.raises(ZeroDivisionError), queue.receive():
+        raise ZeroDivisionError
+    assert [each.outcome for each in watch.of(Settled)] == [SettleOutcome.RETURNED]
+
+
 def test_a_backlog_is_taken_by_requests_of_the_connection_that_waits(client: Any, watch: Watch) -> None:
     queue = client.blocking_queue("orders", transfer=False)
     queue.add_all(list("abcdef"))
