@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
+from functools import singledispatch
 
 from redisson_dq.observing.happenings import Away, BackAgain, Expired, Happening, SetAside, Skipped
 
@@ -13,21 +12,22 @@ __all__ = ["log"]
 logger = logging.getLogger("redisson_dq")
 
 
+@singledispatch
 def log(happening: Happening) -> None:
-    """Logs the happening where there is a line for its class."""
-    write = _LINES.get(type(happening))
-    if write is not None:
-        write(happening)
+    """Logs the happening where ``log.registry`` has a line for its class. ``log.register`` adds one."""
 
 
+@log.register
 def _away(away: Away) -> None:
     logger.warning("Redis is away: %s", away.error)
 
 
+@log.register
 def _back_again(back: BackAgain) -> None:
     logger.warning("Redis is back again after %.1f s", back.after.total_seconds())
 
 
+@log.register
 def _set_aside(aside: SetAside) -> None:
     logger.warning(
         "queue %r: %d members that are in no envelope format were moved to the list %r",
@@ -37,6 +37,7 @@ def _set_aside(aside: SetAside) -> None:
     )
 
 
+@log.register
 def _expired(expired: Expired) -> None:
     logger.warning(
         "queue %r: %d items were too late to be delivered; they are in the list %r",
@@ -46,15 +47,6 @@ def _expired(expired: Expired) -> None:
     )
 
 
+@log.register
 def _skipped(skipped: Skipped) -> None:
     logger.warning("queue %r: skipped %d values: %s", skipped.queue, skipped.count, skipped.error)
-
-
-#: The line of each class.
-_LINES: dict[type[Happening], Callable[[Any], None]] = {
-    Away: _away,
-    BackAgain: _back_again,
-    SetAside: _set_aside,
-    Expired: _expired,
-    Skipped: _skipped,
-}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import Any
 
 import attrs
 
 from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
+from redisson_dq.observing.log import log
 
 __all__ = [
     "Away",
@@ -27,6 +29,8 @@ __all__ = [
     "Succeeded",
     "TimedOut",
 ]
+
+logger = logging.getLogger("redisson_dq")
 
 
 @attrs.frozen(kw_only=True)
@@ -83,6 +87,13 @@ class TimedOut(OfValue):
     """The handler has not returned within its ``timeout``. It was cancelled or told; :class:`Failed` follows."""
 
     timeout: timedelta
+
+
+@log.register
+def _timed_out(late: TimedOut) -> None:
+    offer_id = late.event.offer_id
+    told_as = late.id if offer_id is None else f"{late.id} (offered as {offer_id!r})"
+    logger.error("queue %r: %s has not handled %s within %s", late.queue, late.handler, told_as, late.timeout)
 
 
 @attrs.frozen(kw_only=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq.observing import Happening, Observers
+from redisson_dq.observing.log import log
 
 __all__ = ["Hooks"]
 
@@ -15,7 +16,7 @@ logger = logging.getLogger("redisson_dq")
 
 
 class Hooks:
-    """Calls each hook with the happenings of its kinds, and then the client's observers. Any thread may use it."""
+    """Calls each hook with the happenings of its kinds, after the client's observers. Any thread may use it."""
 
     def __init__(self) -> None:
         self._hooks: list[tuple[tuple[type[Happening], ...], Callable[[Any], object]]] = []
@@ -34,13 +35,15 @@ class Hooks:
         return self.observers.is_telling_here or threading.get_ident() in self._telling
 
     def hears(self, *kinds: type[Happening]) -> bool:
-        """Whether any hook or observer is called for one of these kinds. Other happenings need not be made."""
-        return bool(self.observers) or any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
+        """Whether the log, a hook or an observer is called for one of these kinds. Others need not be made."""
+        return bool(self.observers) or any(
+            kind in log.registry or any(issubclass(kind, heard) for heard, _ in self._hooks) for kind in kinds
+        )
 
     def tell(self, happening: Happening) -> None:
-        """Calls the hooks, and tells the observers and the log."""
-        self.call(happening)
+        """Calls the log, the observers and the hooks, in this order."""
         self.observers.tell(happening)
+        self.call(happening)
 
     def call(self, happening: Happening) -> None:
         """Calls the hooks alone. Errors of a hook are logged."""

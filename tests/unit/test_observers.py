@@ -14,6 +14,7 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Answered, Away, Happening, Moved, Observers, Sent
 from redisson_dq.working import happenings
+from redisson_dq.working.hooks import Hooks
 
 MOVED = Moved(queue="orders", count=1, late_by=None)
 
@@ -132,3 +133,14 @@ def test_each_happening_is_frozen_small_and_documented(module: Any) -> None:
 def test_what_is_added_can_be_called() -> None:
     with pytest.raises(ArgumentError, match="an observer is a function of one argument, not 5"):
         Observers(5)  # type: ignore[arg-type]
+
+
+def test_a_class_with_a_line_in_the_log_is_told_without_hooks_and_observers() -> None:
+    hooks = Hooks()
+    assert hooks.hears(happenings.TimedOut)
+    assert not hooks.hears(happenings.Received, happenings.Succeeded)
+    hooks.add((happenings.OfValue,), print)
+    assert hooks.hears(happenings.Received)
+    watched = Hooks()
+    watched.observers = Observers(print)
+    assert watched.hears(happenings.Received)

@@ -136,9 +136,6 @@ class Handling:
     def _tell_late(self) -> None:
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
-            logger.error(
-                "queue %r: %s has not handled %s within %s", self.intake.name, self.handler.name, _told(event), timeout
-            )
             self._tell(happenings.TimedOut, event, timeout=timeout)
 
     # -- the handler -------------------------------------------------------------------------------------------------
