@@ -85,10 +85,10 @@ class Pipeline:
         requests = [reply.request for reply in replies]
         outcomes = await self._connections.run_many(requests, transaction=self._transaction)
         for reply, outcome in zip(replies, outcomes, strict=True):
-            if isinstance(outcome, DecodeError) and reply.request.keep_in is not None:
+            if isinstance(outcome, DecodeError) and reply.request.aside is not None:
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
-                    await self._connections.keep_aside(outcome, reply.request.keep_in)
+                    await self._connections.set_aside(outcome, reply.request.aside)
             if self._connections.is_cluster:
                 outcome = _of_one_node(outcome)
             reply._fill(outcome)

@@ -204,7 +204,7 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
-    is_kept: asyncio.Future[bool] = loop.create_future()
+    is_returned: asyncio.Future[bool] = loop.create_future()
 
     async def finish() -> None:
         try:
@@ -218,16 +218,16 @@ async def async_finish_or_undo(work: Coroutine[Any, Any, T], undo: Callable[[T],
             outcome.set_result(result)
         # The caller may be cancelled in the same turn of the loop. The end of the loop would not know of a background
         # task that the caller made then for the undoing.
-        if not await is_kept:
+        if not await is_returned:
             await undo(result)
 
     AsyncBackgroundTask(finish, "redisson_dq-take", shielded=True, on_end=_nothing_to_ask)
     try:
         result = await outcome
     except BaseException:
-        is_kept.set_result(False)
+        is_returned.set_result(False)
         raise
-    is_kept.set_result(True)
+    is_returned.set_result(True)
     return result
 
 

@@ -37,7 +37,7 @@ COMMANDS = {
 
 
 class Command(Protocol):
-    """What the module of a command offers. It imports what is heavy inside ``run``."""
+    """The functions of a command's module. It imports heavy modules inside ``run``."""
 
     #: One line for ``--help``.
     HELP: str
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # whoever read our output has left, as `head` does
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
         _abandon_output()
         return 1
     except RedissonDQError as error:

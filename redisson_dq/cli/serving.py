@@ -40,7 +40,7 @@ HEADROOM = 16
 
 # How long a port waits for a descriptor when it has no connection to close.
 _NO_DESCRIPTOR = 0.1
-# What is read of a connection after its answer, in pieces of 4 KB.
+# So much is read of a connection after its answer, in pieces of 4 KB.
 _LAST_PIECES = 16
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _REQUEST_LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]")
@@ -48,14 +48,14 @@ _REQUEST_LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]")
 
 @attrs.frozen
 class HttpAnswer:
-    """What is answered. ``body`` is JSON unless ``type`` says what else it is."""
+    """An answer. ``body`` is JSON unless ``type`` names another type."""
 
     status: HTTPStatus
     body: bytes
     type: str = "application/json"
 
 
-#: What answers a path. It runs in the port's loop, so it must not block.
+#: The function that answers a path. It runs in the port's loop, so it must not block.
 Route = Callable[[], Awaitable[HttpAnswer]]
 
 
@@ -65,7 +65,7 @@ class Port:
     def __init__(self, what: str, host: str, port: int, routes: Mapping[str, Route]) -> None:
         """``what`` is the port's name in errors. Raises RedissonDQError when the port cannot be opened."""
         self._what, self._routes = what, routes
-        #: What serves each connection, the oldest first.
+        #: The tasks that serve connections, the oldest first.
         self._open: list[asyncio.Task[None]] = []
         #: Those whose request was read, and not answered yet.
         self._answering: set[asyncio.Task[None]] = set()
@@ -162,7 +162,7 @@ class Port:
         return task
 
     async def _free_a_descriptor(self) -> None:
-        """Called when there is none for a new connection."""
+        """Makes room for a new connection when none is free."""
         if not self._answering.issuperset(self._open):
             await asyncio.wait([self._drop_one()])
         elif self._spare is not None:

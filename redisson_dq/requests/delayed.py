@@ -15,7 +15,7 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.requests.checks import check_count, check_index, check_page, nothing
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.requests.sides import SideRequests
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
@@ -49,7 +49,7 @@ class OfferOptions(TypedDict, total=False):
 _LARGEST_PAGE = 10_000
 
 
-class DelayedRequests(ObjectRequests[T]):
+class DelayedRequests(SideRequests[T]):
     """The requests of the waiting side. Each method returns a request and sends nothing."""
 
     def __init__(self, side: DelayedSide[T]) -> None:
@@ -114,7 +114,7 @@ class DelayedRequests(ObjectRequests[T]):
 
     def poll(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
         request = calls.poll(self._side.keys, 1 if limit is None else check_count(limit, self._side.name))
-        popped = self._side.working(request).then(self._side.polled, keep_in=self._side.keys.undecodable)
+        popped = self._side.working(request).then(self._side.polled, aside=self._side.keys.undecodable)
         return popped.then(lambda values: values[0] if values else None) if limit is None else popped
 
     def take_due(

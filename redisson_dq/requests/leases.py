@@ -14,7 +14,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 from redisson_dq.requests.checks import check_count, check_page
 from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.requests.sides import SideRequests
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
@@ -85,7 +85,7 @@ class DeadLetter(Generic[T]):
         return self._decode(self.data)
 
 
-class LeaseRequests(ObjectRequests[T]):
+class LeaseRequests(SideRequests[T]):
     """Values that are received under a lease."""
 
     def __init__(self, side: ReadySide[T]) -> None:

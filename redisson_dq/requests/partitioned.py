@@ -12,8 +12,8 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.routing import DelayedRouting, Routing
-from redisson_dq.requests.objects import ObjectRequests
 from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.requests.sides import SideRequests
 from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire.request import Request
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests"]
 
 T = TypeVar("T")
-AnyRequests = TypeVar("AnyRequests", bound=ObjectRequests[Any])
+AnyRequests = TypeVar("AnyRequests", bound=SideRequests[Any])
 
 
 class _PartitionedRequests(Generic[AnyRequests]):

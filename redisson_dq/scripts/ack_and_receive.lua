@@ -5,7 +5,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, the ids of the leases that end
 -- RETURN: nil for nothing done; else the server's time in epoch us; "acked" or "lost" of each; of each new lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n leases that end or begin, m waiting
--- INCLUDE: clock, endings, popping, grant, announce, need, whole, named
+-- INCLUDE: clock, endings, popping, grant, announce, need, int, named
 local envelope, nonce, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now_us, now_ms = server_time()
 local deadline = due_of(ARGV[4], now_us)
@@ -16,7 +16,7 @@ count_ready()
 redis.call('ZCARD', keys.timeout)
 if
   redis.call('EXISTS', keys.turns, keys.histories) > 0
-  or redis.call('ZCOUNT', keys.leases, '-inf', whole(now_ms)) > 0
+  or redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms)) > 0
   -- This call has run before.
   or redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 then

@@ -1,9 +1,9 @@
--- Copies every key of an object, all of them or none.
+-- Copies every key of a queue's side, all of them or none.
 -- Answers to: RObject.copy(String), copyAndReplace(String), since 3.18
 -- KEYS: any
 -- ARGV: "if_free": only when no new name is taken, or "replace"; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if copied, else 0
--- COST: O(n), n the size of the object
+-- COST: O(n), n the size of the keys
 -- INCLUDE: need, announce
 need({'COPY', 'UNLINK'})
 local count = math.floor(#KEYS / 2)

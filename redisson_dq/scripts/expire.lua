@@ -1,4 +1,4 @@
--- Gives every key of an object a time to live.
+-- Gives every key of a queue's side a time to live.
 -- Answers to: RExpirable.expire(...), expireAt(...), expireIfSet(...) and the like, since 1.0
 -- KEYS: any
 -- ARGV: "in" or "at", ms (from now, or epoch), "always", "set", "not_set", "greater" or "less"

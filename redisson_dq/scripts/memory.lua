@@ -1,4 +1,4 @@
--- How many bytes of the server's memory the keys of an object take.
+-- How many bytes of the server's memory the keys of a queue's side take.
 -- Answers to: RObject.sizeInMemory(), since 3.7
 -- KEYS: any
 -- ARGV: none

@@ -1,4 +1,4 @@
--- Takes the time to live off every key of an object.
+-- Takes the time to live off every key of a queue's side.
 -- Answers to: RExpirable.clearExpire(), since 1.0
 -- KEYS: any
 -- ARGV: none

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, popping, grant, announce, need, whole
+-- INCLUDE: clock, popping, grant, announce, need, int
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
@@ -16,7 +16,7 @@ redis.call('ZCARD', keys.timeout)
 -- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before.
-local known = redis.call('ZCOUNT', keys.leases, '-inf', whole(now_ms)) > 0 or redis.call('EXISTS', keys.histories) == 1
+local known = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms)) > 0 or redis.call('EXISTS', keys.histories) == 1
 need(RECEIVING, GRANTING)
 
 if not again and not known then

@@ -1,4 +1,4 @@
--- Gives every key of an object a new name, all of them or none.
+-- Gives every key of a queue's side a new name, all of them or none.
 -- Answers to: RObject.rename(String), renamenx(String), since 1.0
 -- KEYS: any
 -- ARGV: "always", or "if_free": only when no new name is taken; the channel on which clients of the new name are woken (or "")

@@ -1,9 +1,9 @@
--- Makes every key of an object from its serialized content, all of them or none.
+-- Makes every key of a queue's side from its serialized content, all of them or none.
 -- Answers to: RObject.restore(byte[]), restoreAndReplace(byte[]), since 3.2
 -- KEYS: any
 -- ARGV: "if_free": only when no name is taken, or "replace"; time to live in ms (0: none); the channel on which clients are woken (or ""); what dump gave for each key
 -- RETURN: 1 if restored, 0 if a name is taken
--- COST: O(n), n the size of the object
+-- COST: O(n), n the size of the keys
 -- INCLUDE: need, announce
 local count = math.floor(#KEYS / 2)
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, 1, count)) > 0 then

@@ -1,4 +1,4 @@
--- How long an object still lives, which is until the first of its keys vanishes.
+-- How long a queue's side still lives, which is until the first of its keys vanishes.
 -- Answers to: RExpirable.remainTimeToLive(), getExpireTime(), since 1.0
 -- KEYS: any
 -- ARGV: none

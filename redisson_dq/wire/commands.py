@@ -28,7 +28,7 @@ __all__ = [
     "get_number",
     "head",
     "index_of",
-    "keep_undecodable",
+    "set_aside",
     "kind_of",
     "leases_held",
     "length_of",
@@ -137,7 +137,7 @@ def move(source: str, destination: str, from_end: End, to_end: End) -> Request[b
     return Request(words=("LMOVE", *words), types=types, parse=_as_is, when_full=script)
 
 
-def keep_undecodable(key: str, values: list[bytes]) -> Request[int]:
+def set_aside(key: str, values: list[bytes]) -> Request[int]:
     """Puts values that were taken, and that the codec could not read, into the list ``key``."""
     request = add(key, "last", values)
     script = Request(script=load("push"), words=(1, key, PUSH["last"], *values), types=request.types, parse=int)

@@ -38,7 +38,7 @@ class Request(Generic[T]):
 
     ``words`` are the command's words. Of a script call they are those after the script: number of keys, keys,
     arguments. ``types`` maps each key to the Redis type it has to have. The first key routes the request. ``parse``
-    turns the reply into the result. ``keep_in`` is the list that receives popped values the codec cannot decode, when
+    turns the reply into the result. ``aside`` is the list that receives popped values the codec cannot decode, when
     ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
     The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request
     because it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
@@ -50,7 +50,7 @@ class Request(Generic[T]):
     types: dict[str, str]
     parse: Callable[[Any], T]
     script: Script | None = None
-    keep_in: str | None = None
+    aside: str | None = None
     repeatable: bool = False
     when_full: Request[T] | None = None
     durable: Durability | None = None
@@ -61,7 +61,7 @@ class Request(Generic[T]):
         self,
         convert: Callable[[T], U],
         *,
-        keep_in: str | None = None,
+        aside: str | None = None,
         fence: Callable[[], Fence] | None = None,
         on_sending: Callable[[], None] | None = None,
     ) -> Request[U]:
@@ -72,9 +72,9 @@ class Request(Generic[T]):
             types=self.types,
             parse=lambda reply: convert(parse(reply)),
             script=self.script,
-            keep_in=keep_in or self.keep_in,
+            aside=aside or self.aside,
             repeatable=self.repeatable,
-            when_full=None if self.when_full is None else self.when_full.then(convert, keep_in=keep_in),
+            when_full=None if self.when_full is None else self.when_full.then(convert, aside=aside),
             durable=self.durable,
             fence=fence or self.fence,
             on_sending=self.on_sending if on_sending is None else (*self.on_sending, on_sending),

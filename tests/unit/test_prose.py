@@ -11,7 +11,7 @@ from docs.prose import LIMIT, ROOT, files, habits, habits_of, long_sentences, se
 NOT_YET = (
     "redisson_dq/_async/receiving/",
     "redisson_dq/_async/worker/",
-    "redisson_dq/cli/",
+    "redisson_dq/cli/demo/",
     "redisson_dq/codecs/",
     "redisson_dq/java/",
     "redisson_dq/working/",

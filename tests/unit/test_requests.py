@@ -165,7 +165,7 @@ def test_nothing_is_none_or_an_error_by_the_call(ready: Any) -> None:
 @pytest.mark.parametrize(("limit", "reply"), [(None, b"\xff"), (3, [b"a", b"\xff", b"b"])])
 def test_what_cannot_be_decoded_tells_what_was_popped_with_it(ready: Any, limit: int | None, reply: Any) -> None:
     request = ready.poll() if limit is None else ready.poll(limit)
-    assert request.keep_in == "redisson_dq_undecodable:{orders}"
+    assert request.aside == "redisson_dq_undecodable:{orders}"
     with pytest.raises(DecodeError) as caught:
         request.parse(reply)
     assert caught.value.data == b"\xff"
@@ -174,7 +174,7 @@ def test_what_cannot_be_decoded_tells_what_was_popped_with_it(ready: Any, limit:
 
 def test_what_stays_in_redis_is_kept_nowhere_else(ready: Any, delayed: Any) -> None:
     for request in (ready.peek(), ready.read_all(), ready.move("done"), delayed.read_all()):
-        assert request.keep_in is None
+        assert request.aside is None
 
 
 def test_waiting_entries_are_unwrapped_in_either_format(delayed: Any) -> None:
@@ -186,8 +186,8 @@ def test_waiting_entries_are_unwrapped_in_either_format(delayed: Any) -> None:
 
 def test_a_converted_request_is_the_same_exchange(ready: Any) -> None:
     request = ready.poll(2)
-    doubled = request.then(lambda values: values * 2, keep_in="elsewhere")
-    assert (doubled.words, doubled.types, doubled.keep_in) == (request.words, request.types, "elsewhere")
+    doubled = request.then(lambda values: values * 2, aside="elsewhere")
+    assert (doubled.words, doubled.types, doubled.aside) == (request.words, request.types, "elsewhere")
     assert doubled.parse([b"a"]) == ["a", "a"]
     confirmed = doubled.durably(redisson_dq.Durability(replicas=1))
     assert confirmed.durable == redisson_dq.Durability(replicas=1)

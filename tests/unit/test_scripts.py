@@ -95,7 +95,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
     "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
-    "push": when_full(commands.keep_undecodable("orders", [b"value"])),
+    "push": when_full(commands.set_aside("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
     "read_waiting": calls.read_waiting(KEYS, 0, -1),

@@ -64,7 +64,7 @@ class _Alarm:
 class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
-    When a lease cannot be kept, ``lost`` becomes true and the callback is called before the deadline. A second
+    When a lease cannot be renewed, ``lost`` becomes true and the callback is called before the deadline. A second
     background task looks at the time, as a call to a server that stands still hangs. A third one makes the callbacks,
     one after the other, so that none of them holds up a renewal. A delivery that nobody refers to any more is not
     renewed.
@@ -74,7 +74,7 @@ class Renewal:
         self._connections = connections
         self._clock = connections.clock
         self._mutex = AsyncMutex()
-        self._kept: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
+        self._deliveries: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
         self._renewing, self._watching = _Alarm(self._clock), _Alarm(self._clock)
         # Deliveries whose callbacks have to be called. "end": no more come.
         self._lost: AsyncInbox[Delivery[Any] | Literal["end"]] = AsyncInbox(self._clock)
@@ -103,7 +103,7 @@ class Renewal:
                 self._calls_back = True
                 self._tasks.append(AsyncBackgroundTask(self._call_back, "redisson_dq-lost"))
 
-    def keep(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
+    def add(self, deliveries: Sequence[Delivery[Any]], on_lost: AsyncCallback[Any] | None) -> None:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
         self.start(calls_back=on_lost is not None)
         leases = [lease_of(each) for each in deliveries]
@@ -112,7 +112,7 @@ class Renewal:
         with self._mutex:
             if self._closed:
                 return
-            self._kept.update(deliveries)
+            self._deliveries.update(deliveries)
         visible = leases[0].visible
         left = min([lease.left for lease in leases])
         self._renewing.bring_forward(left - _RENEW * visible)
@@ -181,10 +181,10 @@ class Renewal:
     def _living(self) -> list[Delivery[Any]]:
         """The leases that are still to be renewed."""
         with self._mutex:
-            for delivery in list(self._kept):
+            for delivery in list(self._deliveries):
                 if lease_of(delivery).is_ending:
-                    self._kept.discard(delivery)
-            return list(self._kept)
+                    self._deliveries.discard(delivery)
+            return list(self._deliveries)
 
     def _due(self, tried: dict[Settling, float]) -> tuple[dict[Settling, list[Delivery[Any]]], float | None]:
         """The leases to renew now, and the time until the next renewal."""

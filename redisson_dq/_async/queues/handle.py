@@ -18,7 +18,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.open_queue import OpenQueue
-from redisson_dq.requests.objects import ObjectRequests
+from redisson_dq.requests.sides import SideRequests
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
@@ -40,9 +40,9 @@ class Handle(Generic[T]):
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
     """
 
-    requests: ObjectRequests[T]
+    requests: SideRequests[T]
 
-    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: ObjectRequests[T], transfer: bool) -> None:
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: SideRequests[T], transfer: bool) -> None:
         """``side`` has the keys and the codec that the handle shares with its ``requests``."""
         self._runtime = runtime
         if not isinstance(transfer, bool):
@@ -127,7 +127,7 @@ class Handle(Generic[T]):
     async def __aexit__(self, *error: object) -> None:
         await self.destroy()
 
-    # -- the object --------------------------------------------------------------------------------------------------
+    # -- its keys ----------------------------------------------------------------------------------------------------
 
     async def delete(self) -> bool:
         """Deletes every key of the queue's side; True if there was any. Of a delayed queue that includes the
@@ -202,7 +202,7 @@ class Handle(Generic[T]):
         :Guarantee: atomic, all keys or none
         """
         await self._run(self.requests.rename(new_name))
-        await self._renamed(new_name)
+        await self._take_name(new_name)
 
     async def rename_if_free(self, new_name: str) -> bool:
         """Like :meth:`rename`, unless there is something under the new name; False then.
@@ -213,7 +213,7 @@ class Handle(Generic[T]):
         """
         renamed = await self._run(self.requests.rename(new_name, if_free=True))
         if renamed:
-            await self._renamed(new_name)
+            await self._take_name(new_name)
         return renamed
 
     async def copy(self, destination: str) -> bool:
@@ -364,7 +364,7 @@ class Handle(Generic[T]):
         self._check()
         self._attachment.start_moving()
 
-    async def _renamed(self, new_name: str) -> None:
+    async def _take_name(self, new_name: str) -> None:
         """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
         if not self._open:
             return
@@ -407,9 +407,9 @@ class Handle(Generic[T]):
             try:
                 return await self._run(request)
             except DecodeError as error:
-                if request.keep_in is None:
+                if request.aside is None:
                     raise
-                await self._values.keep(error, request.keep_in)
+                await self._values.set_aside(error, request.aside)
                 if error.decoded:
                     # Only a request for several values decodes some of them, and it gives a list.
                     return error.decoded  # type: ignore[return-value]

@@ -47,12 +47,12 @@ class TakenValues(Generic[T]):
         try:
             return self._side.popped([each.data for each in taken])
         except DecodeError as error:
-            await self.keep(error, self._side.keys.undecodable)
+            await self.set_aside(error, self._side.keys.undecodable)
             return list(error.decoded)
 
-    async def keep(self, error: DecodeError, key: str) -> None:
+    async def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
-        await self._connections.keep_aside(error, key)
+        await self._connections.set_aside(error, key)
         self.skip(error, key, None)
 
     def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:

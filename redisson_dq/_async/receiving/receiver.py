@@ -328,12 +328,12 @@ class Receiver:
     ) -> None:
         with self.waiters.mutex:
             waiter.forget(undecodable)
-            keeping = partial(self._keep_aside, [taken.data for taken in undecodable], key, answer)
+            keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
             self._asides[answer] = AsyncBackgroundTask(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
 
-    async def _keep_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
+    async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:
-            answer.fill(await self._connections.keep(values, key))
+            answer.fill(await self._connections.put_aside(values, key))
         finally:
             with self.waiters.mutex:
                 del self._asides[answer]

@@ -60,7 +60,7 @@ _Answer = tuple[Any, Union[Confirmed, Exception, None]]
 _REDIRECTIONS = 8
 _PAUSE_WHILE_MIGRATING = 0.05
 # Pauses between the tries to set aside values that exist nowhere else any more.
-_KEEP_PAUSES = (0.01, 0.05, 0.2, 0.5)
+_ASIDE_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 
 @attrs.frozen
@@ -89,7 +89,7 @@ class Connections(Pools):
         # Whether the user was last allowed to call scripts that only read, and by EVALSHA_RO alone.
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
-        self._kept: dict[str, bytes] = {}
+        self._aside_nonces: dict[str, bytes] = {}
 
     def run(
         self,
@@ -270,18 +270,18 @@ class Connections(Pools):
             raise batch.error
         return batch.replies
 
-    def keep_aside(self, error: DecodeError, key: str) -> None:
+    def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values, which exist nowhere else any more, into the list ``key``.
 
         Raises the error itself when Redis does not take it.
         """
         # A cancelled caller cannot be given the bytes, so they are set aside in any case.
-        failure = finish(self.keep(error.undecodable, key))
+        failure = finish(self.put_aside(error.undecodable, key))
         if failure is not None:
             raise error from failure
         error.kept_in = key
 
-    def keep(self, values: list[bytes], key: str) -> RedissonDQError | None:
+    def put_aside(self, values: list[bytes], key: str) -> RedissonDQError | None:
         """Puts values into the list ``key``, and tries again when a connection breaks.
 
         Gives the error when it fails.
@@ -289,11 +289,11 @@ class Connections(Pools):
         # A try whose reply was lost may have been carried out. The nonce keeps the next one from doing it again.
         # To the script the list is a ready list to which values go back.
         nonce = secrets.token_bytes(8)
-        once = calls.put_back(QueueKeys.of(key), nonce, self._kept.get(key, b""), "last", values[::-1])
-        for pause in (*_KEEP_PAUSES, None):
+        once = calls.put_back(QueueKeys.of(key), nonce, self._aside_nonces.get(key, b""), "last", values[::-1])
+        for pause in (*_ASIDE_PAUSES, None):
             try:
                 self._run_or_push(once, key, values)
-                self._kept[key] = nonce
+                self._aside_nonces[key] = nonce
                 return None
             except RedissonDQError as error:
                 if pause is None or not isinstance(error, RedisConnectionError):
@@ -312,7 +312,7 @@ class Connections(Pools):
             raise
         except RedissonDQError:
             # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
-            self.run(commands.keep_undecodable(key, values), when_closed=True)
+            self.run(commands.set_aside(key, values), when_closed=True)
 
     def _watched(self, sending: _Sending) -> _Answer:
         """Like :meth:`_run`, and told to the observers."""

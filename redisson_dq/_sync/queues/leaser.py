@@ -102,7 +102,7 @@ class Leaser(Generic[T]):
                     _keep(lifelines)
                     continue
                 if how.renew and deliveries:
-                    self._runtime.renewal.keep(deliveries, how.on_lost)
+                    self._runtime.renewal.add(deliveries, how.on_lost)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
                 # Keeping is the last step. After an interruption before it, the values go back.
                 _keep(lifelines)

@@ -50,12 +50,12 @@ class TakenValues(Generic[T]):
         try:
             return self._side.popped([each.data for each in taken])
         except DecodeError as error:
-            self.keep(error, self._side.keys.undecodable)
+            self.set_aside(error, self._side.keys.undecodable)
             return list(error.decoded)
 
-    def keep(self, error: DecodeError, key: str) -> None:
+    def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
-        self._connections.keep_aside(error, key)
+        self._connections.set_aside(error, key)
         self.skip(error, key, None)
 
     def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:

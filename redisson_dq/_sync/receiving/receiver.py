@@ -331,12 +331,12 @@ class Receiver:
     ) -> None:
         with self.waiters.mutex:
             waiter.forget(undecodable)
-            keeping = partial(self._keep_aside, [taken.data for taken in undecodable], key, answer)
+            keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
             self._asides[answer] = BackgroundTask(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
 
-    def _keep_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
+    def _put_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
         try:
-            answer.fill(self._connections.keep(values, key))
+            answer.fill(self._connections.put_aside(values, key))
         finally:
             with self.waiters.mutex:
                 del self._asides[answer]

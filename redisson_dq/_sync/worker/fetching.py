@@ -159,7 +159,7 @@ class Fetcher:
         kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
         if kept:
             try:
-                self._runtime.renewal.keep(kept, self._assigner.lose)
+                self._runtime.renewal.add(kept, self._assigner.lose)
             except Exception:
                 # A defect. It ends no receiving.
                 logger.exception("worker: the leases of %d values are not renewed", len(kept))

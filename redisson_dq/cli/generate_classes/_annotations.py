@@ -16,7 +16,9 @@ _U2 = struct.Struct(">H")
 
 @attrs.frozen
 class Annotation:
-    """One annotation. ``values`` has what is written out: the defaults stand in the annotation's own class."""
+    """One annotation. ``values`` has the elements that are written out: the defaults stand in the annotation's own
+    class.
+    """
 
     name: str
     #: A class is its name, as a constant of an enum is.

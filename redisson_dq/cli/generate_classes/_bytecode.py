@@ -1,4 +1,4 @@
-"""What a method's code makes and where it puts it (chapter 6 of the JVM's specification). Nothing of it is run."""
+"""Reads which values a method's code makes and where it puts them (chapter 6 of the JVM's specification). Runs none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reads a .class file (chapter 4 of the JVM's specification): what the class declares, and what its fields begin as."""
+"""Reads a .class file (chapter 4 of the JVM's specification): the declarations of the class, and the first values of
+its fields.
+"""
 
 from __future__ import annotations
 
@@ -104,10 +106,10 @@ class ClassFile:
     serial_version_uid: int | None
     #: Of an enum: the class of each constant, as far as its initializer tells. One with a body is of its own class.
     constant_classes: dict[str, str] = attrs.field(factory=dict)
-    #: What its constructors put into fields, by descriptor, of those that are known.
+    #: The known values that its constructors put into fields, by descriptor.
     constructors: Mapping[str, Constructor] = attrs.field(factory=dict)
-    #: What the methods call of the stream with which the class writes and reads itself in Java's serialization, and
-    #: what they give the stream to. By method.
+    #: The methods of the stream that the class calls to write and read itself in Java's serialization, and the
+    #: functions that it gives the stream to. By method.
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
     #: Of an enum, as far as its code tells: by constant and field the text or number in it.
     constant_values: Mapping[str, Mapping[str, str | int]] = attrs.field(factory=dict)

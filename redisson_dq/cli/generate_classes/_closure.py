@@ -87,13 +87,13 @@ class JavaField:
 
     name: str
     type: TypeUse
-    #: What it begins as, where the constructors tell.
+    #: Its first value, where the constructors tell it.
     initial: Initial | None = None
 
 
 @attrs.frozen
 class DeclaredClass:
-    """What a declaration says of a class."""
+    """The facts of a class that its declaration states."""
 
     name: str
     kind: str  # class, record, enum or collection
@@ -124,9 +124,9 @@ class DeclaredClass:
     has_text: bool
     #: The constructor that Kryo calls to read a sorted collection, if the class lacks it.
     lacks: str = ""
-    #: By superclass and field: what it begins as in an object of this class, where that is another value than there.
+    #: By superclass and field: its first value in an object of this class, where that differs from the superclass's.
     inherited: Mapping[tuple[str, str], Initial] = attrs.field(factory=dict, kw_only=True)
-    #: What the annotations of Jackson say of it, for Jackson 2 and for Jackson 3.
+    #: Its annotations of Jackson, for Jackson 2 and for Jackson 3.
     json: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
     json3: JsonFacts = attrs.field(factory=JsonFacts, kw_only=True)
 
@@ -148,14 +148,14 @@ class Closure:
         self._library = library
         self.declared: dict[str, DeclaredClass] = {}
         self.undeclared: dict[str, Why] = {}
-        #: What a pattern matches and is not declared.
+        #: Classes that a pattern matches and that are not declared.
         self.dropped: dict[str, Why] = {}
-        #: What is in none of the jars, with a class that has a field of it; and with one that extends it.
+        #: Classes that are in none of the jars, with a class that has a field of it; and with one that extends it.
         self.missing: dict[str, str] = {}
         self.missing_superclasses: dict[str, str] = {}
         #: Classes of the jar that :meth:`add_subclasses` could not read: the messages.
         self.unreadable: list[str] = []
-        #: The types of values: what was added, and the types of fields. A mere superclass is none.
+        #: The types of values: those that were added, and the types of fields. A mere superclass is none.
         self._of_values: dict[str, None] = {}
 
     def add(self, name: str) -> Why | None:
@@ -194,7 +194,7 @@ class Closure:
         return self.undeclared.get(name)
 
     def add_subclasses(self) -> None:
-        """Declare what extends or implements a type of values, until there is nothing more. Reads all of the jar."""
+        """Declares the classes that extend or implement a type of values, until none is left. Reads all of the jar."""
         children = self._children()
         done: set[str] = set()
         while waiting := sorted(self._of_values.keys() - done):
@@ -288,7 +288,7 @@ class Closure:
                 waiting += [
                     _replaced(parent, given) for parent in _direct_interfaces(above, None if is_raw else above_head)
                 ]
-            # What Java makes of a serialized object with a readResolve() may be of any class.
+            # Java may replace a serialized object with a readResolve() by one of any class.
             more = any((method.name, method.descriptor) == _READ_RESOLVE for method in java.methods)
             return tuple(found.values()), more or any(
                 self._find(name) is None and kind_of(name) is None for name in found
@@ -393,7 +393,7 @@ def _java_class(
         raise ArgumentError(f"{java.name} cannot be read: {error}") from error
 
 
-#: With what arguments Kryo makes the sorted collections.
+#: The arguments with which Kryo makes the sorted collections.
 _SORTED = {
     "java.util.TreeSet": "(Ljava/util/Comparator;)V",
     "java.util.TreeMap": "(Ljava/util/Comparator;)V",

@@ -1,4 +1,4 @@
-"""What a new object has in its fields: its constructor without arguments, with the constructors that this one calls."""
+"""The field values of a new object: by its constructor without arguments, and the constructors that this one calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the constants of an enum are made with, and what a method of theirs gives of it, as far as the code tells it.
+"""The arguments of an enum's constants, and which of them a method returns, as far as the code tells it.
 
 Nothing is run. A constant that is made with anything but texts and numbers is not known.
 """
@@ -24,7 +24,7 @@ _TYPES = re.compile(r"\[*(?:[ZBCSIJFD]|L[^;]+;)")
 _KEPT = frozenset(("B", "S", "I", "J", "Ljava/lang/String;", "Ljava/lang/Integer;", "Ljava/lang/Long;"))
 _BOXING = re.compile(r"java\.lang\.(Byte|Short|Integer|Long)")
 
-#: What a method gives that returns the constant's name: how it is changed.
+#: The change that a method makes to the constant's name before it returns it.
 NAMES: dict[str, Callable[[str], str]] = {"name()": str, "toLowerCase()": str.lower, "toUpperCase()": str.upper}
 
 _Value = str | int | None
@@ -57,7 +57,7 @@ def constant_values(
             owner, method, _ = pool.member(_index(initializer, at))
             if method != "valueOf" or _BOXING.fullmatch(owner) is None:
                 pushed[-1] = None
-                pushed.append(None)  # more than one may be gone: what comes before is not known
+                pushed.append(None)  # more than one may be gone: the values before are not known
                 pushed[:] = [None] * len(pushed)
         elif operation != _DUP and pushed is not None:
             pushed.append(_pushed(operation, initializer, at, pool))

@@ -1,4 +1,5 @@
-"""What a class's constructors put into its fields: constants, empty collections, enum constants, their own parameters.
+"""Values that a class's constructors put into its fields: constants, empty collections, enum constants, their own
+parameters.
 
 Only code that runs from its beginning to its end is read, instruction by instruction; nothing is executed. A value
 that takes more than a constant or ``new ArrayList<>()`` is not known, and what stands behind a branch is not read.
@@ -52,7 +53,7 @@ class EnumMember:
 
 @attrs.frozen
 class Parameter:
-    """What the constructor is given there."""
+    """The argument that the constructor gets there."""
 
     place: int
 
@@ -63,7 +64,7 @@ _Value = Union[Initial, Parameter, None]
 
 @attrs.frozen
 class Constructor:
-    """What a constructor does: it calls another one, then it fills fields.
+    """The work of a constructor: it calls another one, then it fills fields.
 
     ``calls`` is the class and the descriptor of the other one, and ``given`` its arguments as far as they are known.
     ``fields`` are the class's own and inherited ones. None is a value that is not known.
@@ -86,7 +87,7 @@ class Pool:
 
 _ALOAD_0, _DUP, _RETURN, _GETSTATIC, _PUTFIELD = 0x2A, 0x59, 0xB1, 0xB2, 0xB5
 _INVOKEVIRTUAL, _INVOKESPECIAL, _INVOKESTATIC = 0xB6, 0xB7, 0xB8
-#: What an operation alone gives.
+#: The result of an operation by itself.
 CONSTANTS: dict[int, int | float] = {
     **{0x02 + number: number - 1 for number in range(7)},
     **{0x09 + number: number for number in range(2)},
@@ -95,7 +96,7 @@ CONSTANTS: dict[int, int | float] = {
 }
 #: Loads of a local variable: the number stands behind the operation, or in it.
 _LOADS = {**dict.fromkeys(range(0x15, 0x1A), -1), **{0x1A + number: number % 4 for number in range(20)}}
-#: Where what comes next does not always run: branches, switches, returns, throws, the wide form.
+#: Operations behind which the code does not always run: branches, switches, returns, throws, the wide form.
 _ENDS = frozenset((*range(0x99, 0xB2), 0xBF, 0xC4, 0xC6, 0xC7, 0xC8, 0xC9))
 _BOXING = re.compile(r"java\.lang\.(Boolean|Byte|Character|Short|Integer|Long|Float|Double)")
 _TYPES = re.compile(r"\[*(?:[ZBCSIJFD]|L[^;]+;)")
@@ -111,7 +112,7 @@ _EMPTY = {
 
 
 def constructor(code: bytes, name: str, descriptor: str, pool: Pool) -> Constructor | None:
-    """What a constructor of the class ``name`` does; None where its first call is not found. O(length)."""
+    """The work of a constructor of the class ``name``; None where its first call is not found. O(length)."""
     return _Reader(code, name, descriptor, pool).constructor()
 
 
@@ -145,7 +146,7 @@ class _Reader:
         return Constructor(calls, given, {**found, **dict.fromkeys(self._assigned_later())})
 
     def _first_call(self) -> tuple[tuple[str, str], tuple[_Value, ...]] | None:
-        """Go on behind the call of another constructor. What it is given is known if all arguments are simple."""
+        """Go on behind the call of another constructor. Its arguments are known if all of them are simple."""
         if not self._accept(_ALOAD_0):
             return None
         start = self._at

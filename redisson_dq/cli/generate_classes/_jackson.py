@@ -1,4 +1,4 @@
-"""What a declaration says of a class's JSON, by the annotations of Jackson on it. What it cannot say is a reason."""
+"""The JSON of a class, by its annotations of Jackson. An annotation that no declaration can express is a reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class JsonFacts:
     may_be_named: bool = attrs.field(default=False, eq=False)
 
 
-#: What a declaration need not say: it changes nothing of the bytes, or is looked at elsewhere.
+#: Annotations that a declaration need not state: they change none of the bytes, or are looked at elsewhere.
 _SAYS_NOTHING = frozenset(
     (
         *("JsonProperty", "JsonGetter", "JsonSetter", "JsonIgnore", "Transient", "JsonAlias", "JsonInclude"),
@@ -50,7 +50,7 @@ _SAYS_NOTHING = frozenset(
         *("ConstructorProperties", "JacksonStdImpl"),
     )
 )
-#: AnnotationsByName that stand on what is no field and change the object all the same.
+#: Annotations that do not stand on a field and change the object all the same.
 _OF_OBJECTS = frozenset(
     (
         *("JsonUnwrapped", "JsonAnyGetter", "JsonAnySetter", "JsonValue", "JsonTypeId", "JsonKey"),
@@ -67,7 +67,7 @@ _FINAL_TYPES = _TEXT_TYPES | {
 
 
 def json_facts(java: ClassFile, find: Find, *, jackson_3: bool) -> JsonFacts:
-    """What Jackson 2, or Jackson 3, makes of the class. Raises BadClass."""
+    """The class as Jackson 2, or Jackson 3, writes and reads it. Raises BadClass."""
     seen = SeenByJackson(find, jackson_3)
     head = seen.of_class(java)
     of_types = "" if java.is_enum else next(_reasons_of_types(java, seen), "")
@@ -139,7 +139,7 @@ def _of_fields(
             places[field] = written.index(from_java.name)
             included = from_java.annotations.get("JsonInclude", Annotation("")).text() or "USE_DEFAULTS"
             if included == "USE_DEFAULTS":
-                # On the class, NON_DEFAULT leaves out what a new object has. A null may differ from that.
+                # On the class, NON_DEFAULT leaves out the values of a new object. A null may differ from them.
                 included = head.get("JsonInclude", Annotation("")).text().replace("NON_DEFAULT", "ALWAYS")
             if included == "ALWAYS" and member.descriptor not in "ZBCSIJFD":
                 nulls.append(field)
@@ -236,7 +236,7 @@ def _reasons_of_names(java: ClassFile, names: Mapping[str, str | int], seen: See
 
 
 def _values_of_constants(java: ClassFile, member: Member) -> dict[str, str | int] | None:
-    """By constant: what this method or field of it gives. None where the class file does not tell it."""
+    """By constant: the value of this method or field of it. None where the class file does not tell it."""
     constants = [field.name for field in java.fields if field.flags & flags.ENUM]
     field = member.name
     if member.descriptor.startswith("("):
@@ -276,7 +276,7 @@ def _reasons_of_class(java: ClassFile, head: AnnotationsByName, seen: SeenByJack
 
 
 def _reasons_of_types(java: ClassFile, seen: SeenByJackson) -> Iterator[str]:
-    """What the types of fields say of the values in them."""
+    """The annotations that the types of fields have for the values in them."""
     for name, (_, member) in seen.fields(java).items():
         for type_name in _CLASS_NAMES.findall(f"{member.descriptor} {member.signature or ''}"):
             of_type = seen.find(type_name.replace("/", "."))

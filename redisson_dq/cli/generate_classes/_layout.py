@@ -12,9 +12,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\[({]|[\])}]|, ')
 
 
 def fitted(code: str, *, indent: int = 0, before: int = 0, after: int = 0) -> str:
-    """Code that ends with a bracket: on one line if it fits there, else what is in the bracket on lines of its own.
+    """Code that ends with a bracket: on one line if it fits there, else the bracket's content on lines of its own.
 
-    ``before`` and ``after`` are the columns of what stands on the same lines.
+    ``before`` and ``after`` are the columns of the text on these lines.
     """
     if before + len(code) + after <= _WIDTH:
         return code

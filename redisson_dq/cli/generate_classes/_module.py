@@ -34,19 +34,19 @@ from redisson_dq.java import camel_case
 
 __all__ = ["Style", "module_text"]
 
-#: What the classes are written as.
+#: The decorators that the classes are written with.
 Style = Literal["attrs", "dataclasses", "pydantic"]
 
 
 #: The type parameters of an alias, by their number.
 _ALIAS_VARIABLES: tuple[tuple[str, ...], ...] = ((), ("_T",), ("_K", "_V"))
 _RESERVED = BUILTINS | IMPORTED | {"annotations", "_K", "_T", "_V"}
-#: What no field may be called: the types that annotations use without an import, and __init__'s first parameter.
+#: Names that no field may have: the types that annotations use without an import, and __init__'s first parameter.
 _NOT_FIELDS = frozenset(("bool", "bytes", "dict", "float", "int", "list", "set", "str", "self"))
 
 #: How the names begin that pydantic warns of.
 _WARNED = ("model_dump", "model_validate")
-#: What a model of pydantic has already.
+#: Names that a model of pydantic has already.
 _OF_MODELS = frozenset(
     (
         *(f"model_{name}" for name in ("computed_fields", "config", "construct", "copy", "dump", "dump_json", "extra")),
@@ -57,11 +57,11 @@ _OF_MODELS = frozenset(
     )
 )
 
-#: What needs no mention among the interfaces: of a class with a serialVersionUID, and of an enum.
+#: Interfaces that need no mention: of a class with a serialVersionUID, and of an enum.
 _SERIALIZABLE = frozenset(("java.io.Serializable",))
 _IMPLIED_BY_AN_ENUM = _SERIALIZABLE | {"java.lang.Comparable"}
 
-#: The aliases of a module, by what makes them needed; None stands for those in ``ALIASES``.
+#: The aliases of a module, by the type that needs them; None stands for those in ``ALIASES``.
 _SECTIONS: dict[str, tuple[Why | None, ...]] = {
     "Java types that the Python type alone does not tell.": (None,),
     "Types of Java itself; a value may be of any class.": (Why.JDK,),
@@ -83,7 +83,7 @@ def module_text(
 ) -> str:
     """The module, below the comment ``heading``: aliases, then the classes by Java name, superclasses first.
 
-    The same classes give the same text, in whatever order they were collected. ``texts`` and
+    The text does not depend on the order in which the classes were collected. ``texts`` and
     ``json`` are those of enums, by Java name and constant, as an earlier module has them.
     """
     return _Module(closure, style=style, snake_case=snake_case, texts=texts or {}, json=json or {}).text(heading)
@@ -127,7 +127,7 @@ class _Module:
         return "\n\n".join(head) + "".join(f"\n\n\n{block}" for block in classes) + "\n"
 
     def _imports(self) -> Iterator[str]:
-        """For what was written so far: the standard library's, then the others."""
+        """The imports for the code that was written so far: the standard library's, then the others."""
         for lines in STANDARD_IMPORTS, OTHER_IMPORTS:
             used: dict[str, list[str]] = {}
             for name, line in lines.items():
@@ -138,7 +138,7 @@ class _Module:
                     f"{line} {', '.join(names)}" if line.endswith(" import") else line for line, names in used.items()
                 )
 
-    # What stands before the classes
+    # The code before the classes
 
     def _definitions(self) -> Iterator[str]:
         """Blocks of lines."""
@@ -197,7 +197,7 @@ class _Module:
             yield "\n".join((*head, *(body or ["    pass"])))
 
     def _configured(self, java: DeclaredClass, names: Mapping[str, str], body: list[str]) -> list[str]:
-        """The body of a model with what it has to be told."""
+        """The body of a model with its configuration."""
         options = ["frozen=True"] if java.kind == "record" else []
         if java.kind in ("class", "record") and any(name.startswith(_WARNED) for name in names.values()):
             options.append("protected_namespaces=()")
@@ -279,7 +279,7 @@ class _Module:
             yield f"rename={{{', '.join(f'{literal(python)}: {literal(name)}' for python, name in renamed.items())}}}"
 
     def _json_of(self, java: DeclaredClass) -> Iterator[str]:
-        """What the annotations of Jackson say, where a superclass does not say the same."""
+        """The annotations of Jackson that no superclass has already."""
         above = self._classes.get(java.superclass.name) if java.superclass is not None else None
         json, json3 = (self._known_json(java, facts) for facts in (java.json, java.json3))
         default, default3 = (JsonFacts(), JsonFacts()) if above is None else (above.json, above.json3)
@@ -338,7 +338,7 @@ class _Module:
         return "    " + field_line(name, annotation, value)
 
     def _factory(self, code: str) -> str:
-        """What makes a value of its own for each object."""
+        """The factory that makes a value of its own for each object."""
         if self._style == "dataclasses":
             return f"{self._types.importing('field')}(default_factory={code})"
         if self._style == "pydantic":
@@ -355,7 +355,7 @@ def _list_text(texts: Iterable[str]) -> str:
 
 
 def _remarks(java: DeclaredClass) -> Iterator[str]:
-    """Lines on what the declaration does not say."""
+    """Lines on facts that the declaration does not state."""
     if java.has_outer:
         yield "    # An inner class: its reference to the enclosing object is left out."
     if java.lacks:
@@ -369,7 +369,7 @@ def _remarks(java: DeclaredClass) -> Iterator[str]:
 
 
 def _default_java_name(attribute: str) -> str:
-    """What java_class takes an attribute for, when it is told nothing else."""
+    """The Java type that java_class takes by default for an attribute."""
     stripped = attribute.removesuffix("_")
     return stripped if keyword.iskeyword(stripped) else attribute
 

@@ -37,7 +37,7 @@ def identifier(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line: what does not print is escaped, as in a Python string."""
+    """The text on one line: letters that do not print are escaped, as in a Python string."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 

@@ -21,7 +21,7 @@ __all__ = ["Accessor", "Conflict", "Creator", "BeanProperty", "creators_of", "pr
 
 _FIELD, _GETTER, _SETTER, _CREATOR = "field", "getter", "setter", "creator"
 _TYPES = re.compile(r"\[*(?:[ZBCSIJFD]|L[^;]+;)")
-#: What makes a member a property although it gives it no name.
+#: Annotations that make a member a property although they give it no name.
 _INFERRED = frozenset(
     (
         *("JsonView", "JsonFormat", "JsonTypeInfo", "JsonUnwrapped", "JsonBackReference", "JsonManagedReference"),
@@ -29,7 +29,7 @@ _INFERRED = frozenset(
     )
 )
 _INFERRED_READING = (_INFERRED - {"JsonSerialize", "JsonRawValue"}) | {"JsonDeserialize", "JsonMerge"}
-#: What is visible where the class does not say: JsonAutoDetect's elements. Jackson 3 sees public getters.
+#: Members that are visible where the class does not say: JsonAutoDetect's elements. Jackson 3 sees public getters.
 _VISIBILITY = {
     False: {_FIELD: "ANY", _GETTER: "NONE", "isGetter": "PUBLIC_ONLY", _SETTER: "NONE"},
     True: {_FIELD: "ANY", _GETTER: "PUBLIC_ONLY", "isGetter": "PUBLIC_ONLY", _SETTER: "ANY"},
@@ -54,7 +54,7 @@ class Accessor:
     field: str | None
     descriptor: str
     annotations: AnnotationsByName
-    #: What its annotations call it, or the name it has anyway where they make it a property.
+    #: The name that its annotations give it, or the name it has anyway where they make it a property.
     name: str | None
     is_explicit: bool
     is_visible: bool
@@ -97,12 +97,12 @@ class BeanProperty:
 
     @property
     def writer(self) -> Accessor | None:
-        """With what Java gets the value."""
+        """The member by which Java gets the value."""
         return next(iter([*self.of_kind(_GETTER), *self.of_kind(_FIELD)]), None)
 
     @property
     def reader(self) -> Accessor | None:
-        """With what Java sets the value."""
+        """The member by which Java sets the value."""
         return next(iter([*self.of_kind(_CREATOR), *self.of_kind(_SETTER), *self.of_kind(_FIELD)]), None)
 
 
@@ -142,7 +142,7 @@ def properties_of(java: ClassFile, seen: SeenByJackson, *, writing: bool) -> lis
     kept = [each for each in found.values() if _is_kept(each)]
     for each in kept:
         _remove_hidden(each, writing=writing)
-    renamed = _renamed(each for each in kept if each.accessors)
+    renamed = _with_given_names(each for each in kept if each.accessors)
     strategy = STRATEGIES.get(head["JsonNaming"].text().rpartition("$")[2]) if "JsonNaming" in head else None
     if strategy is not None:
         renamed = _merged(each if each.is_named else attrs.evolve(each, name=strategy(each.name)) for each in renamed)
@@ -150,7 +150,7 @@ def properties_of(java: ClassFile, seen: SeenByJackson, *, writing: bool) -> lis
 
 
 def creators_of(java: ClassFile, seen: SeenByJackson) -> list[Creator]:
-    """What Java may make objects with: what is marked, or has named parameters, or is a record's own constructor."""
+    """The creators of Java objects: marked ones, those with named parameters, and a record's own constructor."""
     components = [field for field in java.fields if not field.flags & flags.STATIC] if java.is_record else []
     canonical = f"({''.join(field.descriptor for field in components)})V"
     found = []
@@ -256,7 +256,7 @@ def _is_visible(level: str, modifiers: int) -> bool:
 
 
 def _name(annotations: AnnotationsByName, *, reading: bool) -> str | None:
-    """What the annotations call a member. Empty if they make it a property without a name of its own; or None."""
+    """The name that annotations give a member. Empty if they make it a property without a name of its own; or None."""
     own = annotations.get("JsonSetter" if reading else "JsonGetter")
     if own is not None and own.text():
         return own.text()
@@ -267,7 +267,7 @@ def _name(annotations: AnnotationsByName, *, reading: bool) -> str | None:
 
 
 def _is_kept(each: BeanProperty) -> bool:
-    """Whether it is a property at all. What is ignored is taken out of it."""
+    """Whether it is a property at all. Ignored accessors are taken out of it."""
     if not any(accessor.is_visible for accessor in each.accessors):
         return False
     if any(accessor.is_ignored for accessor in each.accessors):
@@ -295,7 +295,7 @@ def _remove_hidden(each: BeanProperty, *, writing: bool) -> None:
         each.accessors = kept
 
 
-def _renamed(found: Iterable[BeanProperty]) -> list[BeanProperty]:
+def _with_given_names(found: Iterable[BeanProperty]) -> list[BeanProperty]:
     """With the names that annotations give; these come last."""
     plain: list[BeanProperty] = []
     renamed: list[BeanProperty] = []

@@ -1,4 +1,4 @@
-"""``generate-classes`` from its arguments to the module: what was asked for, what is missing, where it goes."""
+"""``generate-classes`` from its arguments to the module: the classes asked for, the missing ones, the file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from redisson_dq.errors import ArgumentError
 __all__ = ["generate"]
 
 _MOST_LISTED = 20
-#: What is lost where it is not declared. A superclass that is missing is told for itself.
+#: The loss where it is not declared. A superclass that is missing is told for itself.
 _LOST = (Why.COLLECTION, Why.JDK_SUPERCLASS)
-#: What needs no declaration.
+#: Classes that need no declaration.
 _NEEDLESS = {
     Why.INTERFACE: "interfaces, whose values are of other classes",
     Why.THROWABLE: "exceptions, which come as java.Throwable",
@@ -157,8 +157,8 @@ def _dropped(closure: Closure) -> str:
 
 
 def _said_in(earlier: Path, option: str, kinds: type | tuple[type, ...]) -> dict[str, dict[str, Any]]:
-    """What somebody wrote in ``texts=`` or ``json=`` of the module that is made anew, by Java name: no class file tells
-    it.
+    """The ``texts=`` and ``json=`` that somebody wrote into the module that is made anew, by Java name: no class file
+    tells them.
     """
     try:
         module = ast.parse(earlier.read_bytes())

@@ -20,7 +20,7 @@ __all__ = ["Find", "SeenByJackson"]
 Find = Callable[[str], ClassFile | None]
 
 _SHARED = r"com\.fasterxml\.jackson\.annotation\.(\w+)|java\.beans\.(Transient|ConstructorProperties)"
-#: What each Jackson sees, by whether it is Jackson 3.
+#: The view of each Jackson, by whether it is Jackson 3.
 _VISIBLE = {
     False: re.compile(_SHARED + r"|com\.fasterxml\.jackson\.databind\.annotation\.(\w+)"),
     True: re.compile(_SHARED + r"|tools\.jackson\.databind\.annotation\.(\w+)"),
@@ -32,7 +32,7 @@ _MAX_DEPTH = 20
 
 @attrs.frozen
 class SeenByJackson:
-    """What one Jackson sees. Methods give annotations by the simple names of their classes."""
+    """The annotations that one Jackson sees. Methods give annotations by the simple names of their classes."""
 
     find: Find
     jackson_3: bool
@@ -49,7 +49,7 @@ class SeenByJackson:
         return found
 
     def lineage(self, java: ClassFile) -> Iterator[ClassFile]:
-        """The class, then what it extends and implements, as far as the jars have it."""
+        """The class, then its superclasses and interfaces, as far as the jars have them."""
         met: set[str] = set()
         waiting = [java.name]
         while waiting:

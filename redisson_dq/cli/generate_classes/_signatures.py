@@ -43,8 +43,8 @@ OBJECT = TypeUse("java.lang.Object")
 
 @attrs.frozen
 class ClassSignature:
-    """The head of a generic class: its type parameters, each with its first bound, and what it extends and
-    implements."""
+    """The head of a generic class: its type parameters, each with its first bound, and its superclass and
+    interfaces."""
 
     parameters: dict[str, TypeUse]
     superclass: TypeUse

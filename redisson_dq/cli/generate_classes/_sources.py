@@ -26,14 +26,14 @@ _CLASSES = ("BOOT-INF/classes/", "WEB-INF/classes/")
 _LIBRARY = re.compile(r"(BOOT-INF|WEB-INF)/lib/[^/]+\.jar")
 _VERSIONED = re.compile(r"META-INF/versions/(\d+)/(.+)")
 _MULTI_RELEASE = re.compile(rb"^Multi-Release: *true\s*$", re.MULTILINE | re.IGNORECASE)
-#: What zipfile raises for a file that is broken, encrypted, or compressed in a way it does not know.
+#: The errors that zipfile raises for a file that is broken, encrypted, or compressed in a way it does not know.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 class Library:
     """The classes of some jars and directories. Of several with one name the first counts, as on Java's class path.
 
-    The first path is what the command is about, the others only complete it. Raises ArgumentError for a path that
+    The classes of the first path are declared, the others only complete them. Raises ArgumentError for a path that
     is neither a jar nor a directory. A context manager.
     """
 
@@ -65,7 +65,7 @@ class Library:
 
 
 class _ClassPathEntry:
-    """One directory or jar: what its classes are called, and where each one is."""
+    """One directory or jar: the names of its classes, and where each one is."""
 
     def __init__(self, title: str, entries: dict[str, Any]) -> None:
         self.title, self.entries = title, entries
@@ -135,7 +135,7 @@ class _Jar(_ClassPathEntry):
 
 
 class _Path:
-    """What one argument leads to: a directory or a jar, then the jars inside, which are opened when reached."""
+    """The sources of one argument: a directory or a jar, then the jars inside, which are opened when reached."""
 
     def __init__(self, path: str, files: contextlib.ExitStack) -> None:
         first = _Directory(path) if os.path.isdir(path) else _Jar(title(path), path, files)
@@ -178,5 +178,5 @@ def _class_name(path: str) -> str:
 
 
 def title(path: str) -> str:
-    """The path's last part, so that what is printed is the same on every machine."""
+    """The path's last part, so that the output does not depend on the machine."""
     return os.path.basename(os.path.normpath(path))

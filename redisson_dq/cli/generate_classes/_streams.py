@@ -1,4 +1,4 @@
-"""Why a Serializable class is not what its fields say: Java could not read its objects if these alone were written."""
+"""Why a Serializable class is more than its fields: Java could not read its objects if these alone were written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from redisson_dq.cli.generate_classes._classfile import READ_OBJECT, WRITE_OBJEC
 __all__ = ["why_not_written"]
 
 _SERIALIZABLE = frozenset(("java.io.Serializable", "java.io.Externalizable"))
-#: What these call to write and read the fields, and what they may call beside that.
+#: The calls by which these write and read the fields, and those that they may make beside that.
 _FIELDS = {
     WRITE_OBJECT: frozenset(("defaultWriteObject", "putFields", "writeFields", "flush")),
     READ_OBJECT: frozenset(("defaultReadObject", "readFields", "registerValidation")),

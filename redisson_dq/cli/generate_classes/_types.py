@@ -28,10 +28,10 @@ __all__ = [
     "collection_names",
 ]
 
-#: What an Enum has a use of its own for.
+#: Names that an Enum has a use of its own for.
 ENUM_NAMES = frozenset(("mro", "name", "value"))
 
-#: What a module may import: by name, the line that brings it, in the order of the lines.
+#: The imports that a module may have: by name, the line that brings it, in the order of the lines.
 STANDARD_IMPORTS = {
     "dt": "import datetime as dt",
     "ABC": "from abc import",
@@ -50,7 +50,7 @@ OTHER_IMPORTS = {
 }
 IMPORTED = STANDARD_IMPORTS.keys() | OTHER_IMPORTS.keys()
 
-#: Java's primitive types: the annotation, and what a new object has there.
+#: Java's primitive types: the annotation, and the value in a new object.
 _PRIMITIVES = {
     "boolean": ("bool", "False"),
     "byte": ("java.byte", "0"),
@@ -148,7 +148,7 @@ def _known(java_name: str) -> _Known | None:
 
 _SET, _MAP = "java.util.Set", "java.util.Map"
 
-#: What a class extends whose superclass is one of these, where a field has another annotation.
+#: The Python base of a class whose superclass is one of these, where a field has another annotation.
 _BASES = {
     "java.util.ArrayList": _Known("list", 1),
     "java.util.HashSet": _Known("java.HashSet", 1),
@@ -163,7 +163,7 @@ def collection_names(java_name: str) -> set[str]:
 
 @attrs.frozen
 class Default:
-    """What stands behind a field: a value, or what makes one for each object."""
+    """The default of a field: a value, or a factory that makes one for each object."""
 
     code: str
     is_factory: bool = False
@@ -235,7 +235,7 @@ def _upper(use: TypeUse) -> TypeUse:
 
 
 def _holder(java_name: str) -> str:
-    """What holds the elements of that collection or map where Python cannot: a class of ours, or nothing."""
+    """The class of ours that holds the elements of that collection or map where Python cannot, or nothing."""
     kind = {_SET: set, _MAP: dict}.get(java_name) or COLLECTIONS.get(INTERFACES.get(java_name, java_name))
     if kind is None:
         return ""
@@ -243,7 +243,7 @@ def _holder(java_name: str) -> str:
 
 
 class Annotations:
-    """Writes types. ``names`` has the Python names of the declared classes and of what has an alias, by Java name.
+    """Writes types. ``names`` has the Python names of the declared classes and of types with an alias, by Java name.
     ``variables`` has the Python names of the type variables, by their own name and the class that they are erased to.
     With ``validated`` a field's value has to be of its annotation, as with a model of pydantic.
     """
@@ -258,7 +258,7 @@ class Annotations:
     ) -> None:
         self._declared, self._names, self._variables = declared, names, variables
         self._validated = validated
-        #: The modules and names that what was written so far has to import.
+        #: The modules and names that the code written so far has to import.
         self.imports: set[str] = set()
 
     def field(self, use: TypeUse, owner: DeclaredClass) -> tuple[str, str]:
@@ -270,7 +270,7 @@ class Annotations:
         return annotation if annotation == "Any" else f"{annotation} | None", "None"
 
     def initial(self, use: TypeUse, initial: Initial | None, later: Collection[str]) -> Default | None:
-        """What a field of that type begins as, if Python can say it; the classes ``later`` are not defined yet."""
+        """The first value of a field of that type, if Python can write it. Classes ``later`` are not defined yet."""
         if initial is None or use.dimensions or use.is_variable:
             return None
         if isinstance(initial, Constant):
@@ -292,8 +292,8 @@ class Annotations:
         return Default(f"lambda: {code}", is_factory=True) if use.name in later else Default(code)
 
     def reference(self, use: TypeUse, owner: DeclaredClass, later: Collection[str] = ()) -> str:
-        """A type that is no primitive, as it is when not null. Of the classes ``later`` none is defined yet, and what
-        is written here is evaluated at once."""
+        """A type that is no primitive, as it is when not null. Of the classes ``later`` none is defined yet, and
+        this code is evaluated at once."""
         if any(map(_is_wildcard, use.arguments)) and not use.dimensions:
             plain = "Any"
             if use.name in self._declared or use.name in ALIASES or use.name in _KNOWN:
@@ -336,7 +336,7 @@ class Annotations:
         return self.importing("java.JavaType") + f"({literal(source)})"
 
     def importing(self, code: str) -> str:
-        """The code. What it has to import is noted; it has no names but those and builtins."""
+        """The code. Its imports are noted; it has no names but those and builtins."""
         self.imports.update(IMPORTED.intersection(re.findall(r"(?<![.\w])\w+", code)))
         return code
 
@@ -356,7 +356,7 @@ class Annotations:
             return all(self._is_hashable(field.type, (*inside, use.name)) for field in declared.fields)
         if declared is not None:
             return declared.kind == "enum"
-        # What has parameters holds other values.
+        # A type with parameters holds other values.
         known = _known(use.name)
         return known is not None and not known.parameters and known.python != "Any"
 

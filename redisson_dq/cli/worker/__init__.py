@@ -1,10 +1,10 @@
 """``redisson-dq worker``: runs a worker in several processes, and looks after them.
 
-What runs in which process:
+The parts, by process:
 
 - ``supervisor`` starts the processes and replaces them. ``children`` is its end of each, ``restarts`` says when the
-  next one starts. ``keeper`` hands back what a dead process had in hand. ``health`` answers probes over a port
-  (``redisson_dq.cli.serving``), ``service_manager`` tells systemd, ``changes`` watches source files.
+  next one starts. ``recovery`` hands back the values that a dead process had in hand. ``health`` answers probes over a
+  port (``redisson_dq.cli.serving``), ``service_manager`` tells systemd, ``changes`` watches source files.
 - ``child`` is the program of each process. It runs the user's worker and tells the supervisor how it is.
 - ``loading`` finds the worker of a ``package.module:name``, for both of them and for ``check``.
 """

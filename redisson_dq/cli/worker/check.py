@@ -22,7 +22,7 @@ _WELL, _PROBLEM, _USAGE, _DATA, _UNREACHABLE, _NO_RIGHTS = 0, 1, 64, 65, 69, 77
 
 
 def check(target: str, url: str | None) -> int:
-    """Prints each queue with its handlers, and what is wrong; the exit code. A warning changes no exit code.
+    """Prints each queue with its handlers and its problems; the exit code. A warning changes no exit code.
 
     Raises LoadError.
     """

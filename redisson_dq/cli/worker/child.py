@@ -78,7 +78,7 @@ class Reporter:
     def _timed_out(self, happening: TimedOut) -> None:
         self._overdue[id(happening.event)] = time.monotonic() + _TO_RETURN
 
-    # -- what is told ------------------------------------------------------------------------------------------------
+    # -- to the supervisor -------------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
         while True:
@@ -114,7 +114,7 @@ class Reporter:
                 return "a handler has not returned after its timeout"
         return None
 
-    # -- what is heard -----------------------------------------------------------------------------------------------
+    # -- from the supervisor -----------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
         try:

@@ -32,7 +32,7 @@ _LONGEST_STEP = 2.0
 
 @attrs.frozen(kw_only=True)
 class ChildOptions:
-    """What every process is started with."""
+    """The arguments that every process is started with."""
 
     target: str
     url: str | None
@@ -48,7 +48,7 @@ class Child:
     def __init__(self, options: ChildOptions) -> None:
         """Raises OSError when the system gives no descriptor, process or memory for it."""
         self._options = options
-        #: What its leases begin with.
+        #: The beginning of its leases' ids.
         self.owner = secrets.token_bytes(4)
         self.began = time.monotonic()
         self.is_running = False
@@ -87,10 +87,10 @@ class Child:
     def __repr__(self) -> str:
         return f"process {self.process.pid}"
 
-    # -- what it tells -----------------------------------------------------------------------------------------------
+    # -- its messages ------------------------------------------------------------------------------------------------
 
     def read(self) -> bool:
-        """Takes in what it has told; False when it tells nothing more."""
+        """Takes in its messages; False when no more come."""
         while True:
             try:
                 data = self.socket.recv(65536)
@@ -123,7 +123,7 @@ class Child:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What keeps it from receiving values, by what it told last. Empty: it receives."""
+        """Why it receives no values, by its last message. Empty: it receives."""
         if self._stopped_by is not None:
             return (f"{self} is stopped by {self._stopped_by}, until SIGCONT",)
         if self._has_told and self._silent >= _SILENT:
@@ -185,7 +185,7 @@ class Child:
         self.process.send_signal(number)
 
 
-# What service managers tell the supervisor alone.
+# Variables that service managers set for the supervisor alone.
 _SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 
 # Asks for stops and their ends alone, so that Popen learns of the end of the process.

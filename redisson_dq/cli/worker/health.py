@@ -28,7 +28,7 @@ class Health:
 
     @property
     def is_live(self) -> bool:
-        """Whether anything is received. While it stops, what is in hand is work enough."""
+        """Whether anything is received. While it stops, the values in hand are work enough."""
         return self.stopping or self.consuming > 0
 
     @property

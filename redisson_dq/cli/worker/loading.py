@@ -75,7 +75,7 @@ def load(target: str, url: str | None) -> AnyWorker:
 
 
 def _parts(target: str) -> tuple[str, str]:
-    """The module and the name in it. Raises LoadError for a file, and for what is neither."""
+    """The module and the name in it. Raises LoadError for a file, and for anything else."""
     module, _, name = target.partition(":")
     if module.endswith(".py") or "/" in module or os.sep in module:
         path = os.path.relpath(module).removesuffix(".py")

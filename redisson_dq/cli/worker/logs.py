@@ -8,5 +8,5 @@ __all__ = ["set_up"]
 
 
 def set_up(level: str) -> None:
-    """Called before the user's module is imported, and again after it: its own handlers win."""
+    """Sets up logging before the user's module is imported, and again after it: the module's own handlers win."""
     logging.basicConfig(level=level, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")

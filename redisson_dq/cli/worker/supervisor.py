@@ -19,8 +19,8 @@ from typing import NoReturn
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.children import Child, ChildOptions
 from redisson_dq.cli.worker.health import Health, HealthServer
-from redisson_dq.cli.worker.keeper import Keeper
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
+from redisson_dq.cli.worker.recovery import Recovery
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
@@ -32,7 +32,7 @@ logger = logging.getLogger("redisson_dq")
 # How often it looks round when nothing happens; it wakes for every death, report and signal.
 _EVERY = 1.0
 _LOOK_AT_FILES = 0.5
-# How long the end waits for Redis to take back what killed processes had in hand.
+# How long the end waits for Redis to take back the values of killed processes.
 _LAST_HAND_BACK = 5.0
 # How long a probe waits for Redis to tell which queues are paused.
 _LOOK_AT_REDIS = 0.5
@@ -46,7 +46,7 @@ class Supervisor:
         self,
         options: ChildOptions,
         wanted: int,
-        keeper: Keeper,
+        recovery: Recovery,
         service_manager: ServiceManager,
         *,
         silence: float = 60.0,
@@ -54,7 +54,7 @@ class Supervisor:
     ) -> None:
         """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`."""
         self._options, self._wanted = options, wanted
-        self._keeper, self._service_manager = keeper, service_manager
+        self._recovery, self._service_manager = recovery, service_manager
         self._silence, self._changes = silence, changes
         self._children: list[Child] = []
         self._restarts = RestartBackoff()
@@ -164,14 +164,14 @@ class Supervisor:
             if code is None:
                 child.look_whether_stopped()
                 continue
-            # What it told last names its queues.
+            # Its last message names its queues.
             child.read()
             self._children.remove(child)
             with contextlib.suppress(KeyError):
                 self._selector.unregister(child.socket)
             child.socket.close()
             if code:
-                self._keeper.hand_back(child.owner, child.queues)
+                self._recovery.hand_back(child.owner, child.queues)
             if child.is_stopping:
                 logger.info("supervisor: %s has ended", child)
                 continue
@@ -292,7 +292,7 @@ def _woken_by_signals(signalled: Callable[[int], None]) -> Iterator[socket.socke
 
 
 def supervise(arguments: argparse.Namespace) -> int:
-    """What ``redisson-dq worker`` does; the exit code."""
+    """Runs ``redisson-dq worker``; the exit code."""
     changes = Changes(os.getcwd()) if arguments.reload else None
     try:
         worker = _loaded(arguments.target, arguments.url)
@@ -313,17 +313,17 @@ def supervise(arguments: argparse.Namespace) -> int:
     )
     with contextlib.ExitStack() as ends:
         try:
-            keeper = Keeper(worker)
-            ends.callback(keeper.close, _LAST_HAND_BACK)
+            recovery = Recovery(worker)
+            ends.callback(recovery.close, _LAST_HAND_BACK)
             service_manager = ServiceManager()
         except (OSError, RuntimeError) as error:
             raise RedissonDQError(f"the command cannot begin: {error}") from error
         supervisor = Supervisor(
-            options, arguments.processes, keeper, service_manager, silence=arguments.silence, changes=changes
+            options, arguments.processes, recovery, service_manager, silence=arguments.silence, changes=changes
         )
         if arguments.health_port is not None:
             health = HealthServer(
-                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _paused(keeper)
+                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _paused(recovery)
             )
             ends.callback(health.close)
             logger.info("supervisor: health at port %d", health.port)
@@ -343,10 +343,10 @@ def _loaded(target: str, url: str | None) -> AnyWorker:
     return worker
 
 
-async def _paused(keeper: Keeper) -> list[str]:
+async def _paused(recovery: Recovery) -> list[str]:
     """A warning for each paused queue. Redis has a moment to answer: a probe does not wait for more."""
     try:
-        names = await asyncio.wait_for(asyncio.wrap_future(keeper.paused()), _LOOK_AT_REDIS)
+        names = await asyncio.wait_for(asyncio.wrap_future(recovery.paused()), _LOOK_AT_REDIS)
     except asyncio.TimeoutError:
         return []
     return [f"queue {name!r} is paused" for name in names]

@@ -235,7 +235,7 @@ class DelayedSide(LeasedSide[T]):
             return self.popped(list(due.values))
 
         request = self.working(calls.take_due(self.keys, wanted, self.options.remember_ms))
-        return told_if_long(request, self, "take_due()").then(popped, keep_in=self.keys.undecodable)
+        return told_if_long(request, self, "take_due()").then(popped, aside=self.keys.undecodable)
 
     def due_range(self, until: datetime | None, since: datetime | None, offset: int, limit: int) -> DueRange:
         """Raises ArgumentError."""

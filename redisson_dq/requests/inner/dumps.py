@@ -1,4 +1,4 @@
-"""How the dumps of an object with several keys are one text of bytes."""
+"""Joins the dumps of several keys to one text of bytes, and parts it again."""
 
 from __future__ import annotations
 

@@ -42,15 +42,15 @@ class OpenQueue(Generic[T]):
     # -- its keys ----------------------------------------------------------------------------------------------------
 
     def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The keys that Redisson's object of this kind has."""
+        """The keys that Redisson has for this side."""
         raise NotImplementedError
 
     def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """Our own keys that are renamed, copied and deleted with the object."""
+        """Our own keys that are renamed, copied and deleted with the side."""
         return ()
 
     def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """Our own keys that go with the object and are in no dump, as they hold values only for a moment."""
+        """Our own keys that go with the side and are in no dump, as they hold values only for a moment."""
         return ()
 
     def woken(self, keys: QueueKeys) -> str:

@@ -33,18 +33,18 @@ class ReadySide(LeasedSide[T]):
     # -- its list ----------------------------------------------------------------------------------------------------
 
     def pop_one(self, end: End) -> Request[T | None]:
-        return self.working(commands.pop(self.keys.ready, end)).then(self.popped_one, keep_in=self.keys.undecodable)
+        return self.working(commands.pop(self.keys.ready, end)).then(self.popped_one, aside=self.keys.undecodable)
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
         request = self.working(commands.pop_many(self.keys.ready, end, check_count(limit, self.name)))
-        return self._told_if_many(request, limit).then(self.popped, keep_in=self.keys.undecodable)
+        return self._told_if_many(request, limit).then(self.popped, aside=self.keys.undecodable)
 
     def pop_from(self, key: str, end: End, limit: int) -> Request[list[T]]:
         """Takes from this queue's list or from another, whose values are read in the same way."""
         if key == self.keys.ready:
             return self.pop_many(end, limit)
         request = commands.pop_many(key, end, limit)
-        return request.then(lambda found: self.popped(found, key), keep_in=self.keys.undecodable)
+        return request.then(lambda found: self.popped(found, key), aside=self.keys.undecodable)
 
     def _told_if_many(self, request: Request[U], limit: int) -> Request[U]:
         return told_if_long(request, self, "drain_to() or poll()") if limit > _MANY else request
@@ -74,7 +74,7 @@ class BoundedSide(ReadySide[T]):
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
         request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
-        return self._told_if_many(self.working(request), limit).then(self.popped, keep_in=self.keys.undecodable)
+        return self._told_if_many(self.working(request), limit).then(self.popped, aside=self.keys.undecodable)
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         return self.working(calls.move_bounded(self.keys, destination, from_end, to_end))

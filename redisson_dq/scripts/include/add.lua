@@ -1,6 +1,6 @@
 -- Adds values to the waiting keys.
 -- KEYS: timeout, envelopes, channel, alarm
--- INCLUDE: announce, whole
+-- INCLUDE: announce, int
 
 -- Sent by adder and store after the first write.
 local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
@@ -63,7 +63,7 @@ end
 local function announce_head(due)
   -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
   redis.pcall('HDEL', keys.alarm, 'known')
-  announce(keys.channel, whole(due))
+  announce(keys.channel, int(due))
 end
 
 -- The rights that a user needs.
@@ -79,7 +79,7 @@ local function adder(envelope, now_us)
     local member
     repeat
       member = wrap(value)
-    until store(envelope, {member}, {whole(due), member})
+    until store(envelope, {member}, {int(due), member})
     if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
       announce_head(due)
     end

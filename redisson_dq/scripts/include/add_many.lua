@@ -1,6 +1,6 @@
 -- Adds many values at once.
 -- KEYS: timeout, envelopes, channel, settings, alarm, leases
--- INCLUDE: add, whole
+-- INCLUDE: add, int
 
 -- Puts the values in that stand in ARGV from here on, at most 1,000, and announces the head when it is one of them. The
 -- delays are doubles of seconds, eight bytes each, in one string. Gives members and due times.
@@ -20,7 +20,7 @@ local function add_many(envelope, delays, first, now_us)
     for i = 1, count do
       local member = wrap(values[first + i - 1])
       members[i] = member
-      scored[2 * i - 1], scored[2 * i] = whole(dues[i]), member
+      scored[2 * i - 1], scored[2 * i] = int(dues[i]), member
     end
   until store(envelope, members, scored)
   if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == members[head] then

@@ -1,6 +1,6 @@
 -- Remembers a time that every client looks at.
 -- KEYS: alarm
--- INCLUDE: whole
+-- INCLUDE: int
 --
 --   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms
 --
@@ -16,5 +16,5 @@ end
 
 -- Notes the time. For a second all clients are taken to know of it.
 local function note_alarm(at, now_ms)
-  redis.pcall('HSET', keys.alarm, 'at', whole(at), 'known', whole(now_ms + SECOND))
+  redis.pcall('HSET', keys.alarm, 'at', int(at), 'known', int(now_ms + SECOND))
 end

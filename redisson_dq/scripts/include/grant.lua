@@ -1,6 +1,6 @@
 -- Leases the values of one call, all until the same deadline.
 -- KEYS: timeout, channel, leases, deliveries, alarm
--- INCLUDE: keep_alive, waking, parts, whole
+-- INCLUDE: keep_alive, waking, parts, int
 local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
 
 -- The answer of the call for each lease: its id, its deadline, its record and its value.
@@ -28,7 +28,7 @@ local function lease(envelope, id, value, text, told, deadline)
   else
     entries[n + 2] = struct.pack('Bc0<I8c0', #id, id, #value, value)
   end
-  moment = moment or whole(deadline)
+  moment = moment or int(deadline)
   entries[n + 1] = moment
   records[n + 1], records[n + 2] = id, text
   deadlines[n + 1], deadlines[n + 2] = moment, id
@@ -39,7 +39,7 @@ end
 -- know.
 local function grant_new(envelope, id, value, digest, deadline, now_ms)
   -- As record_text would write it (delivery_record.lua).
-  fresh = fresh or '1 0 0 ' .. whole(now_ms) .. ' ' .. whole(now_ms) .. ' 0 0 0 '
+  fresh = fresh or '1 0 0 ' .. int(now_ms) .. ' ' .. int(now_ms) .. ' 0 0 0 '
   lease(envelope, id, value, fresh .. digest .. ' 0 ', '', deadline)
 end
 

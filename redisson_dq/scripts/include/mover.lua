@@ -1,6 +1,6 @@
 -- Elects the one of several clients that moves a queue.
 -- KEYS: timeout, channel, mover, recurring_due
--- INCLUDE: alarm, whole
+-- INCLUDE: alarm, int
 --
 --   mover   who, when its last call may have ended, when it told the others of the next due time; both in us
 --
@@ -24,7 +24,7 @@ local function next_of(special, from, now_ms)
   local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
   local alarm = known_alarm(now_ms)
   if alarm and (not next or alarm < tonumber(next)) then
-    next = whole(alarm)
+    next = int(alarm)
   end
   local upcoming = special and redis.call(
     'ZRANGEBYSCORE', keys.recurring_due, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]

@@ -1,6 +1,6 @@
 -- Finds when the first value that waits is due, however many leases end before.
 -- KEYS: timeout, leases
--- INCLUDE: whole
+-- INCLUDE: int
 
 -- Epoch ms that no score is beyond, but infinity.
 local LATEST_MS = 2 ^ 53
@@ -11,9 +11,9 @@ local function next_waiting(head, held, gone, now_ms)
   if not head or held == 0 or tonumber(head) <= now_ms then
     return head
   end
-  local from = '(' .. whole(now_ms)
+  local from = '(' .. int(now_ms)
   local function is_due_by(ms)
-    local till = whole(ms)
+    local till = int(ms)
     local leases = redis.call('ZCOUNT', keys.leases, from, till) - gone
     return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))
   end
@@ -29,5 +29,5 @@ local function next_waiting(head, held, gone, now_ms)
       early = middle
     end
   end
-  return whole(late)
+  return int(late)
 end

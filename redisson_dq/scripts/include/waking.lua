@@ -1,6 +1,6 @@
 -- Tells every client when a lease ends.
 -- KEYS: timeout, channel, alarm
--- INCLUDE: alarm, announce, look_again, whole
+-- INCLUDE: alarm, announce, look_again, int
 --
 -- A message for every value that is received would wake every process for each.
 
@@ -11,7 +11,7 @@ local function wake(deadline, now_ms)
   end
   -- An entry that waits before it was announced.
   if tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == deadline then
-    announce(keys.channel, whole(deadline))
+    announce(keys.channel, int(deadline))
     look_again()
     -- For a second only, as a client that comes later may not have been told.
     note_alarm(deadline, now_ms)

@@ -38,18 +38,6 @@ from redisson_dq.wire.calls.leases import (
     return_arrivals,
 )
 from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
-from redisson_dq.wire.calls.objects import (
-    copy,
-    dump,
-    expire,
-    memory,
-    missing_rights,
-    persist,
-    rename,
-    restore,
-    run_command,
-    time_to_live,
-)
 from redisson_dq.wire.calls.ready import (
     contains_ready,
     move_bounded,
@@ -62,6 +50,18 @@ from redisson_dq.wire.calls.ready import (
     take_bounded,
 )
 from redisson_dq.wire.calls.recurring import RecurringRow, advance, cancel_recurring, recur, recurring
+from redisson_dq.wire.calls.sides import (
+    copy,
+    dump,
+    expire,
+    memory,
+    missing_rights,
+    persist,
+    rename,
+    restore,
+    run_command,
+    time_to_live,
+)
 
 __all__ = [
     "Added",

@@ -1,4 +1,4 @@
-"""Calls on an object as a whole: on one key or several."""
+"""Calls on all keys of a queue's side: on one key or several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the supervisor asks of Redis: to hand back what dead processes had in hand, and which queues are paused.
+"""The supervisor's calls to Redis: to hand back the values of dead processes, and to ask which queues are paused.
 
 One thread, so that the supervisor never waits for Redis.
 """
@@ -19,7 +19,7 @@ from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
 
-__all__ = ["Keeper"]
+__all__ = ["Recovery"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -46,7 +46,7 @@ class _DeadProcess:
     looks: int = 2
 
 
-class Keeper:
+class Recovery:
     """Works off the owners it is given, as soon as Redis answers."""
 
     def __init__(self, worker: AnyWorker) -> None:
@@ -59,7 +59,7 @@ class Keeper:
         self._looked = -_LOOKS_ANEW
         # A client of an event loop belongs to that loop. It is made while there are descriptors.
         self._loop = asyncio.new_event_loop() if inspect.iscoroutinefunction(worker.return_leases) else None
-        self._thread = threading.Thread(target=self._run, name="redisson_dq-keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="redisson_dq-recovery", daemon=True)
         self._thread.start()
 
     def hand_back(self, owner: bytes, queues: tuple[str, ...]) -> None:
@@ -70,7 +70,7 @@ class Keeper:
     def paused(self) -> concurrent.futures.Future[_Paused]:
         """The names of the worker's queues that are paused, from a look at Redis within the last second.
 
-        Called by one thread. It is the last look's result while Redis is away.
+        Only one thread may ask. It is the last look's result while Redis is away.
         """
         now = time.monotonic()
         if self._look.done() and now - self._looked >= _LOOKS_ANEW:
@@ -105,7 +105,7 @@ class Keeper:
                 self._loop.close()
 
     def _is_over(self, dead: _DeadProcess) -> bool:
-        """Hands back what there is of one owner; whether no further look is needed, or any more tried."""
+        """Hands back the leases of one owner; whether no further look is needed, or any more tried."""
         try:
             found = self._result_of(self._worker.return_leases(dead.owner, dead.queues))
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The calls on a queue's keys as a whole, which every kind of queue has."""
+"""The calls on all keys of a queue's side, which every kind of queue has."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["ObjectRequests"]
+__all__ = ["SideRequests"]
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-class ObjectRequests(Generic[T]):
-    """One queue's calls on its keys as a whole. Each method gives a request; nothing is sent."""
+class SideRequests(Generic[T]):
+    """The calls on all keys of a queue's side. Each method gives a request; nothing is sent."""
 
     def __init__(self, side: OpenQueue[T]) -> None:
-        self._object = side
+        self._queue = side
 
-    # -- the object --------------------------------------------------------------------------------------------------
+    # -- its keys ----------------------------------------------------------------------------------------------------
 
     def delete(self) -> Request[bool]:
-        request = commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys))
+        request = commands.delete(self._all_keys() + self._queue.passing_keys(self._queue.keys))
         return self._told_if_long(request, "delete()").then(bool)
 
     def unlink(self) -> Request[bool]:
-        return commands.delete(self._all_keys() + self._object.passing_keys(self._object.keys), lazily=True).then(bool)
+        return commands.delete(self._all_keys() + self._queue.passing_keys(self._queue.keys), lazily=True).then(bool)
 
     def exists(self) -> Request[bool]:
-        return commands.count_keys(self._object.main_keys(self._object.keys)).then(bool)
+        return commands.count_keys(self._queue.main_keys(self._queue.keys)).then(bool)
 
     def touch(self) -> Request[bool]:
-        return commands.count_keys(self._object.main_keys(self._object.keys), touch=True).then(bool)
+        return commands.count_keys(self._queue.main_keys(self._queue.keys), touch=True).then(bool)
 
     def size_in_memory(self) -> Request[int]:
         return calls.memory(self._main_types())
 
     def inspect(self) -> Request[QueueInspection]:
-        keys = LeaseKeys(queue=self._object.keys, dead=self._object.dead_keys)
-        return inspection(self._object.name, keys)
+        keys = LeaseKeys(queue=self._queue.keys, dead=self._queue.dead_keys)
+        return inspection(self._queue.name, keys)
 
     def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
-        channel = self._object.woken(self._object.keys_of(new_name))
+        channel = self._queue.woken(self._queue.keys_of(new_name))
         request = calls.rename(self._pairs(new_name), "if_free" if if_free else "always", channel)
-        return request.then(self._renamed)
+        return request.then(self._rename_result)
 
     def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
-        channel = self._object.woken(self._object.keys_of(destination))
+        channel = self._queue.woken(self._queue.keys_of(destination))
         request = calls.copy(self._pairs(destination), "replace" if replace else "if_free", channel)
         return self._told_if_long(request, "copy()")
 
@@ -66,12 +66,12 @@ class ObjectRequests(Generic[T]):
 
     def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
         keys = self._all_keys()
-        dumps = unframed(state, len(keys), self._object.name)
-        ttl_ms = 0 if ttl is None else span_ms(ttl, self._object.name, "a time to live")
+        dumps = unframed(state, len(keys), self._queue.name)
+        ttl_ms = 0 if ttl is None else span_ms(ttl, self._queue.name, "a time to live")
         types = self._types(keys)
         types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
         request = calls.restore(
-            types, "replace" if replace else "if_free", ttl_ms, self._object.woken(self._object.keys), dumps
+            types, "replace" if replace else "if_free", ttl_ms, self._queue.woken(self._queue.keys), dumps
         )
         return self._told_if_long(request, "restore()")
 
@@ -80,10 +80,10 @@ class ObjectRequests(Generic[T]):
     def expire(self, ttl: Delay | datetime, when: str = "always") -> Request[bool]:
         if isinstance(ttl, datetime):
             return self.expire_at(ttl, when)
-        return calls.expire(self._main_types(), "in", span_ms(ttl, self._object.name, "a time to live"), when)
+        return calls.expire(self._main_types(), "in", span_ms(ttl, self._queue.name, "a time to live"), when)
 
     def expire_at(self, moment: datetime, when: str = "always") -> Request[bool]:
-        return calls.expire(self._main_types(), "at", to_ms(moment, self._object.name, "the end of its life"), when)
+        return calls.expire(self._main_types(), "at", to_ms(moment, self._queue.name, "the end of its life"), when)
 
     def clear_expire(self) -> Request[bool]:
         return calls.persist(self._main_types())
@@ -99,30 +99,30 @@ class ObjectRequests(Generic[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _told_if_long(self, request: Request[U], what: str) -> Request[U]:
-        return told_if_long(request, self._object, what)
+        return told_if_long(request, self._queue, what)
 
     def _all_keys(self) -> tuple[str, ...]:
-        return self._object.main_keys(self._object.keys) + self._object.side_keys(self._object.keys)
+        return self._queue.main_keys(self._queue.keys) + self._queue.side_keys(self._queue.keys)
 
     def _types(self, keys: Iterable[str]) -> dict[str, str]:
-        return {key: self._object.keys.type_of(key) for key in keys}
+        return {key: self._queue.keys.type_of(key) for key in keys}
 
     def _main_types(self) -> dict[str, str]:
-        return self._types(self._object.main_keys(self._object.keys))
+        return self._types(self._queue.main_keys(self._queue.keys))
 
     def _pairs(self, other_name: str) -> dict[str, str]:
-        """This object's keys, then the keys that it would have under the other name."""
-        other = self._object.keys_of(other_name)
-        if other == self._object.keys:
-            raise ArgumentError(f"queue {self._object.name!r}: the other name is its own")
-        types = self._types(self._all_keys() + self._object.passing_keys(self._object.keys))
-        moved = self._object.main_keys(other) + self._object.side_keys(other) + self._object.passing_keys(other)
+        """This side's keys, then the keys that it would have under the other name."""
+        other = self._queue.keys_of(other_name)
+        if other == self._queue.keys:
+            raise ArgumentError(f"queue {self._queue.name!r}: the other name is its own")
+        types = self._types(self._all_keys() + self._queue.passing_keys(self._queue.keys))
+        moved = self._queue.main_keys(other) + self._queue.side_keys(other) + self._queue.passing_keys(other)
         types.update((key, other.type_of(key)) for key in moved)
         return types
 
-    def _renamed(self, outcome: int) -> bool:
+    def _rename_result(self, outcome: int) -> bool:
         if outcome < 0:
-            raise RedisReplyError(f"queue {self._object.name!r}: there is nothing to rename: no such key")
+            raise RedisReplyError(f"queue {self._queue.name!r}: there is nothing to rename: no such key")
         return bool(outcome)
 
 
