@@ -57,16 +57,20 @@ _QUESTION = re.compile(
     r"|\b(?:whether|how|why)\b.*(?:,| and| or) $",
     re.IGNORECASE,
 )
-"""What may stand before a genuine question: a verb that asks or answers with at most three words, or a question."""
+"""Words before a genuine question: a verb that asks or answers with at most three words, or another question."""
 _WHICH = re.compile(
     r"what (?:order|kind|form|way|time|size|place|type|sort|number|state|extent|end|pace)s?\b", re.IGNORECASE
 )
+_TAKES = r"(?:lets?|wakes?|takes?|gives?|keeps?|finds?|elects?|leads?|serves?|hears?|sends?|drops?|removes?|frees?)"
+"""Verbs that have an object, and neither ask nor answer."""
 _NO_PERSON = re.compile(
     r"(?:^|[(:;] ?|\b(?:and|or|but|as|at|by|for|from|of|on|than|to|with|behind|before|after|is|are|was|were|that|not"
-    r"|nor|if|when|lets?|wakes?|waken|takes?|gives?|keeps?|finds?|elects?|leads?),? )$",
+    rf"|nor|if|when|{_TAKES}),? )$",
     re.IGNORECASE,
 )
-"""What stands before a *who* that no person stands before."""
+"""Words before a *who* that no person stands before."""
+_NO_OWNER = re.compile(rf"(?:^|[(:;] ?|\b(?:than|as|is|are|{_TAKES}) )$", re.IGNORECASE)
+"""Words before a *whose* that no noun stands before."""
 
 
 class Sentence(NamedTuple):
@@ -130,7 +134,7 @@ def _is_no_question(pronoun: re.Match[str]) -> bool:
     if word == "whoever":
         return True
     if word == "whose":
-        return not before
+        return _NO_OWNER.search(before) is not None
     if _QUESTION.search(before) or (word == "what" and _WHICH.match(pronoun.string, pronoun.start())):
         return False
     return word == "what" or _NO_PERSON.search(before) is not None

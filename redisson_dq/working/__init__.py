@@ -1,4 +1,4 @@
-"""What a worker decides, without I/O: which handler, when again, what next. Time and chance are arguments.
+"""Decisions of a worker, without I/O: which handler, when again, which next step. Time and chance are arguments.
 
-What asks Redis, starts a thread or a task, or reads a clock belongs in ``_async/worker/``.
+Code that asks Redis, starts a thread or a task, or reads a clock belongs in ``_async/worker/``.
 """

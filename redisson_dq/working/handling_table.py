@@ -14,7 +14,7 @@ A value that is given up needs ``on_failed`` first, which is a function of the u
 stop hands back all values that are not settled yet. A stop that comes between two values finds no function to
 interrupt. The next value that is given up is then handed back, and ``on_failed`` is not called any more.
 
-Each value is settled once, whoever does it. :meth:`HandlingTable.settles` is true for the first one that asks.
+Each value is settled once. :meth:`HandlingTable.settles` is true for the first one that asks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["TRANSITIONS", "Action", "Do", "HandlingTable", "State", "Trigger"]
 
 
 class State(enum.Enum):
-    """What goes on in a handling."""
+    """The state of a handling."""
 
     RUNNING = "the handler runs, or waits for a thread"
     CONCLUDING = "the handler has ended, and its values are settled one by one"
@@ -39,7 +39,7 @@ class State(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What happened to a handling."""
+    """An event of a handling."""
 
     RETURNED = "handler returned or raised"
     CANCELLED = "handler's task cancelled"
@@ -55,7 +55,7 @@ class Trigger(enum.Enum):
 
 
 class Do(enum.Enum):
-    """What the driver has to do."""
+    """An order to the driver."""
 
     CONCLUDE = "conclude"
     CONCLUDE_APART = "conclude in another thread"
@@ -86,7 +86,7 @@ def _stay(state: State) -> _Row:
     return state, ()
 
 
-#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RUNNING, Trigger.RETURNED): (State.CONCLUDING, (Do.CONCLUDE,)),
     # The loop ends. The leases end by their deadlines.
@@ -95,7 +95,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RUNNING, Trigger.VOIDED): (State.RUNNING, (Do.VOID,)),
     (State.RUNNING, Trigger.LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
     (State.RUNNING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
-    # From here on the outcome stands. Whoever settles a value finds out that its lease was lost.
+    # From here on the outcome stands. The call that settles a value finds out that its lease was lost.
     (State.CONCLUDING, Trigger.EXPIRED): _stay(State.CONCLUDING),
     (State.CONCLUDING, Trigger.VOIDED): _stay(State.CONCLUDING),
     (State.CONCLUDING, Trigger.LOST): _stay(State.CONCLUDING),
@@ -135,7 +135,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **{(State.SETTLED, trigger): _stay(State.SETTLED) for trigger in Trigger},
 }
 
-# What concerns the value that the trigger names, else all values of the handling.
+# Actions on the value that the trigger names. The others are for all values of the handling.
 _OF_ONE: Final = frozenset({Trigger.VOIDED, Trigger.GIVEN_UP, Trigger.PERSISTED, Trigger.UNPERSISTED})
 
 

@@ -1,4 +1,4 @@
-"""What happened to a value in a worker: what hooks are called with."""
+"""Happenings of values in a worker, with which hooks are called."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Dropped(OfQueue):
 
 @attrs.frozen(kw_only=True)
 class OfValue(OfQueue):
-    """A happening of one value. ``event`` is what its handler is called with, None when no handler takes the value.
+    """A happening of one value. ``event`` is its handler's argument, None when no handler takes the value.
 
     ``handler`` is the name of the handler's function, or an empty str.
     """
@@ -76,7 +76,7 @@ class Succeeded(OfValue):
 
 @attrs.frozen(kw_only=True)
 class Failed(OfValue):
-    """The handler raised ``error``. What follows is told by :class:`Retried` or :class:`GivenUp`."""
+    """The handler raised ``error``. :class:`Retried` or :class:`GivenUp` follows."""
 
     error: BaseException
     duration: timedelta

@@ -1,4 +1,4 @@
-"""The user's functions that are called with what happens in a worker."""
+"""Hooks: the user's functions that are called with the happenings of a worker."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _ANYTHING = 1 << 16
 
 @attrs.frozen
 class _Alternative:
-    """A class, and what its elements are, if that was said."""
+    """A class, and the kind of its elements, if that was said."""
 
     of: type
     elements: tuple[Kind, ...] = ()
@@ -64,7 +64,9 @@ class Kind:
 
     @classmethod
     def of(cls, given: object, what: str) -> Kind:
-        """What ``Order``, ``list[Order]`` or ``Order | str`` stands for. Raises ArgumentError; ``what`` begins it."""
+        """The kinds of ``Order``, ``list[Order]`` or ``Order | str``. Raises ArgumentError, whose text begins with
+        ``what``.
+        """
         if given is None or given is object or given is Any:
             return cls()
         if get_origin(given) is Annotated:
@@ -105,7 +107,7 @@ def _some(annotation: object) -> object:
 
 
 def _checked(given: object, what: str) -> type:
-    """Raises ArgumentError for what no value can be asked to be of."""
+    """Raises ArgumentError for an annotation that no value can be checked against."""
     if not isinstance(given, type):
         raise ArgumentError(
             f"{what}: the second argument is the class of its values, such as Order, list[Order] or Order | str, "

@@ -1,6 +1,7 @@
-"""What admits a handler's values: a rate, a number of slots, a key, and what makes a value unique.
+"""The limits that admit a handler's values: a rate, a number of slots, a key, and a unique key.
 
-All of it holds over all processes, on the server's clock. Here are the definitions, and what Redis is told of a value.
+All of it holds over all processes, on the server's clock. Here are the definitions, and their words to Redis for a
+value.
 """
 
 from __future__ import annotations
@@ -78,12 +79,12 @@ class Limit:
 
 
 class BadKey(Exception):
-    """``key=`` or ``unique_by=`` of a handler failed, or gave what is no key."""
+    """``key=`` or ``unique_by=`` of a handler failed, or returned something that is no key."""
 
 
 @attrs.frozen(kw_only=True)
 class Admission:
-    """What admits one handler's values. Handlers with the same ``name`` share rate and slots."""
+    """The limits of one handler's values. Handlers with the same ``name`` share rate and slots."""
 
     name: str
     rate: Rate | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["full_name"]
 
-# What a module is called that Python was started with, and its copy in a process that multiprocessing has started.
+# The names of the module that Python was started with, and of its copy in a process of multiprocessing.
 _STARTED = ("__main__", "__mp_main__")
 
 

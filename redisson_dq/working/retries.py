@@ -85,7 +85,7 @@ class _Function(Backoff):
 
 
 def fixed(delay: Delay) -> Backoff:
-    """The same delay (seconds or a timedelta) after each failure.
+    """A constant delay (seconds or a timedelta) after each failure.
 
     >>> retry = Retry(limit=3, backoff=fixed(5))
     """
@@ -129,8 +129,8 @@ class Retry(Exception):
     more than ``max_age`` (seconds or a timedelta) after its first receipt. ``on`` is the class of exceptions that the
     policy is for, or several. Without it the policy is for all, ``SystemExit`` among them.
 
-    Raised: the value comes again after ``after`` (seconds or a timedelta), else after what the policy says. It counts
-    as a failure, so the limit of the policy holds, unless ``count=False``.
+    Raised: the value comes again after ``after`` (seconds or a timedelta), else after the delay of the policy. It
+    counts as a failure, so the limit of the policy holds, unless ``count=False``.
 
     >>> Retry(limit=3, backoff=[1, 5, 30])
     Retry(limit=3, backoff=delays([1, 5, 30]))

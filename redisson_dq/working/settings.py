@@ -26,7 +26,9 @@ class QueueSettings:
     bounded: bool | None = None
 
     def checked(self, what: str) -> QueueSettings:
-        """Raises ArgumentError for what would fail when the queue is opened, or later. ``what`` begins its message."""
+        """Raises ArgumentError for options that would fail when the queue is opened, or later. ``what`` begins its
+        message.
+        """
         if self.visibility_timeout is not None and not seconds_of(
             self.visibility_timeout, f"{what}: visibility_timeout="
         ):
