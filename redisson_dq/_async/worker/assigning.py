@@ -1,4 +1,4 @@
-"""Gives what was received to handlers: begins handlings, gathers batches, parks what has to wait.
+"""Gives received values to handlers: begins handlings, gathers batches, parks values that have to wait.
 
 :mod:`redisson_dq.working.roster` decides. This module carries out its actions, and knows the handlings that go on.
 """
@@ -35,14 +35,14 @@ class Assigner:
     def __init__(self, total: int | None, setting: Callable[..., Setting], ask: Callable[[str, bool], object]) -> None:
         """``ask`` is called with a queue when values of it are wanted again, and with True when fewer are wanted.
 
-        ``setting`` makes what handlings share. It gets ``report=``.
+        ``setting`` makes the parts that handlings share. It gets ``report=``.
         """
         self._roster = Roster(total)
         self._ask = ask
         self._setting = setting(report=self._report)
         self._hooks = self._setting.hooks
         self._clock = self._setting.clock
-        # Guards the roster and what stands here.
+        # Guards the roster and the fields here.
         self._mutex = AsyncMutex()
         self._intakes: dict[str, Intake] = {}
         #: All that something is left to do for.
@@ -75,7 +75,7 @@ class Assigner:
             return self._roster.running
 
     def stop(self) -> None:
-        """Begins no handling from now on. What still comes is given back."""
+        """Begins no handling from now on. Values that still come are given back."""
         with self._mutex:
             self._stops = True
 

@@ -1,4 +1,4 @@
-"""What is done for workers that run in other processes: a look at their queues, and the leases of one that has died."""
+"""Calls for workers that run in other processes: a look at their queues, and the leases of one that has died."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _AT_ONCE = 1000
 
 @attrs.frozen(kw_only=True)
 class QueueReport:
-    """What :meth:`Worker.check` finds of a queue. ``error`` says what keeps it from being used, else None.
+    """The findings of :meth:`Worker.check` on a queue. ``error`` says why it cannot be used, else None.
 
     ``ready``, ``waiting`` and ``leased`` count its values, of all its partitions. ``dead`` counts its dead letters,
-    ``undecodable`` and ``quarantined`` what no codec could read and entries in no known format. ``is_paused`` is true
-    when delivery is paused, of one partition at least.
+    ``undecodable`` counts values that no codec could read, ``quarantined`` entries in no known format. ``is_paused`` is
+    true when delivery is paused, of one partition at least.
     """
 
     name: str
@@ -50,7 +50,7 @@ class QueueReport:
 
 
 async def report(client: Client, queues: Mapping[str, QueueSettings]) -> list[QueueReport]:
-    """Counts what is in each queue, and looks at the type of each of its keys. One round trip for each node."""
+    """Counts the values of each queue, and looks at the type of each of its keys. One round trip for each node."""
     found = await _asked(client, queues, lambda side: inspection(side.name, side.lease_keys))
     return [_reported(together(name, parts)) for name, parts in found.items()]
 
@@ -106,7 +106,7 @@ async def return_leases(client: Client, name: str, settings: QueueSettings, owne
         for start in range(0, len(mine), _AT_ONCE):
             outcomes = await connections.run(settling.crashed(mine[start : start + _AT_ONCE]))
             count += sum(outcome is not SettleOutcome.LOST for outcome in outcomes)
-        # What had come for it, and what it was killed before it could lease.
+        # Values that had come for it, and that it was killed before it could lease.
         arrived = await connections.run(commands.length_of(side.keys.arrivals))
         if arrived:
             await connections.run(calls.return_arrivals(side.keys, arrived))

@@ -29,7 +29,7 @@ __all__ = ["LAST_STEPS", "Crew"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: How long the end waits for what was cancelled, and for the last answers.
+#: How long the end waits for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0
 
 
@@ -87,7 +87,7 @@ class Crew:
     def employ(self, handlers: Iterable[Handler]) -> None:
         """Opens the queues of these handlers, and closes those that no handler is for any more.
 
-        Does nothing once the crew stops, which closes what is open by then.
+        Does nothing once the crew stops, which closes the queues that are open by then.
         """
         by_queue: dict[str, list[Handler]] = {}
         for handler in handlers:
@@ -164,7 +164,7 @@ class Crew:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What cannot be done at present for its queues."""
+        """The tasks that cannot be done at present for its queues."""
         with self._mutex:
             queues = {side.keys.ready for intake in list(self._intakes.values()) for side in intake.leaser.sides}
         return tuple(each for each in self._client.problems if each.queue in queues)

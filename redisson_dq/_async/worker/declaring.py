@@ -1,4 +1,4 @@
-"""What a worker's user declares: handlers by queue, and what runs around them."""
+"""The declarations of a worker's user: handlers by queue, and the functions around them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class Declarations:
-    """The handlers of each queue, the functions around them, and the hooks for what happens."""
+    """The handlers of each queue, the functions around them, and the hooks for happenings."""
 
     def __init__(self, defaults: QueueSettings) -> None:
         self._mutex = AsyncMutex()
@@ -80,7 +80,7 @@ class Declarations:
     ) -> None:
         """Says how a queue is opened, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
 
-        ``bounded=True`` is for a queue with a capacity: what is handled makes room in it.
+        ``bounded=True`` is for a queue with a capacity: a handled value makes room in it.
         """
         check_queue_name(name)
         if name in {handler.queue for handler in self._handlers}:
@@ -198,7 +198,7 @@ class Declarations:
     def middleware(self, function: F) -> F:
         """Declares a function with one ``yield`` that runs around each handling. It is called with the event.
 
-        The first that is declared is outermost. What the handler raises is raised at the ``yield``.
+        The first that is declared is outermost. An error of the handler is raised at the ``yield``.
 
         >>> worker = Worker(client)
         >>> @worker.middleware
@@ -214,7 +214,7 @@ class Declarations:
     def per_item(self, function: F) -> F:
         """Declares a dependency that is made anew for each handling. Handlers get it by the function's name.
 
-        What stands behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
+        The code behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
         own arguments are other dependencies, and ``event``.
         """
         return self._dependency(function, self._layers)
@@ -222,14 +222,14 @@ class Declarations:
     def per_worker(self, function: F) -> F:
         """Declares a dependency that is made when the worker starts. Otherwise like :meth:`per_item`.
 
-        What stands behind its ``yield`` runs when the worker stops.
+        The code behind its ``yield`` runs when the worker stops.
         """
         return self._dependency(function, self._resources_declared)
 
     def on(self, *kinds: type[happenings.Happening]) -> Callable[[F], F]:
-        """Declares a function that is called with what happens: happenings of these classes, or all.
+        """Declares a function that is called with happenings: those of these classes, or all.
 
-        It is called where things happen, so it is a plain function and has to be quick. What it raises is logged.
+        It is called where things happen, so it is a plain function and has to be quick. Its errors are logged.
         """
         for kind in kinds:
             if not (isinstance(kind, type) and issubclass(kind, happenings.Happening)):
@@ -254,7 +254,7 @@ class Declarations:
 
     @property
     def handlers(self) -> list[Handler]:
-        """What was declared, in that order."""
+        """The declarations, in their order."""
         return list(self._handlers)
 
     def check_dependencies(self) -> None:
@@ -296,7 +296,7 @@ class Declarations:
         self._handlers_changed()
 
     def _handlers_changed(self) -> None:
-        """Called after each change of the handlers."""
+        """A hook after each change of the handlers."""
 
     def _dependency(self, function: F, place: list[Layer]) -> F:
         what = f"dependency {name_of(function)!r}"

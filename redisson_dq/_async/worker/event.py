@@ -1,4 +1,4 @@
-"""What a handler is told beside the value."""
+"""The facts that a handler gets beside the value."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Event:
 
     @property
     def id(self) -> str:
-        """What names this delivery. The next attempt has another id."""
+        """The name of this delivery. The next attempt has another id."""
         return self._delivery.id
 
     @property
@@ -76,7 +76,7 @@ class Event:
 
     @property
     def reason(self) -> str:
-        """What the last failure was, or an empty str."""
+        """The reason of the last failure, or an empty str."""
         return self._delivery.reason
 
     @property
@@ -92,7 +92,7 @@ class Event:
 
     @property
     def context(self) -> dict[str, str]:
-        """What the offer gave as ``context=``, else empty."""
+        """The ``context=`` of the offer, else empty."""
         return self._delivery.context
 
     @property

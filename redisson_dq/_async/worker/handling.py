@@ -1,4 +1,4 @@
-"""One handling, from the receipt of its values to what came of them.
+"""One handling, from the receipt of its values to their outcomes.
 
 :mod:`redisson_dq.working.handling_table` decides which of its ends counts. This module carries that out.
 """
@@ -45,7 +45,9 @@ class Crashed(Exception):
 
 @attrs.frozen(kw_only=True)
 class Setting:
-    """What all handlings of a worker share. ``report`` passes on what frees a slot, or ends a handling."""
+    """The parts that all handlings of a worker share. ``report`` passes on that a slot is free, or a handling has
+    ended.
+    """
 
     pool: AsyncHandlerPool
     settler: Settler
@@ -96,7 +98,7 @@ class Handling:
         self._happened(Trigger.STOPPED)
 
     def _happened(self, trigger: Trigger, place: int = 0) -> set[Do]:
-        """Carries out what follows. Gives it, as some of it is for the thread that called."""
+        """Carries out the actions. Returns them, as some are for the thread that called."""
         with self._mutex:
             actions = self._table.happened(trigger, place)
         return self._carry_out(actions)
@@ -157,7 +159,7 @@ class Handling:
             await self._conclude(outcomes)
 
     async def _called(self) -> Outcomes:
-        """Calls the handler; gives what it raised."""
+        """Calls the handler; returns its error."""
         handler, setting = self.handler, self._setting
         single = handler.batch is None
         event: Any = self.events[0] if single else self.events
@@ -180,16 +182,16 @@ class Handling:
             decided = self._table.state is not State.RUNNING
             if isinstance(error, AsyncCancelled) and (decided or setting.settler.is_torn_away):
                 raise
-            # Also where the handler has cancelled itself, or awaited what was cancelled.
+            # Also where the handler has cancelled itself, or awaited something that was cancelled.
             return [error] * len(self.events)
 
-    # -- what comes of it --------------------------------------------------------------------------------------------
+    # -- outcomes ----------------------------------------------------------------------------------------------------
 
     async def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
         duration = timedelta(seconds=self._setting.clock.monotonic() - self._began)
         try:
-            # What is done comes first: it waits for no on_failed.
+            # Values that are done come first: they wait for no on_failed.
             for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):
                 if place in self._table.unsettled:
                     await self._deal_with(place, error, duration)
@@ -350,7 +352,7 @@ def _told(event: Event) -> str:
 
 
 def _outcomes(result: Any, count: int) -> Outcomes:
-    """What a batch handler gave for each value: nothing for all done, or a sequence of None and exceptions."""
+    """The results of a batch handler: nothing for all done, or None or an exception for each value."""
     if result is None:
         return [None] * count
     if not isinstance(result, (list, tuple)) or len(result) != count:

@@ -10,7 +10,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
 
 __all__ = ["Prober"]
 
-# By what it is known where Redis is away.
+# Its name in an outage.
 _PLACE = "worker"
 # While Redis does not answer, the next probe comes so soon.
 _AGAIN = 1.0
@@ -19,7 +19,7 @@ _LAST_ANSWER = 2.0
 
 
 class Prober:
-    """Notices that Redis stands still, which no wait does, and what came for a receiver that died.
+    """Notices that Redis stands still, which no wait does, and values that came for a receiver that died.
 
     Probes every so many ``seconds``, with one command for each queue.
     """

@@ -1,4 +1,4 @@
-"""What happens at a time: a handling's timeout, and the end of the wait for a batch. One worker for all of them."""
+"""Alarms of a worker: a handling's timeout, and the end of the wait for a batch. One task for all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Watch:
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-watch")
 
     def added(self, moment: float) -> None:
-        """Is told of a moment. Most are later than the next one, and cost nothing."""
+        """Notes a moment. Most are later than the next one, and cost nothing."""
         if moment < self._next:
             self._changed.on()
 
