@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from redisson_dq.scheduling import engine  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scripts import script  # noqa: E402
-from redisson_dq.working import handling_table, roster  # noqa: E402
+from redisson_dq.working import fetch_plan, handling_table, roster  # noqa: E402
 
 Table = Mapping[tuple[Any, Any], tuple[Any, tuple[Any, ...]]]
 
@@ -88,6 +88,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "engine": partial(decisions, engine.TRANSITIONS),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),
+        "fetching": partial(decisions, fetch_plan.TRANSITIONS),
     },
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }

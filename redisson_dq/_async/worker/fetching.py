@@ -1,9 +1,12 @@
-"""Receives values for a worker: as many as it has free slots, and no more."""
+"""Receives values for a worker: as many as it has free slots, and no more.
+
+:mod:`redisson_dq.working.fetch_plan` decides how a round goes. This module carries that out.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of
@@ -13,9 +16,9 @@ from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.settling import Along, Settler
+from redisson_dq._async.worker.settling import Settlement, Settler
 from redisson_dq._async.worker.starting import Starter
-from redisson_dq._concurrency import AsyncFailure, AsyncSwitch, async_give_way
+from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
@@ -23,14 +26,13 @@ from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, Trigger
 from redisson_dq.working.order import Order
 
 __all__ = ["Fetcher"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Between two tries, when Redis refuses to give anything.
-_PAUSE = 1.0
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2
 
@@ -42,98 +44,99 @@ class Fetcher:
         self, runtime: Runtime, assigner: Assigner, order: Order, pool: AsyncHandlerPool, settler: Settler
     ) -> None:
         self._runtime = runtime
-        self._intakes: list[Intake] = []
+        self._clock = runtime.clock
         self._assigner = assigner
         self._order = order
         self._pool = pool
         self._settler = settler
-        self._changed = AsyncSwitch(runtime.clock)
-        #: Acks that go along with the next receive, where it receives from one queue alone.
-        self._along = Along(self._changed.on, settler.take_over)
-        # Whether more was ready when it received last.
-        self._has_backlog = False
-        # When it may try again to ack and receive in one call, on the monotonic clock.
-        self._joins_from = 0.0
-        # What was handed over, and is not renewed yet.
-        self._handed_over: list[Delivery[Any]] = []
-        self._ends = False
-        self._is_refused = False
-        self._waits_since = 0.0
-        # Whether what the next wait is for may have changed.
-        self._stale = False
+        self._intakes: list[Intake] = []
+        self._plan = FetchPlan()
+        # Guards the plan.
+        self._mutex = AsyncMutex()
+        # On when the receiver is not to sleep.
+        self._changed = AsyncSwitch(self._clock)
+        self._ended = AsyncSwitch(self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
+        # Deliveries that were handed over, and are not renewed yet.
+        self._handed_over: list[Delivery[Any]] = []
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
-        self._waits_for: frozenset[str] = frozenset()
-        self._is_started = False
-        self._ended = AsyncSwitch(runtime.clock)
 
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        return self._is_started and not self._ends and (self._waits() or not self._is_refused)
-
-    def _waits(self) -> bool:
-        """Whether a wait goes on for so long that Redis has not refused it."""
-        return self._wait is not None and self._runtime.clock.monotonic() - self._waits_since > _PAUSE
+        return self._plan.is_well(self._clock.monotonic())
 
     def start(self) -> None:
         """Begins to receive."""
-        self._is_started = True
         if self._pool.start(self._run).waits:
             # It waits for a thread until a handler has returned. Leases and acks do not.
             self._renew()
-            self._along.close()
+            self._decide(lambda: self._plan.happened(Trigger.SHORT))
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
-        """Is told which queues it receives from, from now on."""
+        """Receives from these queues from now on."""
         self._intakes = list(intakes)
         for intake in self._intakes:
-            intake.along = self._along
-        self._wake()
+            intake.acked = self._acked
+        can_join = len(self._intakes) == 1 and self._intakes[0].acks_along
+        self._decide(lambda: self._plan.changed([intake.name for intake in self._intakes], can_join=can_join))
 
     def recount(self) -> None:
-        """Is told that fewer values may be wanted than the wait was begun for."""
-        self._wake()
+        """Fewer values may be wanted than the wait was begun for."""
+        self._decide(self._plan.changed)
 
     def freed(self, queue: str) -> None:
-        """Is told that values of a queue are wanted again."""
-        self._stale = self._stale or len(self._intakes) > 1
-        self._changed.on()
-        if self._wait is not None and queue not in self._waits_for:
-            self._wake()
+        """Values of a queue are wanted again."""
+        self._decide(lambda: self._plan.freed(queue))
 
     def end(self) -> None:
         """Receives nothing any more."""
-        self._ends = True
-        self._wake()
+        self._decide(self._plan.end)
 
     async def has_ended(self) -> None:
         """Waits until nothing more comes, after :meth:`end`."""
-        if self._is_started:
-            if not await self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
-                # Redis stands still, and so does who reads from it.
-                await wait[0].hang_up()
-            await self._ended.wait(None)
+        if not await self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
+            # Redis stands still, and so does who reads from it.
+            await wait[0].hang_up()
+        await self._ended.wait(None)
         # What a wait that was ended has received yet goes back before the process may exit.
         for receiver, receivers in self._receivers.items():
             await receivers.quiet([receiver])
             receiver.stand_down()
 
-    def _wake(self) -> None:
-        self._stale = True
-        self._changed.on()
-        wait = self._wait
-        if wait is not None:
-            receiver, lifeline = wait
-            receiver.withdraw(lifeline)
+    # -- actions -----------------------------------------------------------------------------------------------------
 
-    # -- the worker --------------------------------------------------------------------------------------------------
+    def _acked(self, settlement: Settlement) -> None:
+        self._decide(lambda: self._plan.acked(settlement))
+
+    def _decide(self, decide: Callable[[], Iterable[Action]]) -> Do | None:
+        """Carries out the actions that the plan decides on. Gives the one that takes time, for the receiver."""
+        with self._mutex:
+            actions = decide()
+        step = None
+        for action in actions:
+            if action.do is Do.WAKE:
+                self._changed.on()
+            elif action.do is Do.WITHDRAW:
+                if (wait := self._wait) is not None:
+                    receiver, lifeline = wait
+                    receiver.withdraw(lifeline)
+            elif action.do in (Do.SEND, Do.PASS_ON):
+                self._settler.take_over(action.acks)
+            elif action.do is Do.FINISH:
+                self._runtime.connections.refusals.ended(self)
+                self._ended.on()
+            elif action.do is not Do.KEEP:
+                step = action.do
+        return step
+
+    # -- the receiver ------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         first = None
         try:
-            while first is None and not self._ends:
+            while first is None and not self._plan.ends:
                 self._renew()
                 starter = Starter(self._pool)
                 await self._receive(starter)
@@ -144,9 +147,7 @@ class Fetcher:
         finally:
             if first is None:
                 self._renew()
-                self._along.close()
-                self._runtime.connections.refusals.ended(self)
-                self._ended.on()
+                self._decide(self._plan.gone)
             else:
                 # Who has received becomes a handler, and somebody else receives.
                 self.start()
@@ -164,109 +165,102 @@ class Fetcher:
                 logger.exception("worker: the leases of %d values are not renewed", len(kept))
 
     async def _receive(self, starter: Starter) -> None:
-        """Receives once, or waits until there is something to do. Never raises."""
-        # Whatever changes from here on is seen before the wait begins, or ends it.
-        self._stale = False
+        """One round. Never raises."""
+        with self._mutex:
+            self._plan.turn()
         self._changed.off()
-        joins = self._joins
-        if joins:
-            self._along.open()
-        else:
-            self._along.close()
-        intakes = [intake for intake in self._intakes if self._assigner.wanted(intake) > 0]
-        try:
-            if self._ends:
-                return
-            if not intakes:
-                # An ack that comes from here on wakes it.
-                self._along.flush()
-                await self._changed.wait(None)
-            elif len(intakes) == 1:
-                wanted = min(self._assigner.wanted(intakes[0]), MOST_AT_ONCE)
-                if not (joins and await self._ack_and_receive(intakes[0], wanted, starter)):
-                    await self._wait_for(intakes, wanted, starter)
-            elif not await self._look(intakes, starter):
-                # One value: the next look goes by the queues' order again.
-                await self._wait_for(intakes, 1, starter)
-        except ClosedError:
-            # Woken; or the client was closed by somebody else.
-            if not self._stale:
-                self._is_refused = True
-                await self._pause()
-        except RedissonDQError as error:
-            if not self._is_refused:
-                logger.error("worker: cannot receive from %s: %s", [intake.name for intake in intakes], error)
-            self._refused(intakes, error)
-            await self._pause()
-        except AsyncFailure as error:
-            # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it had
-            # received comes again at its deadline.
-            logger.exception("worker: receiving from %s failed", [intake.name for intake in intakes])
-            self._refused(intakes, error)
-            await self._pause()
-        else:
-            self._is_refused = False
+        counts = {intake: count for intake in self._intakes if (count := self._assigner.wanted(intake)) > 0}
+        wanted = [intake.name for intake in counts]
+        step = self._decide(lambda: self._plan.begin(wanted, self._clock.monotonic()))
+        is_well = True
+        while step is not None:
+            try:
+                step = await self._taken(step, counts, starter)
+            except ClosedError:
+                is_well = False
+                step = self._decide(self._plan.closed)
+            except RedissonDQError as error:
+                if not self._plan.is_refused:
+                    logger.error("worker: cannot receive from %s: %s", wanted, error)
+                is_well, step = False, self._refused(counts, error)
+            except AsyncFailure as error:
+                # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it
+                # had received comes again at its deadline.
+                logger.exception("worker: receiving from %s failed", wanted)
+                is_well, step = False, self._refused(counts, error)
+        if is_well:
+            self._plan.is_refused = False
             self._runtime.connections.refusals.ended(self)
 
-    def _refused(self, intakes: Sequence[Intake], error: BaseException) -> None:
-        self._is_refused = True
+    async def _taken(self, step: Do, counts: Mapping[Intake, int], starter: Starter) -> Do | None:
+        """Takes one step of a round. Gives the next one, None at the end of the round."""
+        if step is Do.JOIN:
+            return await self._ack_and_receive(counts, starter)
+        if step is Do.LOOK:
+            return await self._look(list(counts), starter)
+        if step is Do.WAIT:
+            return await self._wait_for(counts, starter)
+        await self._changed.wait(PAUSE if step is Do.PAUSE else None)
+        return self._decide(lambda: self._plan.happened(Trigger.OVER))
+
+    def _refused(self, intakes: Iterable[Intake], error: BaseException) -> Do | None:
         key = next((key for intake in intakes for key in intake.sources), "")
         what = "values are not received"
-        self._runtime.connections.refusals.began(self, key, what, error, self._waits)
+        self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
+        return self._decide(self._plan.refused)
 
-    async def _pause(self) -> None:
-        self._along.close()
-        await self._changed.wait(_PAUSE)
+    def _has_waited(self) -> bool:
+        return self._plan.has_waited(self._clock.monotonic())
 
-    @property
-    def _joins(self) -> bool:
-        """Whether acks may go along with the next receive. That is for one queue, in which more was ready."""
-        if not self._has_backlog or len(self._intakes) != 1 or self._runtime.clock.monotonic() < self._joins_from:
-            return False
-        return self._intakes[0].acks_along
+    def _missed(self, refused_for: float = 0.0) -> Do | None:
+        now = self._clock.monotonic()
+        return self._decide(lambda: self._plan.missed(now, refused_until=now + refused_for if refused_for else 0.0))
 
-    async def _ack_and_receive(self, intake: Intake, wanted: int, starter: Starter) -> bool:
-        """Sends the acks that came meanwhile, if any, and takes what is ready, in one call. False: it took nothing."""
-        self._has_backlog = False
+    def _took(self, leased: Sequence[Leased] = ()) -> Do | None:
+        # Values stood behind those that were leased last.
+        more = bool(leased) and bool(leased[-1].left)
+        return self._decide(lambda: self._plan.took(more, self._clock.monotonic()))
+
+    async def _ack_and_receive(self, counts: Mapping[Intake, int], starter: Starter) -> Do | None:
+        """Sends the acks that came meanwhile, if any, and takes what is ready, in one call."""
+        ((intake, wanted),) = counts.items()
         ((side, source),) = intake.sources.values()
-        carried = self._along.take()
-        self._settler.take_over(carried[MOST_AT_ONCE:])
-        carried = carried[:MOST_AT_ONCE]
+        with self._mutex:
+            carried = self._plan.carried(MOST_AT_ONCE)
         settling = Settling(source, side.name)
-        both, receive = settling.ack_and_receive([each.lease.id for each in carried], wanted)
+        both, receive = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
         try:
             # Whoever stops the worker waits no longer than that for a server that stands still.
-            done = await self._runtime.connections.run(both, within=_PAUSE, at_hand=True)
+            done = await self._runtime.connections.run(both, within=PAUSE, at_hand=True)
         except BaseException as error:
-            self._settler.take_over(carried)
             if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
-                receivers = self._runtime.receivers
-                receiver = receivers.of(source)
-                self._receivers[receiver] = receivers
-                receiver.recover(receive)
+                self._receiver(source).recover(receive)
             if not isinstance(error, RedissonDQError):
                 raise
             # The wait says what is wrong, and outlasts it.
-            return False
+            return self._missed()
         if done is None:
-            self._settler.take_over(carried)
-            self._joins_from = self._runtime.clock.monotonic() + _PAUSE
-            return False
+            return self._missed(PAUSE)
         outcomes, leased = done
+        with self._mutex:
+            self._plan.noted()
         for settlement, outcome in zip(carried, outcomes, strict=True):
             self._settler.tell(settlement, outcome)
-        self._has_backlog = _has_more(leased)
-        return await self._hand_over([intake], leased, [], starter) > 0
+        if not leased:
+            return self._missed()
+        step = self._took(leased)
+        await self._hand_over([intake], leased, [], starter)
+        return step
 
-    async def _look(self, intakes: list[Intake], starter: Starter) -> bool:
+    async def _look(self, intakes: Sequence[Intake], starter: Starter) -> Do | None:
         """Takes what is ready of the first queue in order that has something."""
         by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
         for name in self._order.sorted(list(by_name)):
             intake = by_name[name]
             wanted = min(self._assigner.wanted(intake), MOST_AT_ONCE)
-            if self._ends or wanted < 1:
-                return True
+            if self._plan.ends or wanted < 1:
+                return self._took()
             found: list[Leased] = []
             lifelines: list[Lifeline] = []
             for side, source in intake.sources.values():
@@ -276,51 +270,55 @@ class Fetcher:
                 elif len(found) < wanted:
                     lifelines.append(Lifeline())
                     found += await intake.leaser.lease(source, wanted - len(found), 0.0, lifelines[-1])
-            if await self._hand_over([intake], found, lifelines, starter):
+            if found:
+                step = self._took(found)
+                await self._hand_over([intake], found, lifelines, starter)
                 self._order.took(name, len(found), idle)
-                return True
+                return step
             idle.append(name)
-        return False
+        return self._missed()
 
-    async def _wait_for(self, intakes: Sequence[Intake], wanted: int, starter: Starter) -> None:
+    async def _wait_for(self, counts: Mapping[Intake, int], starter: Starter) -> Do | None:
         """Waits until one of the queues has something."""
-        self._along.close()
-        sources = [source for intake in intakes for _, source in intake.sources.values()]
-        waitable: Waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
-        receivers = self._runtime.receivers
-        receiver, lifeline = receivers.of(waitable), Lifeline()
-        self._receivers[receiver] = receivers
-        # The place first: who wakes either finds it, or is seen here.
-        self._waits_for = frozenset(intake.name for intake in intakes)
-        self._waits_since = self._runtime.clock.monotonic()
+        sources = [source for intake in counts for _, source in intake.sources.values()]
+        # One value of several queues: the next look goes by the queues' order again.
+        wanted = min(*counts.values(), MOST_AT_ONCE) if len(counts) == 1 else 1
+        receiver = self._receiver(sources[0] if len(sources) == 1 else RoundRobin(tuple(sources)))
+        lifeline = Lifeline()
+        # The place first: whoever ends the wait finds it, or is seen here.
         self._wait = receiver, lifeline
         try:
-            if self._stale:
-                return
+            if self._plan.is_stale:
+                return self._decide(self._plan.closed)
             sees = any(source.sees_first for source in sources)
             taken = await receiver.receive(None, _page(wanted) if sees else wanted, lifeline, stands_in=True)
         finally:
             self._wait = None
         found = [each for each in taken if isinstance(each, Leased)]
-        for intake in intakes:
+        for intake in counts:
             for key, (side, source) in intake.sources.items():
                 seen = [each.data for each in taken if each.key == key and not isinstance(each, Leased)]
                 if seen:
                     found += await self._admit(intake, side, source, seen, wanted)
-        self._has_backlog = _has_more(found)
-        if self._joins:
-            # Handlers may end before the next receive begins.
-            self._along.open()
-        count = await self._hand_over(intakes, found, [lifeline], starter)
-        if len(intakes) > 1 and count:
+        # Handlers may end before the next round begins.
+        step = self._took(found)
+        await self._hand_over(list(counts), found, [lifeline], starter)
+        if len(counts) > 1 and found:
             key = found[0].key
-            self._order.took(next(intake.name for intake in intakes if key in intake.sources), count)
+            self._order.took(next(intake.name for intake in counts if key in intake.sources), len(found))
+        return step
+
+    def _receiver(self, waitable: Waitable) -> Receiver:
+        receivers = self._runtime.receivers
+        receiver = receivers.of(waitable)
+        self._receivers[receiver] = receivers
+        return receiver
 
     async def _admit(
         self, intake: Intake, side: LeasedSide[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
         """Leases those of the values that were seen whose turn it is, at most so many."""
-        if not seen or self._ends:
+        if not seen or self._plan.ends:
             return []
         request = source.admit(wanted, *intake.admission_of(seen, side))
         admitted = await intake.leaser.run_again(request, source.visible, None)
@@ -331,8 +329,8 @@ class Fetcher:
 
     async def _hand_over(
         self, intakes: Sequence[Intake], leased: list[Leased], lifelines: Sequence[Lifeline], starter: Starter
-    ) -> int:
-        """Gives the deliveries to the worker. Tells how many values came."""
+    ) -> None:
+        """Gives the deliveries to the worker."""
         came: list[tuple[Intake, list[Delivery[Any]], DecodeError | None]] = []
         try:
             for intake in intakes:
@@ -351,13 +349,7 @@ class Fetcher:
             if error is not None:
                 self._assigner.unreadable(intake, error)
             # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
-            self._assigner.accept(intake, deliveries, self._pool if self._ends else starter)
-        return len(leased)
-
-
-def _has_more(leased: Sequence[Leased]) -> bool:
-    """Whether values stood behind those that were leased last."""
-    return bool(leased) and bool(leased[-1].left)
+            self._assigner.accept(intake, deliveries, self._pool if self._plan.ends else starter)
 
 
 def _page(wanted: int) -> int:

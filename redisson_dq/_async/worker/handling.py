@@ -16,7 +16,7 @@ import attrs
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.settling import Ack, Bury, Ending, Nack, Settler
+from redisson_dq._async.worker.settling import Settler
 from redisson_dq._async.worker.starting import Starts
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
@@ -24,6 +24,7 @@ from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunnin
 from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
@@ -330,7 +331,7 @@ class Handling:
                 before()
             self._tell(kind, event, **told)
 
-        self._setting.settler.put(event.delivery, how, then, self.intake.along)
+        self._setting.settler.put(event.delivery, how, then, self.intake.acked)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         if not self._setting.hooks.hears(kind):

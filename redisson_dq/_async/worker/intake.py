@@ -9,7 +9,7 @@ import attrs
 
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._async.worker.settling import Along
+from redisson_dq._async.worker.settling import Settlement
 from redisson_dq._concurrency import async_finish
 from redisson_dq._options import Options
 from redisson_dq._times import Delay
@@ -58,8 +58,8 @@ class Intake:
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
         self.handlers: Sequence[Handler] = ()
-        #: Takes the acks that are to go along with the next receive.
-        self.along: Along | None = None
+        #: Takes the acks that the next receive may carry.
+        self.acked: Callable[[Settlement], object] | None = None
         #: Which of the values that are seen first may be leased.
         self.admitting = Admitting(is_passed)
         #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.

@@ -23,10 +23,11 @@ from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.settling import Ack, Bury, Ending, Nack, Settler
+from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
@@ -333,7 +334,7 @@ class Handling:
                 before()
             self._tell(kind, event, **told)
 
-        self._setting.settler.put(event.delivery, how, then, self.intake.along)
+        self._setting.settler.put(event.delivery, how, then, self.intake.acked)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         if not self._setting.hooks.hears(kind):

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any, Union
+from typing import Any
 
 import attrs
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex
+from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.endings import Ack, Ending
 from redisson_dq.requests.inner.settling import Settling
-from redisson_dq.wire.request import Request
 
-__all__ = ["Ack", "Along", "Bury", "Ending", "Nack", "Settlement", "Settler"]
+__all__ = ["Settlement", "Settler"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -39,45 +39,6 @@ _LAST_ANSWER = 2.0
 _LOOK = 0.05
 
 
-@attrs.frozen
-class Ack:
-    """The value is done."""
-
-    done = SettleOutcome.ACKED
-
-    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        return settling.ack(ids)
-
-
-@attrs.frozen
-class Nack:
-    """The value comes again, after ``delay`` seconds."""
-
-    delay: float
-    counted: bool
-    reason: str | None = None
-
-    @property
-    def done(self) -> SettleOutcome:
-        return SettleOutcome.DELAYED if self.delay else SettleOutcome.RETURNED
-
-    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        return settling.nack(ids, self.delay, self.counted, self.reason)
-
-
-@attrs.frozen
-class Bury:
-    """The value goes to the dead-letter list."""
-
-    reason: str
-
-    done = SettleOutcome.DEAD_LETTERED
-
-    def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        return settling.reject(ids, self.reason)
-
-
-Ending = Union[Ack, Nack, Bury]
 #: Is called with what came of it.
 _Then = Callable[[SettleOutcome], object]
 
@@ -95,52 +56,6 @@ class Settlement:
 _END: Any = object()
 
 
-class Along:
-    """Acks of one queue that are to go along with its next receive.
-
-    It takes them while somebody is about to receive, or can be woken to do so.
-    """
-
-    def __init__(self, wake: Callable[[], object], pass_on: Callable[[list[Settlement]], object]) -> None:
-        """``pass_on`` gets what goes along with no receive."""
-        self._wake = wake
-        self._pass_on = pass_on
-        self._mutex = Mutex()
-        self._is_open = False
-        self._settlements: list[Settlement] = []
-
-    def open(self) -> None:
-        """From now on it takes acks."""
-        with self._mutex:
-            self._is_open = True
-
-    def put(self, settlement: Settlement) -> bool:
-        """Wakes the receiver. False: it is not taken."""
-        with self._mutex:
-            if self._is_open:
-                self._settlements.append(settlement)
-            taken = self._is_open
-        if taken:
-            self._wake()
-        return taken
-
-    def take(self) -> list[Settlement]:
-        """What it holds, for the receiver to send."""
-        with self._mutex:
-            taken, self._settlements = self._settlements, []
-        return taken
-
-    def flush(self) -> None:
-        """Passes on what it holds."""
-        self._pass_on(self.take())
-
-    def close(self) -> None:
-        """Takes no more until it is opened again, and passes on what it holds."""
-        with self._mutex:
-            self._is_open = False
-        self.flush()
-
-
 class Settler:
     """Sends acks and nacks of all queues of a worker. What Redis does not take is tried again until the lease ends."""
 
@@ -154,12 +69,20 @@ class Settler:
         self.is_torn_away = False
         self._worker = BackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
 
-    def put(self, delivery: Delivery[Any], how: Ending, then: _Then, along: Along | None = None) -> None:
-        """Ends a lease soon. From here on it is renewed no more. An ack may go ``along`` with the next receive."""
+    def put(
+        self,
+        delivery: Delivery[Any],
+        how: Ending,
+        then: _Then,
+        acked: Callable[[Settlement], object] | None = None,
+    ) -> None:
+        """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry."""
         lease = lease_of(delivery)
         lease.begin_ending()
         settlement = Settlement(lease, how, then)
-        if along is None or not isinstance(how, Ack) or not along.put(settlement):
+        if acked is not None and isinstance(how, Ack):
+            acked(settlement)
+        else:
             self._settlements.put(settlement)
 
     def take_over(self, settlements: Iterable[Settlement]) -> None:

@@ -14,8 +14,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from redisson_dq.working import roster
 from redisson_dq.working.handlers import Handler, declared
-from redisson_dq.working.roster import TRANSITIONS, Action, Do, Post, Roster, State, Trigger
+from redisson_dq.working.roster import Action, Do, Post, Roster, State, Trigger
 from tests.unit.working.walking import Move, closure, unnoticed
 
 WITHIN = 2.0
@@ -262,7 +263,7 @@ def test_longer_sequences(name: str) -> None:
 
 def test_a_row_that_is_broken_is_noticed() -> None:
     starts = [STARTS[name]() for name in ("one in batches", "two", "two, one in batches of one", "two, one in batches")]
-    assert unnoticed(TRANSITIONS, starts, 6) == []
+    assert unnoticed(roster, starts, 6) == []
 
 
 class AnyWorker(RuleBasedStateMachine):
@@ -282,21 +283,6 @@ class AnyWorker(RuleBasedStateMachine):
 
 TestAnyWorker = AnyWorker.TestCase
 TestAnyWorker.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)
-
-
-def test_each_row_is_walked() -> None:
-    walked: set[tuple[State, Trigger]] = set()
-
-    class Noting(dict[Any, Any]):
-        def __getitem__(self, row: Any) -> Any:
-            walked.add(row)
-            return super().__getitem__(row)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("redisson_dq.working.roster.TRANSITIONS", Noting(TRANSITIONS))
-        for make in STARTS.values():
-            closure(make(), 6)
-    assert walked == set(TRANSITIONS)
 
 
 # -- slots and batches -----------------------------------------------------------------------------------------------

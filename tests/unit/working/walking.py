@@ -8,11 +8,12 @@ moves.
 from __future__ import annotations
 
 import copy
-import enum
-from collections.abc import Hashable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Scenario", "broken_rows", "closure", "unnoticed"]
+import pytest
+
+__all__ = ["Move", "Scenario", "closure", "unnoticed"]
 
 Move = tuple[Any, ...]
 
@@ -28,10 +29,17 @@ class Scenario(Protocol):
 
 
 S = TypeVar("S", bound=Scenario)
+Row = tuple[Any, Any]
+Outcome = tuple[Any, tuple[Any, ...]]
+# From so many situations in which a broken row was used, a walk goes on so far.
+_TRIED, _AHEAD = 60, 6
 
 
-def closure(start: S, depth: int | None = None) -> int:
-    """Plays every sequence of moves, up to a ``depth`` where one is given. Gives the number of situations."""
+def closure(start: S, depth: int | None = None, note: Callable[[S, Move], object] = lambda before, move: None) -> int:
+    """Plays every sequence of moves, up to a ``depth`` where one is given. Gives the number of situations.
+
+    ``note`` is called after each move, with the scenario as it was before.
+    """
     seen = {start.situation()}
     ahead: list[tuple[S, tuple[Move, ...]]] = [(start, ())]
     while ahead:
@@ -41,8 +49,9 @@ def closure(start: S, depth: int | None = None) -> int:
                 after = copy.deepcopy(scenario)
                 try:
                     after.play(move)
-                except (AssertionError, KeyError, RecursionError) as error:
+                except Exception as error:
                     raise AssertionError(f"{' '.join(map(str, (*way, move)))}: {error!r}") from error
+                note(scenario, move)
                 if (situation := after.situation()) not in seen:
                     seen.add(situation)
                     reached.append((after, (*way, move)))
@@ -50,12 +59,21 @@ def closure(start: S, depth: int | None = None) -> int:
     return len(seen)
 
 
-_Table = MutableMapping[tuple[Any, Any], tuple[Any, tuple[Any, ...]]]
+class _Noting(dict[Row, Outcome]):
+    """A table that knows which rows were used."""
+
+    def __init__(self, rows: Mapping[Row, Outcome]) -> None:
+        super().__init__(rows)
+        self.used: set[Row] = set()
+
+    def __getitem__(self, row: Row) -> Outcome:
+        self.used.add(row)
+        return super().__getitem__(row)
 
 
-def broken_rows(table: _Table) -> Iterator[tuple[str, tuple[Any, Any], tuple[Any, tuple[Any, ...]] | None]]:
+def _broken(table: Mapping[Row, Outcome]) -> Iterator[tuple[str, Row, Outcome | None]]:
     """Each way to break one row: it is gone, leads to another state, or lacks one action."""
-    states: dict[enum.Enum, None] = dict.fromkeys(state for state, _ in table)
+    states = dict.fromkeys(state for state, _ in table)
     for row, (target, to_do) in table.items():
         name = f"{row[0].name} {row[1].name}"
         yield f"{name} gone", row, None
@@ -66,23 +84,48 @@ def broken_rows(table: _Table) -> Iterator[tuple[str, tuple[Any, Any], tuple[Any
             yield f"{name} without {do.name}", row, (target, to_do[:place] + to_do[place + 1 :])
 
 
-def unnoticed(table: _Table, starts: Iterable[Any], depth: int | None = None) -> list[str]:
-    """The names of the broken rows that no walk from one of the ``starts`` notices."""
-    starts = list(starts)
-    missed = []
-    for name, row, broken in list(broken_rows(table)):
-        kept = table[row]
-        if broken is None:
-            del table[row]
-        else:
-            table[row] = broken
-        try:
-            for start in starts:
-                closure(copy.deepcopy(start), depth)
-        except AssertionError:
-            continue
-        else:
-            missed.append(name)
-        finally:
-            table[row] = kept
+def unnoticed(module: Any, starts: Iterable[S], depth: int | None = None) -> list[str]:
+    """The rows of a module's ``TRANSITIONS`` that no walk uses, and the broken rows that no walk notices."""
+    rows: dict[Row, Outcome] = module.TRANSITIONS
+    table = _Noting(rows)
+    uses: dict[Row, list[tuple[S, Move]]] = {}
+
+    def note(before: S, move: Move) -> None:
+        for row in table.used:
+            uses.setdefault(row, []).append((before, move))
+        table.used.clear()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TRANSITIONS", table)
+        for start in starts:
+            closure(start, depth, note)
+        missed = [
+            f"{state.name} {trigger.name} is never used" for state, trigger in rows if (state, trigger) not in uses
+        ]
+        for name, row, broken in list(_broken(rows)):
+            if broken is None:
+                del table[row]
+            else:
+                table[row] = broken
+            if not _is_noticed(uses.get(row, ())):
+                missed.append(name)
+            table[row] = rows[row]
     return missed
+
+
+def _is_noticed(uses: Sequence[tuple[Any, Move]]) -> bool:
+    """Whether the move itself fails where a broken row is used, or a walk that goes on from there."""
+    reached = []
+    for before, move in uses:
+        after = copy.deepcopy(before)
+        try:
+            after.play(move)
+        except Exception:
+            return True
+        reached.append(after)
+    for after in reached[:_TRIED]:
+        try:
+            closure(after, _AHEAD)
+        except AssertionError:
+            return True
+    return False

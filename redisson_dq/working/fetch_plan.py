@@ -1,0 +1,329 @@
+"""How a worker receives next: which command follows, and which acks it carries, decided without any I/O.
+
+Theory of operation. One thread or task receives for some queues of a worker, for one of them in most workers. It goes
+in rounds. At the beginning of a round the driver tells the :class:`FetchPlan` which queues want values. The plan says
+what to do: sleep, look at each queue, wait, or ack and receive in one call. When that is over the driver tells the
+outcome. So one command is under way at a time.
+
+* Nothing is wanted, as no slot is free. Sleep until one is freed.
+* One queue wants values. Wait for them.
+* Several queues want values. Look at each in turn, and wait when all are empty.
+* Redis refuses. Pause before the next round.
+
+Handlers ack meanwhile. Where more values stood ready in the only queue, the next round follows at once. Acks are then
+kept for it: one call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or
+passes them on. It keeps none while it waits, so an ack never depends on a value that may not come.
+
+What is received may change at any time: a queue is added, a slot is freed in another queue, a batch lacks fewer values.
+A change in the middle of a round ends its wait, or keeps the wait from beginning.
+
+Time comes in as an argument, in seconds of any clock that never steps.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+__all__ = ["PAUSE", "TRANSITIONS", "Action", "Do", "FetchPlan", "State", "Trigger"]
+
+
+class State(enum.Enum):
+    """What the one who receives for a worker is doing."""
+
+    TURNING = "between two rounds"
+    CARRYING = "between two rounds, and the next one carries acks"
+    IDLE = "no value is wanted"
+    HOLDING = "no value is wanted, and the next ack begins a round"
+    JOINING = "one call acks and receives"
+    LOOKING = "each queue is looked at"
+    WAITING = "waits for values"
+    PAUSING = "Redis refused, the next round follows later"
+    LEAVING = "was asked to end"
+    ENDED = "nothing is received any more"
+
+
+class Trigger(enum.Enum):
+    """What happened."""
+
+    NOTHING = "round: nothing is wanted"
+    JOINS = "round: more is ready in the only queue"
+    ONE = "round: one queue"
+    SEVERAL = "round: several queues"
+    TOOK = "values came"
+    MORE = "values came: more are ready"
+    MISSED = "no value came"
+    STALE = "no value came: a change was meanwhile"
+    REFUSED = "Redis refused"
+    OVER = "sleep or pause over"
+    ACKED = "a handling acks"
+    FREED = "values are wanted again"
+    CHANGED = "other values are wanted"
+    SHORT = "no thread to receive in"
+    END = "asked to end"
+    GONE = "last round over"
+
+
+class Do(enum.Enum):
+    """What the driver has to do."""
+
+    SLEEP = "sleep"
+    JOIN = "ack and receive"
+    LOOK = "look"
+    WAIT = "wait"
+    PAUSE = "pause"
+    WAKE = "wake the receiver"
+    WITHDRAW = "end the wait"
+    KEEP = "keep the ack"
+    SEND = "send the ack"
+    PASS_ON = "send all acks"
+    FINISH = "finish"
+
+
+@attrs.frozen
+class Action:
+    """One thing to do. ``acks`` belong to ``SEND`` and ``PASS_ON``."""
+
+    do: Do
+    acks: Sequence[Any] = ()
+
+
+_Row = tuple[State, tuple[Do, ...]]
+
+
+def _to(state: State, *to_do: Do) -> _Row:
+    return state, to_do
+
+
+def _changes(state: State, *to_do: Do, to: State | None = None) -> dict[tuple[State, Trigger], _Row]:
+    """The rows of a state in which every change has the same effect."""
+    row = _to(to or state, *to_do)
+    return {(state, Trigger.FREED): row, (state, Trigger.CHANGED): row}
+
+
+# In these states acks may wait, or be under way.
+_HAVING_ACKS: Final = (State.CARRYING, State.JOINING, State.LEAVING)
+
+#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    # A change wakes the receiver that is about to sleep.
+    (State.TURNING, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
+    (State.TURNING, Trigger.ONE): _to(State.WAITING, Do.WAIT),
+    (State.TURNING, Trigger.SEVERAL): _to(State.LOOKING, Do.LOOK),
+    (State.TURNING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.TURNING, Trigger.OVER): _to(State.TURNING),
+    (State.TURNING, Trigger.ACKED): _to(State.TURNING, Do.SEND),
+    (State.TURNING, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.TURNING, Do.WAKE),
+    # Acks of handlers that end before the next round begins.
+    (State.CARRYING, Trigger.NOTHING): _to(State.HOLDING, Do.PASS_ON, Do.SLEEP),
+    (State.CARRYING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
+    (State.CARRYING, Trigger.ONE): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
+    (State.CARRYING, Trigger.SEVERAL): _to(State.LOOKING, Do.PASS_ON, Do.LOOK),
+    (State.CARRYING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
+    (State.CARRYING, Trigger.OVER): _to(State.CARRYING),
+    (State.CARRYING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP),
+    # The round begins when a handler has returned, and acks do not wait for that.
+    (State.CARRYING, Trigger.SHORT): _to(State.TURNING, Do.PASS_ON),
+    **{(state, Trigger.SHORT): _to(state) for state in State if state not in (State.CARRYING, State.ENDED)},
+    (State.CARRYING, Trigger.END): _to(State.LEAVING, Do.PASS_ON, Do.WAKE),
+    **_changes(State.CARRYING, Do.WAKE),
+    (State.IDLE, Trigger.OVER): _to(State.TURNING),
+    (State.IDLE, Trigger.ACKED): _to(State.IDLE, Do.SEND),
+    (State.IDLE, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.IDLE, Do.WAKE, to=State.TURNING),
+    # A handler that acks frees its slot a moment later.
+    (State.HOLDING, Trigger.OVER): _to(State.CARRYING),
+    (State.HOLDING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP, Do.WAKE),
+    (State.HOLDING, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.HOLDING, Do.WAKE, to=State.CARRYING),
+    # Acks that come during the call go along with the next one.
+    (State.JOINING, Trigger.TOOK): _to(State.TURNING, Do.PASS_ON),
+    (State.JOINING, Trigger.MORE): _to(State.CARRYING),
+    (State.JOINING, Trigger.MISSED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
+    (State.JOINING, Trigger.STALE): _to(State.TURNING, Do.PASS_ON),
+    (State.JOINING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
+    (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.KEEP),
+    (State.JOINING, Trigger.END): _to(State.LEAVING, Do.PASS_ON),
+    **_changes(State.JOINING),
+    (State.LOOKING, Trigger.TOOK): _to(State.TURNING),
+    # One queue may be left by now.
+    (State.LOOKING, Trigger.MORE): _to(State.CARRYING),
+    (State.LOOKING, Trigger.MISSED): _to(State.WAITING, Do.WAIT),
+    (State.LOOKING, Trigger.STALE): _to(State.TURNING),
+    (State.LOOKING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.LOOKING, Trigger.ACKED): _to(State.LOOKING, Do.SEND),
+    (State.LOOKING, Trigger.END): _to(State.LEAVING),
+    **_changes(State.LOOKING),
+    (State.WAITING, Trigger.TOOK): _to(State.TURNING),
+    (State.WAITING, Trigger.MORE): _to(State.CARRYING),
+    (State.WAITING, Trigger.STALE): _to(State.TURNING),
+    (State.WAITING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.WAITING, Trigger.ACKED): _to(State.WAITING, Do.SEND),
+    # It waits for values of that queue already.
+    (State.WAITING, Trigger.FREED): _to(State.WAITING),
+    (State.WAITING, Trigger.CHANGED): _to(State.WAITING, Do.WITHDRAW),
+    (State.WAITING, Trigger.END): _to(State.LEAVING, Do.WITHDRAW),
+    (State.PAUSING, Trigger.OVER): _to(State.TURNING),
+    (State.PAUSING, Trigger.ACKED): _to(State.PAUSING, Do.SEND),
+    (State.PAUSING, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.PAUSING, Do.WAKE, to=State.TURNING),
+    # Whatever was under way ends, and no round follows. A call that failed gives back the acks that it carried.
+    (State.LEAVING, Trigger.NOTHING): _to(State.LEAVING),
+    (State.LEAVING, Trigger.ONE): _to(State.LEAVING),
+    (State.LEAVING, Trigger.SEVERAL): _to(State.LEAVING),
+    (State.LEAVING, Trigger.TOOK): _to(State.LEAVING),
+    (State.LEAVING, Trigger.MORE): _to(State.LEAVING),
+    (State.LEAVING, Trigger.STALE): _to(State.LEAVING, Do.PASS_ON),
+    (State.LEAVING, Trigger.REFUSED): _to(State.LEAVING, Do.PASS_ON),
+    (State.LEAVING, Trigger.OVER): _to(State.LEAVING),
+    (State.LEAVING, Trigger.ACKED): _to(State.LEAVING, Do.SEND),
+    (State.LEAVING, Trigger.END): _to(State.LEAVING),
+    **_changes(State.LEAVING),
+    (State.ENDED, Trigger.ACKED): _to(State.ENDED, Do.SEND),
+    (State.ENDED, Trigger.END): _to(State.ENDED),
+    **_changes(State.ENDED),
+    # The end of an event loop may come at any time.
+    **{(state, Trigger.GONE): _to(State.ENDED, Do.FINISH) for state in State if state is not State.ENDED},
+    **{(state, Trigger.GONE): _to(State.ENDED, Do.PASS_ON, Do.FINISH) for state in _HAVING_ACKS},
+}
+
+#: Between two tries, when Redis refuses to give anything.
+PAUSE: Final = 1.0
+
+
+class FetchPlan:
+    """Decides for one receiver of a worker. Not thread-safe: its driver calls it under a mutex."""
+
+    def __init__(self) -> None:
+        self.state = State.TURNING
+        #: Whether other values may be wanted than at the beginning of the round.
+        self.is_stale = False
+        #: Whether Redis refused the last round.
+        self.is_refused = False
+        self._queues: tuple[str, ...] = ()
+        self._can_join = False
+        #: When one call may ack and receive again.
+        self.joins_from = 0.0
+        self._waits_for: frozenset[str] = frozenset()
+        self._waits_since = 0.0
+        #: Acks for the next call.
+        self.kept: list[Any] = []
+        # Acks of the call that is under way.
+        self._carried: list[Any] = []
+
+    @property
+    def ends(self) -> bool:
+        """Whether no further round begins."""
+        return self.state in (State.LEAVING, State.ENDED)
+
+    def has_waited(self, now: float) -> bool:
+        """Whether it has waited for so long that Redis has not refused the wait."""
+        return self.state is State.WAITING and now - self._waits_since > PAUSE
+
+    def is_well(self, now: float) -> bool:
+        """Whether it receives, and Redis does not refuse that."""
+        return not self.ends and (self.has_waited(now) or not self.is_refused)
+
+    # -- rounds ------------------------------------------------------------------------------------------------------
+
+    def turn(self) -> None:
+        """A round begins. A change from here on counts as a change in the round."""
+        self.is_stale = False
+
+    def begin(self, wanted: Sequence[str], now: float) -> tuple[Action, ...]:
+        """These queues want values. They were asked after :meth:`turn`."""
+        self._waits_for, self._waits_since = frozenset(wanted), now
+        if not wanted:
+            return self._step(Trigger.NOTHING)
+        if len(wanted) > 1:
+            return self._step(Trigger.SEVERAL)
+        return self._step(Trigger.JOINS if self.state is State.CARRYING and self._joins(now) else Trigger.ONE)
+
+    def carried(self, most: int) -> list[Any]:
+        """The acks for the call that is under way, at most so many."""
+        self._carried, self.kept = self.kept[:most], self.kept[most:]
+        return self._carried
+
+    def noted(self) -> None:
+        """The call has ended the leases of the acks that it carried."""
+        self._carried = []
+
+    def took(self, more: bool, now: float) -> tuple[Action, ...]:
+        """Values came, or none did and the round is over. ``more`` stand behind the values in their queue."""
+        return self._step(Trigger.MORE if more and self._joins(now) else Trigger.TOOK)
+
+    def missed(self, now: float, *, refused_until: float = 0.0) -> tuple[Action, ...]:
+        """No value came. The acks that were carried are not noted. None is carried before ``refused_until``."""
+        self._give_back()
+        self.joins_from = max(self.joins_from, refused_until)
+        self._waits_since = now
+        return self._step(Trigger.STALE if self.is_stale else Trigger.MISSED)
+
+    def refused(self) -> tuple[Action, ...]:
+        """The round failed."""
+        self._give_back()
+        self.is_refused = True
+        return self._step(Trigger.REFUSED)
+
+    def closed(self) -> tuple[Action, ...]:
+        """The wait was ended: by a change, or by somebody else who closed the client."""
+        if not self.is_stale:
+            return self.refused()
+        self._give_back()
+        return self._step(Trigger.STALE)
+
+    def happened(self, trigger: Trigger) -> tuple[Action, ...]:
+        """Any trigger without details: ``OVER`` and ``SHORT``."""
+        return self._step(trigger)
+
+    def gone(self) -> tuple[Action, ...]:
+        """The last round is over."""
+        self._give_back()
+        return self._step(Trigger.GONE)
+
+    # -- from outside ------------------------------------------------------------------------------------------------
+
+    def acked(self, ack: Any) -> tuple[Action, ...]:
+        """A handling acks."""
+        actions = self._step(Trigger.ACKED)
+        if actions[0].do is Do.KEEP:
+            self.kept.append(ack)
+            return actions
+        return (attrs.evolve(actions[0], acks=[ack]), *actions[1:])
+
+    def changed(self, queues: Sequence[str] | None = None, *, can_join: bool = False) -> tuple[Action, ...]:
+        """Other values may be wanted. With ``queues`` it receives from these now; one of them may carry acks."""
+        if queues is not None:
+            self._queues, self._can_join = tuple(queues), can_join
+        self.is_stale = True
+        return self._step(Trigger.CHANGED)
+
+    def freed(self, queue: str) -> tuple[Action, ...]:
+        """Values of a queue are wanted again."""
+        if self.state is State.WAITING and queue not in self._waits_for:
+            return self.changed()
+        self.is_stale = self.is_stale or len(self._queues) > 1
+        return self._step(Trigger.FREED)
+
+    def end(self) -> tuple[Action, ...]:
+        """Nothing is to be received any more."""
+        self.is_stale = True
+        return self._step(Trigger.END)
+
+    def _joins(self, now: float) -> bool:
+        return len(self._queues) == 1 and self._can_join and now >= self.joins_from
+
+    def _step(self, trigger: Trigger) -> tuple[Action, ...]:
+        self.state, to_do = TRANSITIONS[self.state, trigger]
+        return tuple(Action(do, self._passed_on() if do is Do.PASS_ON else ()) for do in to_do)
+
+    def _passed_on(self) -> list[Any]:
+        passed_on, self.kept = self.kept, []
+        return passed_on
+
+    def _give_back(self) -> None:
+        self.kept, self._carried = [*self._carried, *self.kept], []
