@@ -1,7 +1,8 @@
-"""How a worker opens a queue."""
+"""How a worker runs, and how it opens a queue."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import attrs
@@ -10,8 +11,10 @@ from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.working.handlers import positive
+from redisson_dq.working.order import AnyOrder, Order, order_of
 
-__all__ = ["QueueSettings"]
+__all__ = ["QueueSettings", "WorkerOptions"]
 
 
 @attrs.frozen(kw_only=True)
@@ -46,3 +49,37 @@ class QueueSettings:
         """These settings, with those of ``defaults`` where this one has None."""
         given = attrs.asdict(self, recurse=False)
         return attrs.evolve(defaults, **{name: value for name, value in given.items() if value is not None})
+
+
+@attrs.frozen(kw_only=True)
+class WorkerOptions:
+    """The options of a worker. Raises ArgumentError for a value that no worker can have."""
+
+    concurrency: int | None = None
+    order: AnyOrder | None = None
+    visibility_timeout: Delay = 30
+    transfer: bool = True
+    grace: Delay = 30
+    chance: random.Random | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.concurrency is not None:
+            positive(self.concurrency, "worker: concurrency=")
+        elif self.order is not None:
+            raise ArgumentError("worker: order= says who comes first when slots are few: give concurrency= too")
+        # They raise for what they cannot be made of.
+        self.turns()
+        self.of_queues()
+        self.grace_seconds()
+
+    def turns(self) -> Order:
+        """Which queue comes first when slots are few."""
+        return order_of(self.order)
+
+    def of_queues(self) -> QueueSettings:
+        """The settings of a queue that says nothing else."""
+        return QueueSettings(visibility_timeout=self.visibility_timeout, transfer=self.transfer).checked("worker")
+
+    def grace_seconds(self) -> float:
+        """How many seconds handlers have at a stop that says nothing else."""
+        return seconds_of(self.grace, "worker: grace=")

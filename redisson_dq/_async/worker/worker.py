@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.client import Client, unopened
 from redisson_dq._async.worker.beside import QueueReport, paused_among, report, return_leases
@@ -16,21 +16,34 @@ from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
 from redisson_dq._concurrency.handler_pools import AsyncSide
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
-from redisson_dq._shared_options import names_options, options_of
+from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._texts import mixed_up
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Problem
-from redisson_dq.working.handlers import positive
 from redisson_dq.working.importing import is_importing
-from redisson_dq.working.order import AnyOrder, order_of
-from redisson_dq.working.settings import QueueSettings
+from redisson_dq.working.order import AnyOrder
+from redisson_dq.working.settings import WorkerOptions
 
 __all__ = ["Worker"]
 
 logger = logging.getLogger("redisson_dq")
 
 Self = TypeVar("Self", bound="Worker")
+
+if TYPE_CHECKING:
+    # Type checkers know this module even when it is not installed.
+    from typing_extensions import TypedDict, Unpack
+
+    class WorkerOptionNames(TypedDict, total=False):
+        """The options of a worker. Their defaults stand in :class:`WorkerOptions`."""
+
+        concurrency: int | None
+        order: AnyOrder | None
+        visibility_timeout: Delay
+        transfer: bool
+        grace: Delay
+        chance: random.Random | None
 
 
 class Worker(Declarations):
@@ -50,69 +63,38 @@ class Worker(Declarations):
     """
 
     @names_options
-    def __init__(
-        self,
-        client: Client,
-        *,
-        concurrency: int | None = None,
-        order: AnyOrder | None = None,
-        visibility_timeout: Delay = 30,
-        transfer: bool = True,
-        grace: Delay = 30,
-        chance: random.Random | None = None,
-    ) -> None:
+    @with_options_of(WorkerOptions)
+    def __init__(self, client: Client, **options: Unpack[WorkerOptionNames]) -> None:
         if not isinstance(client, Client):
             raise ArgumentError(
                 f"Worker(): {mixed_up(client, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
             )
-        self._setup(lambda: client, False, concurrency, order, visibility_timeout, transfer, grace, chance)
+        self._setup(lambda: client, False, WorkerOptions(**options))
 
     @classmethod
-    def connect(
-        cls: type[Self],
-        url: str,
-        *,
-        concurrency: int | None = None,
-        order: AnyOrder | None = None,
-        visibility_timeout: Delay = 30,
-        transfer: bool = True,
-        grace: Delay = 30,
-        chance: random.Random | None = None,
-        **client_options: Any,
-    ) -> Self:
+    @with_options_of(WorkerOptions, and_more=True)
+    def connect(cls: type[Self], url: str, **client_options: Any) -> Self:
         """A worker with a client of its own, which it makes when it starts and closes when it stops.
 
         ``client_options`` are those of :func:`connect`. Nothing is sent before the start, so a worker may be made when
         its module is imported.
         """
         made = cls.__new__(cls)
+        options = {name: client_options.pop(name) for name in options_of(WorkerOptions) if name in client_options}
         # Raises at once what is wrong with them.
         unopened(url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
-        made._setup(made._connected, True, concurrency, order, visibility_timeout, transfer, grace, chance)
+        made._setup(made._connected, True, WorkerOptions(**options))
         made._url = url, client_options
         return made
 
-    def _setup(
-        self,
-        client: Callable[[], Client],
-        owns_client: bool,
-        concurrency: int | None,
-        order: AnyOrder | None,
-        visibility_timeout: Delay,
-        transfer: bool,
-        grace: Delay,
-        chance: random.Random | None,
-    ) -> None:
-        if concurrency is not None:
-            positive(concurrency, "worker: concurrency=")
-        elif order is not None:
-            raise ArgumentError("worker: order= says who comes first when slots are few: give concurrency= too")
-        self._order = order_of(order)
-        self._total = concurrency
+    def _setup(self, client: Callable[[], Client], owns_client: bool, options: WorkerOptions) -> None:
+        super().__init__(options.of_queues())
+        self._options = options
         self._make_client, self._owns_client = client, owns_client
-        super().__init__(QueueSettings(visibility_timeout=visibility_timeout, transfer=transfer).checked("worker"))
-        self._grace = seconds_of(grace, "worker: grace=")
-        self._chance = random.Random() if chance is None else chance
+        self._chance = random.Random() if options.chance is None else options.chance
+        # It remembers turns from one start to the next.
+        self._order = options.turns()
+        self._grace = options.grace_seconds()
         self._url: tuple[str, dict[str, Any]] | None = None
         #: Four bytes that the ids of its leases begin with, so that whoever started this process can hand them back
         #: (:meth:`return_leases`) when it has died. A supervisor sets it before the start.
@@ -195,7 +177,7 @@ class Worker(Declarations):
             raise
         self._crew = Crew(
             self._client,
-            total=self._total,
+            total=self._options.concurrency,
             order=self._order,
             settings=self._settings_of,
             layers=self._layers_of,
