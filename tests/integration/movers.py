@@ -23,7 +23,7 @@ HURRIED = {
     "local SLICE_US, WANTED = 12000, 100000": "local SLICE_US, WANTED = -1, 60",
     "local MOST_MOVED, MOST_IN_ORDER = 2000, 1000": "local MOST_MOVED, MOST_IN_ORDER = 100, 100",
     "local READ = 500": "local READ = 20",
-    "local FRESH, FRESH_PART = 2000, 8": "local FRESH, FRESH_PART = 0, 8",
+    "local FRESH = 2000": "local FRESH = 0",
     "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 1,": "local FIRST_READ, GROWTH, READ_BYTES, BYTE_US = 20,",
 }
 

@@ -1,9 +1,9 @@
 -- Takes one entry out.
 -- KEYS: timeout, envelopes
--- INCLUDE: clock, ids, unlearn
+-- INCLUDE: clock, fresh, ids, unlearn
 local TAKING_OUT = {'HDEL', 'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'ZREM'}
--- So many entries in the middle of the list are looked at for one of ours. LPOS looks at so large a part of the list.
-local IN_THE_MIDDLE, FRESH_PART = 16, 8
+-- So many entries in the middle of the list are looked at for one of ours.
+local IN_THE_MIDDLE = 16
 
 -- 1 or -1, the end of the list that an entry is nearer to, as far as ids tell. Where they do not, it is looked for among
 -- the fresh ones at the end.
@@ -22,8 +22,7 @@ local function nearer_end(member)
       break
     end
   end
-  local fresh = redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', math.ceil(size / FRESH_PART))
-  return fresh and -1 or 1
+  return place_among_last(member, math.ceil(size / FRESH_PART)) and -1 or 1
 end
 
 -- A lean entry, whose id has nine bytes, stands in no list, so none is searched for it.

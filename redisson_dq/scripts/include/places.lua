@@ -1,6 +1,6 @@
 -- Finds out where due entries stand in the envelope list, of as many as one call has time for.
 -- KEYS: timeout, envelopes
--- INCLUDE: clock, budget, ids, search, reads
+-- INCLUDE: clock, budget, fresh, ids, search, reads
 --
 -- The front and the end of the list are looked at first. A short list is scanned, and so is a short part of a long one.
 -- Entries of ours are searched for by their ids. The entries that are left then have random ids. A few of them are left
@@ -26,8 +26,8 @@ local READ = 500
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
 -- The time that reading one end of the list may take, as some entries may be large there, in us.
 local ENDS_US = 2000
--- So many at the end of the list are fresh. LPOS looks for entries that are not found at all in so large a part of the list.
-local FRESH, FRESH_PART = 2000, 8
+-- So many at the end of the list are fresh.
+local FRESH = 2000
 
 -- The search of one call: its members, which of them it has not found yet, and the places of the others by member.
 local function sought(members)
@@ -80,11 +80,6 @@ local function maybe_fresh(seek, now_us)
     end
   end
   return members
-end
-
--- The place of a member among so many at the end of the list, or nil.
-local function place_among_last(member, most)
-  return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', most) or nil
 end
 
 -- Looks at the front of the list and at its end, and among fresh entries. LPOS does that for a few members, and copies no
