@@ -208,19 +208,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.where", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="files of redisson_dq/, or of --trace what pytest runs"
-    )
-    parser.add_argument("--trace", action="store_true", help="run the tests and note what they call")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files of redisson_dq/")
     parser.add_argument("--most", type=int, default=10, help="how many test files to show, 10 unless told")
-    arguments, further = parser.parse_known_args()
-    if arguments.trace:
-        command = [sys.executable, "-m", "pytest", "-p", "tests.where_trace", *arguments.files, *further]
+    parser.add_argument(
+        "--trace", nargs=argparse.REMAINDER, help="run the tests and note what they call; the rest is for pytest"
+    )
+    arguments = parser.parse_args()
+    if arguments.trace is not None:
+        command = [sys.executable, "-m", "pytest", "-p", "tests.where_trace", *arguments.trace]
         sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)
-    if not arguments.files or further:
-        parser.error(
-            f"unknown: {' '.join(further)}" if further else "name a file, such as redisson_dq/scripts/transfer.lua"
-        )
+    if not arguments.files:
+        parser.error("name a file, such as redisson_dq/scripts/transfer.lua")
     try:
         for path in arguments.files:
             print(*_shown(path, arguments.most), sep="\n")

@@ -46,7 +46,18 @@ def test_a_test_that_a_mutation_names_comes_first(tmp_path: Path) -> None:
 
 
 def test_what_was_traced_counts_before_the_texts(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.where_trace"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.where",
+        "--trace",
+        "-n",
+        "1",
+        "--dist",
+        "loadfile",
+        "-p",
+        "no:cacheprovider",
+    ]
     tests = ["tests/unit/test_pace.py", "tests/unit/test_transfer_driver.py"]
     told = {**environment(), "REDISSON_DQ_WHERE": str(tmp_path)}
     subprocess.run([*command, "-k", "slow or confirmed", *tests], cwd=ROOT, env=told, check=True, capture_output=True)
