@@ -302,6 +302,34 @@ MUTATIONS = [
         "shares = {key: 1 if place else wanted for place, key in enumerate(asked)}",
         "tests/integration/test_round_robin.py::test_lists_give_the_same_share",
     ),
+    Mutation(
+        "observers: a client without observers tells of its requests",
+        "redisson_dq/_async/connecting/connections.py",
+        "self._watched(sending) if self._observers else self._run(sending)",
+        "self._watched(sending)",
+        "tests/integration/test_observing.py::test_nothing_is_made_where_nobody_watches",
+    ),
+    Mutation(
+        "observers: an error of one comes out",
+        "redisson_dq/observing/observers.py",
+        "except (Exception, CancelledError):",
+        "except OSError:",
+        "tests/unit/test_observers.py::test_the_first_error_of_each_is_logged",
+    ),
+    Mutation(
+        "observers: a call of one is told to all",
+        "redisson_dq/observing/observers.py",
+        "if not self or self.is_telling_here:",
+        "if not self:",
+        "tests/unit/test_observers.py::test_happenings_of_other_threads_are_told_meanwhile",
+    ),
+    Mutation(
+        "observers: a lost lease is told each time",
+        "redisson_dq/_async/leases/lease.py",
+        "            self._is_told_lost = True\n",
+        "",
+        "tests/integration/test_observing.py::test_a_lease_that_is_not_renewed_any_more",
+    ),
 ]
 
 

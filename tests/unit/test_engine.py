@@ -451,6 +451,16 @@ def test_a_transfer_that_no_due_time_led_to_is_never_early() -> None:
     assert not shortened.was_early
 
 
+def test_a_transfer_is_late_by_the_time_since_the_due_time_that_it_was_sent_for() -> None:
+    engine = armed(SECOND)
+    engine.fired(SECOND)
+    assert engine.transferred(None, Role.ALONE, EPOCH_US + SECOND + 700, SECOND, SECOND + 900) == DISARM
+    assert engine.late_us == 700
+    engine.subscribed()
+    transferred(engine, None, 2 * SECOND)
+    assert engine.late_us is None, "no due time led to it"
+
+
 WAYS = st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 2_000)), min_size=2, max_size=80)
 
 
