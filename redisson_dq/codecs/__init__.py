@@ -1,7 +1,7 @@
 """Redisson's codecs, under Redisson's names.
 
 A codec is imported on first use. Each one has its own readers and writers of Java's types, in a module or a folder.
-What holds in every JVM, whatever the bytes are, belongs in ``redisson_dq.java``.
+A rule that every JVM follows, whatever the bytes are, belongs in ``redisson_dq.java``.
 """
 
 from typing import TYPE_CHECKING

@@ -12,7 +12,7 @@ from redisson_dq.errors import ArgumentError
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    #: What a codec carries. A bare ``Codec`` carries anything.
+    #: The type of a codec's values. A bare ``Codec`` carries anything.
     T = TypeVar("T", default=Any)
 else:
     from typing import TypeVar

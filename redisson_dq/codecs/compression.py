@@ -1,4 +1,4 @@
-"""The codecs that compress what another codec writes: LZ4, Snappy, ZStandard.
+"""The codecs that compress the bytes of another codec: LZ4, Snappy, ZStandard.
 
 The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
 must not exceed ``max_size``, nor the most that so many compressed bytes can hold.
@@ -84,7 +84,7 @@ class _CompressingCodec(Codec[T]):
         return data
 
     def decode(self, data: bytes) -> T:
-        """What the inner codec reads from the decompressed bytes. O(size, before compression).
+        """The value that the inner codec reads from the decompressed bytes. O(size, before compression).
 
         Raises DecodeError, whose ``data`` are the bytes given. If the inner codec refuses the decompressed bytes, its
         error is the cause. That error has the decompressed bytes and the offset in them.
@@ -133,7 +133,7 @@ class _CompressingCodec(Codec[T]):
             raise Malformed(too_much, offset)
 
     def _too_much(self, size: int, compressed: int) -> str | None:
-        """What is wrong with a value's sizes before and after compression. None if nothing is."""
+        """The fault of a value's sizes before and after compression. None if there is none."""
         if self._max_ratio is None or size <= max(_FREE, self._max_ratio * compressed):
             return None
         return (

@@ -117,7 +117,7 @@ class Malformed(_Fault):
 
     @property
     def _advice(self) -> str:
-        """What to do if a declaration does not say what the Java class is by now."""
+        """The advice for a declaration that may differ from the Java class by now."""
         if not self._stale or not self._classes:
             return self._place
         classes = [*dict.fromkeys(self._classes)][:_MOST_NAMED]

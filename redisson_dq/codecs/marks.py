@@ -1,9 +1,9 @@
 """Marks values that would be written to other bytes than they were read from. A lookup by value cannot find them.
 
-A reader reports what Python cannot keep, or may not keep. The codec then marks the whole value. In the second case the
-bytes are read and written once more, and compared, when the mark is asked for. A plain value has no room for a mark, so
-it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A copy of the value has
-no mark.
+A reader reports each form that Python does not keep, or may not keep. The codec then marks the whole value. In the
+second case the bytes are read and written once more, and compared, when the mark is asked for. A plain value has no
+room for a mark, so it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A
+copy of the value has no mark.
 
 Some values cannot be marked: a constant of an enum, a bool, and objects without room, such as a message of protobuf. Of
 the last 1,000 of these that had other bytes, the bytes are remembered that Python writes.
@@ -37,7 +37,7 @@ _REMEMBERED = 1_000
 
 
 class _Mark(weakref.ref[Any]):
-    """Why an object has other bytes. Where that is not known yet: what it was read from, and by which codec."""
+    """Why an object has other bytes. Where that is not known yet: the bytes that it was read from, and the codec."""
 
     __slots__ = ("codec", "data", "key", "why")
 

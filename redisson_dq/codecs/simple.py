@@ -129,7 +129,7 @@ class _WholeNumberCodec(Codec[int]):
 class LongCodec(_WholeNumberCodec):
     """``int`` of 64 bits as decimal text: ``org.redisson.client.codec.LongCodec``.
 
-    Reads what ``Long.valueOf`` reads: a sign, leading zeros and decimal digits of any script; no spaces.
+    It reads like ``Long.valueOf``: a sign, leading zeros and decimal digits of any script; no spaces.
     """
 
     _least, _most = LONG_MIN, LONG_MAX
@@ -144,8 +144,8 @@ class IntegerCodec(_WholeNumberCodec):
 class DoubleCodec(Codec[float]):
     """``float`` as the text of ``Double.toString``: ``org.redisson.client.codec.DoubleCodec``.
 
-    Writes the digits of JDK 19 and later (older ones write a digit too many for a few values). Reads what
-    ``Double.valueOf`` reads: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an exponent, a suffix
+    It writes the digits of JDK 19 and later (older ones write a digit too many for a few values). It reads like
+    ``Double.valueOf``: spaces around, a sign, NaN, Infinity, decimal or hexadecimal digits, an exponent, a suffix
     f or d. A number that is too large becomes an infinity.
     """
 
@@ -195,7 +195,7 @@ class ByteArrayCodec(Codec[bytes]):
             raise Unencodable("the memoryview is released").as_error(self.name) from error
 
     def decode(self, data: bytes) -> bytes:
-        """The same bytes. O(1)."""
+        """The bytes as they are. O(1)."""
         return bytes(data)
 
 

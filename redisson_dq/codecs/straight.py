@@ -29,6 +29,6 @@ def attribute_of(value: str, name: str) -> str:
 
 
 def compiled(lines: Sequence[str], names: dict[str, Any], function: str, class_name: str) -> Any:
-    """The function of that name in the text. ``names`` are what it can refer to, ``class_name`` is for tracebacks."""
+    """The function of that name in the text. It can refer to ``names``; ``class_name`` is for tracebacks."""
     exec(compile("\n".join(lines), f"<{function} {class_name}>", "exec"), names)
     return names[function]

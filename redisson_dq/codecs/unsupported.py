@@ -101,7 +101,7 @@ _FINGERPRINTS = (
 
 #: So many characters tell whether bytes are a text.
 _LOOKED_AT = 10_000
-#: Parts of the names of the codecs that write what looks so, where that is not the first part of the name itself.
+#: Parts of the names of the codecs that write bytes of this look, where the first part of the name is another one.
 _KIN = {
     _TEXT: ("String", "Long", "Integer", "Double", "Json", "Ion", "Protobuf"),
     "JsonJacksonCodec": ("Json", "Protobuf"),  # ProtobufCodec writes JSON where a class is no message

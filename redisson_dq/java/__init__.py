@@ -20,6 +20,7 @@ from redisson_dq.java.arrays import (
     ShortArray,
     StringArray,
 )
+from redisson_dq.java.calendars import FarTime, GregorianCalendar, MonthDay, Period, Year, YearMonth
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.declare import camel_case, java_class
 from redisson_dq.java.enums import (
@@ -86,6 +87,16 @@ from redisson_dq.java.primitives import (
     long,
     short,
 )
+from redisson_dq.java.references import (
+    AtomicBoolean,
+    AtomicInteger,
+    AtomicLong,
+    AtomicReference,
+    Optional,
+    OptionalDouble,
+    OptionalInt,
+    OptionalLong,
+)
 from redisson_dq.java.sets import (
     ConcurrentHashSet,
     ConcurrentSkipListSet,
@@ -102,30 +113,18 @@ from redisson_dq.java.sets import (
 from redisson_dq.java.signatures import JavaType
 from redisson_dq.java.times import (
     Duration,
-    FarTime,
-    GregorianCalendar,
     Instant,
     JavaDate,
     LocalDateTime,
     LocalTime,
-    MonthDay,
     OffsetDateTime,
     OffsetTime,
-    Period,
     SqlDate,
     SqlTime,
     Timestamp,
-    Year,
-    YearMonth,
     ZonedDateTime,
-    ZoneId,
-    ZoneOffset,
 )
 from redisson_dq.java.values import (
-    AtomicBoolean,
-    AtomicInteger,
-    AtomicLong,
-    AtomicReference,
     BitSet,
     BlockData,
     Charset,
@@ -134,10 +133,6 @@ from redisson_dq.java.values import (
     InetSocketAddress,
     JavaClass,
     JavaObject,
-    Optional,
-    OptionalDouble,
-    OptionalInt,
-    OptionalLong,
     Pattern,
     SimpleEntry,
     SimpleImmutableEntry,
@@ -159,6 +154,7 @@ from redisson_dq.java.views import (
     synchronized,
     unmodifiable,
 )
+from redisson_dq.java.zone_ids import ZoneId, ZoneOffset
 
 __all__ = [
     "Array",

@@ -1,4 +1,4 @@
-"""From Python's annotations to Java's types: what ``list[str]`` or ``Annotated[int, JavaType("long")]`` stands for."""
+"""From Python's annotations, such as ``list[str]`` or ``Annotated[int, JavaType("long")]``, to Java's types."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _choices(annotation: Any) -> list[Any]:
     return [member for member in members if member is not type(None)]
 
 
-#: By the class of its values: what a field is declared as whose class is none that a field can have.
+#: By class of the values that no field can be declared as: the declared type of their fields.
 _DECLARED_AS = {"java.time.ZoneRegion": "java.time.ZoneId"}
 #: Classes that have type arguments in Python only.
 _NOT_GENERIC = frozenset(("java.util.Properties",))

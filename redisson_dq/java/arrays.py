@@ -29,7 +29,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: What Class.getName writes for an array of a primitive type.
+#: The code of each primitive type in the names of arrays, as Class.getName writes them.
 PRIMITIVE_CODES = {
     "boolean": "Z",
     "byte": "B",

@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java import numbers, text_forms, times, values
+from redisson_dq.java import calendars, numbers, references, text_forms, times, values, zone_ids
 from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.facts import NO_NULL_VALUES, NO_NULLS
@@ -146,21 +146,21 @@ def _zone(value: str, _: Signature) -> Any:
     offset = _OFFSET.fullmatch(text)
     if offset is not None:
         seconds = int(offset[3]) * 3600 + int(offset[4] or 0) * 60
-        made = times.ZoneOffset(-seconds if offset[2] == "-" else seconds)
+        made = zone_ids.ZoneOffset(-seconds if offset[2] == "-" else seconds)
         if offset[1] is None:
             return made
-        return times.ZoneId(offset[1] + (str(made) if seconds else ""))
-    return times.ZoneOffset(0) if text == "Z" else times.ZoneId(text)
+        return zone_ids.ZoneId(offset[1] + (str(made) if seconds else ""))
+    return zone_ids.ZoneOffset(0) if text == "Z" else zone_ids.ZoneId(text)
 
 
 def _time_zone(value: str, _: Signature) -> values.TimeZone:
     return values.TimeZone(str.__str__(value))
 
 
-def _year(value: Any, _: Signature) -> times.Year:
+def _year(value: Any, _: Signature) -> calendars.Year:
     if abs(value) > 999_999_999:
         raise ArgumentError("it is no year of java.time")
-    return times.Year(int(value))
+    return calendars.Year(int(value))
 
 
 def _atomic(kind: Callable[[Any], Any], check: Callable[[Any], Any], plain: Callable[[Any], Any]) -> _Make:
@@ -264,16 +264,16 @@ TABLE: dict[str, _Row] = {
     _LANG + "String": {str: _text(str)},
     "java.math.BigInteger": {int: _simply(numbers.BigInteger)},
     "java.math.BigDecimal": {int: _decimal},
-    _ATOMIC + "AtomicInteger": {int: _atomic(values.AtomicInteger, numbers.Integer, int)},
-    _ATOMIC + "AtomicLong": {int: _atomic(values.AtomicLong, numbers.Long, int)},
-    _ATOMIC + "AtomicBoolean": {bool: _simply(values.AtomicBoolean)},
-    _ATOMIC + "AtomicReference": {object: _simply(values.AtomicReference)},
-    "java.util.Optional": {object: _simply(values.Optional)},
-    "java.util.OptionalInt": {int: _atomic(values.OptionalInt, numbers.Integer, int)},
-    "java.util.OptionalLong": {int: _atomic(values.OptionalLong, numbers.Long, int)},
+    _ATOMIC + "AtomicInteger": {int: _atomic(references.AtomicInteger, numbers.Integer, int)},
+    _ATOMIC + "AtomicLong": {int: _atomic(references.AtomicLong, numbers.Long, int)},
+    _ATOMIC + "AtomicBoolean": {bool: _simply(references.AtomicBoolean)},
+    _ATOMIC + "AtomicReference": {object: _simply(references.AtomicReference)},
+    "java.util.Optional": {object: _simply(references.Optional)},
+    "java.util.OptionalInt": {int: _atomic(references.OptionalInt, numbers.Integer, int)},
+    "java.util.OptionalLong": {int: _atomic(references.OptionalLong, numbers.Long, int)},
     "java.util.OptionalDouble": {
-        float: _simply(values.OptionalDouble),
-        int: lambda value, signature: values.OptionalDouble(_exactly(float)(value, signature)),
+        float: _simply(references.OptionalDouble),
+        int: lambda value, signature: references.OptionalDouble(_exactly(float)(value, signature)),
     },
     **{kind.java_name: {str: _text(kind)} for kind in (values.StringBuilder, values.StringBuffer)},
     values.Uri.java_name: {str: _text(text_forms.uri)},
@@ -288,7 +288,7 @@ TABLE: dict[str, _Row] = {
     times.LocalDateTime.java_name: {datetime: _simply(times.LocalDateTime)},
     times.LocalTime.java_name: {time: _simply(times.LocalTime)},
     times.OffsetTime.java_name: {time: _simply(times.OffsetTime)},
-    times.Year.java_name: {int: _year},
+    calendars.Year.java_name: {int: _year},
     values.BitSet.java_name: {set: _bits},
     EnumSet.java_name: {set: _enum_set},
     EnumMap.java_name: {dict: _enum_map},

@@ -1,4 +1,4 @@
-"""What is known of a declared Java class: its fields and supertypes. It makes the class's objects."""
+"""The declaration of a Java class: its fields and supertypes. It makes the class's objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Rename = Union[Mapping[str, str], Callable[[str], str], None]
 
 @attrs.frozen(eq=False, slots=False)
 class Declaration:
-    """What is known of a declared class. Made by :func:`java_class`; the codecs read it."""
+    """The facts about a declared class. :func:`java_class` makes it, and the codecs read it."""
 
     name: str
     python: type
@@ -54,11 +54,11 @@ class Declaration:
     bodies: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     #: Of a subclass of a collection: the class of java.util that it extends.
     extends: str = ""
-    #: Of an enum with a toString() of its own, by Java's name of a constant: what it gives. An ellipsis: not known.
+    #: Of an enum with a toString() of its own, by Java's name of a constant: its text. An ellipsis: not known.
     texts: Mapping[str, str] | types.EllipsisType | None = attrs.field(default=None, repr=False)
-    #: Why Java could not read what Java's serialization has of the fields.
+    #: Why Java could not read the fields in the form of Java's serialization.
     not_serialized: str = ""
-    #: What the class itself says of its JSON, and of that which Jackson 3 writes.
+    #: The class's own annotations about its JSON, and about the JSON of Jackson 3.
     own_json: Json | None = attrs.field(default=None, repr=False)
     own_json3: Json | None = attrs.field(default=None, repr=False)
 
@@ -77,13 +77,13 @@ class Declaration:
 
     @cached_property
     def json(self) -> Json:
-        """What Jackson's annotations say of the class."""
+        """The content of Jackson's annotations on the class."""
         above = self.superclass.json if self.superclass is not None else _PLAIN_JSON
         return self._as_number(above if self.own_json is None else self.own_json)
 
     @cached_property
     def json3(self) -> Json:
-        """The same for Jackson 3."""
+        """The content of the annotations that Jackson 3 reads."""
         said = self.own_json if self.own_json3 is None else self.own_json3
         above = self.superclass.json3 if self.superclass is not None else _PLAIN_JSON
         return self._as_number(above if said is None else said)
@@ -130,7 +130,7 @@ class Declaration:
             if (get_origin(base) or type_origin(base)) is self.superclass.python:
                 return self._type(base, where=self.name)
         if is_model(self.python) and set(self.superclass.parameters) <= set(self.parameters):
-            # pydantic's Box[T] is Box itself where T is what Box has.
+            # pydantic's Box[T] is Box itself where T is Box's own parameter.
             return Signature(
                 self.superclass.name,
                 tuple(signature_of(one, where=self.name) for one in self.superclass.python.__parameters__),  # type: ignore[attr-defined]
@@ -155,7 +155,7 @@ class Declaration:
         return tuple(parameter.__name__ for parameter in getattr(self.python, "__parameters__", ()))
 
     def _type(self, annotation: Any, *, where: str, null: bool = False) -> Signature:
-        """What an annotation in this class stands for: a JavaType may name the class's type parameters."""
+        """The Java type of an annotation in this class. A JavaType may name the class's type parameters."""
         parameters = getattr(self.python, "__parameters__", ())
         variables = {parameter.__name__: signature_of(parameter, where=where) for parameter in parameters}
         return with_variables(signature_of(annotation, where=where, null=null), variables)
@@ -214,7 +214,7 @@ class Declaration:
 
     @cached_property
     def _init_names(self) -> dict[str, str]:
-        """By attribute: what ``__init__`` calls it, of those it takes."""
+        """By attribute: its name in ``__init__``, of those that ``__init__`` takes."""
         return {one.name: one.init_name for one in attributes_of(self.python) if one.init_name is not None}
 
     @cached_property
@@ -275,7 +275,8 @@ class Declaration:
     def collection(self, like: Any) -> Any:
         """An object of a subclass of a collection, with the elements of ``like`` and all that is known of that one.
 
-        What Python cannot hold in a set or a dict stays as it is, under the name of the class. Raises ValueError.
+        Elements that Python cannot hold in a set or a dict stay as they are, under the name of the class. Raises
+        ValueError.
         """
         if type(like).__name__ in ("Elements", "Entries"):
             like.java_name = self.name
@@ -292,7 +293,7 @@ class Declaration:
         return made
 
     def unmakable(self, error: Exception) -> ValueError:
-        """What to raise when the class's own ``__init__`` raised this."""
+        """The error to raise when the class's own ``__init__`` raised this."""
         failure = ValueError(f"{self.python.__qualname__} cannot be made: {type(error).__name__}: {error}")
         failure.__cause__ = error
         return failure

@@ -27,7 +27,7 @@ __all__ = ["camel_case", "java_class"]
 
 C = TypeVar("C", bound=type)
 
-#: What pydantic asks of a class that is none of its own kinds.
+#: The hook that pydantic calls on a class that is none of its own kinds.
 _SCHEMA = "__get_pydantic_core_schema__"
 
 
@@ -68,8 +68,8 @@ def java_class(
     Jackson takes the type arguments of the object in a field of type ``Either<Geo, String>`` from it.
 
     ``texts`` is for an enum with a ``toString`` of its own, which Jackson 3 writes and reads instead of the names.
-    ``texts={"LOW": "low"}`` gives it by Java's name of the constant. ``texts=...`` says that it has one, and not what
-    it gives. The codecs of Jackson 3 do not write such a constant.
+    ``texts={"LOW": "low"}`` gives it by Java's name of the constant. ``texts=...`` says that it has one
+    whose texts are not known. The codecs of Jackson 3 do not write such a constant.
 
     ``json`` is for a class with annotations of Jackson: ``json={"amount": "amt"}`` for ``@JsonProperty("amt") long
     amount``, or a :class:`Json` with all that can be said. It counts for inherited fields as well, and a class without
@@ -77,7 +77,7 @@ def java_class(
     neither.
 
     ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
-    ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads what it did.
+    ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads as before.
 
     A class that extends a collection in Java is a plain subclass of Python's: ``class Names(list[str])`` for one that
     extends ``ArrayList<String>``, ``class Index(java.HashMap[str, Order])``. Its annotations are its other fields.

@@ -30,7 +30,7 @@ NO_NULL_VALUES = NO_NULLS - {_UTIL + "TreeMap"}
 
 #: Of Collections.newSetFromMap(): only Java's serialization reads one back.
 SET_FROM_MAP = _UTIL + "Collections$SetFromMap"
-#: Collections that are neither read nor written, and what to do about it.
+#: Collections that are neither read nor written, and the advice for each.
 INSTEAD = {
     SET_FROM_MAP: "send a HashSet or a LinkedHashSet of its elements",
     _CONCURRENT + "DelayQueue": "send an ArrayList of its elements",

@@ -25,7 +25,7 @@ def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, 
 
 
 def variables_in(types: Iterable[Signature], given: Iterable[Signature]) -> dict[str, Signature]:
-    """What the type variables in ``types`` stand for where these are ``given``: E is Order in List<E>, List<Order>."""
+    """The types of the type variables in ``types`` where these are ``given``: E is Order in List<E>, List<Order>."""
     found: dict[str, Signature] = {}
     for one, seen in zip(given, types, strict=False):
         _match(one, seen, found)
@@ -77,7 +77,7 @@ def _supertype(declaration: Declaration, name: str) -> tuple[Signature, ...] | N
 
 
 def _match(given: Signature, seen: Signature, found: dict[str, Signature]) -> bool:
-    """Whether both may be the same type. If so, writes into ``found`` what the variables in ``seen`` stand for."""
+    """Whether both may be the same type. If so, ``found`` gets the types of the variables in ``seen``."""
     if seen.variable is not None:
         found[seen.variable] = given
     elif given.name == seen.name:

@@ -168,7 +168,7 @@ def _by_bucket(items: Iterable[T], key: Callable[[T], Any], bucket: Callable[[in
     return [listed[index] for _place, _key, index in sorted(order)]
 
 
-#: The type's name, what distinguishes values of that type, and the keys of the values inside.
+#: The type's name, the part that distinguishes values of that type, and the keys of the values inside.
 _SortKey = tuple[str, str, tuple[Any, ...]]
 
 

@@ -43,7 +43,7 @@ _COLLECTIONS = ("java.util.Collection", "java.util.Map", "java.util.Dictionary")
 _ENUM, _RECORD, _NUMBER = "java.lang.Enum", "java.lang.Record", "java.lang.Number"
 _OF_ARRAYS = frozenset((_OBJECT, "java.lang.Cloneable", "java.io.Serializable"))
 _THROWABLE = "java.lang.Throwable"
-#: By kind of a declared class: what it extends without saying so.
+#: By kind of a declared class: the class that it extends without saying so.
 _IMPLIED = {"enum": (_ENUM,), "record": (_RECORD,)}
 
 
@@ -140,7 +140,7 @@ def _int_name(value: int) -> str:
     return "java.lang.Long" if LONG_MIN <= value <= LONG_MAX else "java.math.BigInteger"
 
 
-# From classes to what they are assignable to
+# From classes to the types that they are assignable to
 
 
 def holds(declared: str, value: Any) -> bool:
@@ -190,7 +190,7 @@ def is_assignable(name: str, declared: str) -> bool:
     if declaration is not None and (declared in said_supertypes(declaration) or declaration.says_all):
         return declared in said_supertypes(declaration)
     if not is_jdk(declared):
-        # What is listed of Kotlin's own no class of a user extends.
+        # No class of a user extends one of Kotlin's that are listed.
         return not is_jdk(name) and kind_of(declared) is None
     if declaration is not None and declaration.extends:
         return kind_of(declared) is None

@@ -1,4 +1,4 @@
-"""What Jackson's annotations say of a class: the names in its JSON, and what is left out. Other codecs see nothing."""
+"""Jackson's annotations on a class: the names in its JSON, and the fields left out. Other codecs see nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["Json", "JsonNames", "json_of"]
 
-#: What stands in JSON for a field, or for a constant of an enum, by Java's name of it.
+#: By Java's name of a field, or of a constant of an enum: its name in JSON.
 JsonNames = Mapping[str, Union[str, int]]
 
 
@@ -37,15 +37,15 @@ def _fields(said: Iterable[str]) -> tuple[str, ...]:
 
 @attrs.frozen(eq=False)
 class Json:
-    """What the annotations of Jackson say of a Java class, for ``java_class(json=...)``. Fields and constants are given
+    """The annotations of Jackson on a Java class, for ``java_class(json=...)``. Fields and constants are given
     by Java's names.
 
     ``names``: the names in JSON that differ, as ``@JsonProperty`` and ``@JsonNaming`` give them. Of an enum they are
     those of its constants, which may be numbers. ``aliases``: further names under which a value is read. ``ignored``:
     fields that are neither written nor read. ``nulls``: fields that are written although they are None. ``order``: the
     fields that are written first, in this order; the others follow by their names. ``typed``: the name of the class is
-    written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: what the class
-    has that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
+    written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: a trait of
+    the class that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
     DecodeError with these words.
 
         >>> json = Json(names={"amount": "amt"}, aliases={"amount": ["sum"]}, ignored=["secret"])
@@ -81,7 +81,7 @@ class Json:
 
 
 def json_of(said: Any) -> Json | None:
-    """What an argument ``json=`` stands for: a Json, or the names alone."""
+    """The Json of an argument ``json=``, which may give the names alone."""
     if said is None or isinstance(said, Json):
         return said
     if isinstance(said, Mapping):

@@ -1,4 +1,4 @@
-"""Classes of Kotlin's standard library: what ``emptyList()``, ``buildList { }``, ``a to b`` and others make.
+"""Classes of Kotlin's standard library, which ``emptyList()``, ``buildList { }``, ``a to b`` and others make.
 
 Everything else that Kotlin's functions make has a Java class: ``listOf(a)`` is a SingletonList, ``listOf(a, b)`` an
 ``Arrays.asList``, ``mutableListOf()`` an ArrayList, ``setOf(a, b)`` a LinkedHashSet.

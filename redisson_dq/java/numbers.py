@@ -161,7 +161,7 @@ class Character(str):
         return f"{type(self).__name__}({str.__repr__(self)})"
 
 
-# What the codecs share: Java's ranges, and the decoding rule of the module's docstring.
+# For all codecs: Java's ranges, and the decoding rule of the module's docstring.
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1

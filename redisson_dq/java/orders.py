@@ -72,7 +72,7 @@ _SERVER = re.compile(
 
 
 def _optional(text: str | None) -> tuple[bytes, ...]:
-    """What is missing comes first."""
+    """A missing value comes first."""
     return () if text is None else (_text_key(text),)
 
 
@@ -229,8 +229,8 @@ def _same_case(text: str) -> bytes:
 
 
 def sorted_strictly(comparator: Comparator | None, items: list[Any], key: _Key, *, twice: bool = False) -> list[Any]:
-    """The elements of a sorted collection, or the entries of a sorted map, in Java's order. ``key`` gives what is
-    compared.
+    """The elements of a sorted collection, or the entries of a sorted map, in Java's order. ``key`` gives the
+    part that is compared.
 
     Raises Unsortable if the order is not known, or if Java takes two for one and not ``twice``. O(n log n)
     """

@@ -22,7 +22,7 @@ _BASES: tuple[Any, ...] = (str, int, float, bytes, Decimal, UUID, date, time, ti
 
 
 class _Own:
-    """What these classes add to their base class: a copy of a value is the value itself."""
+    """The addition of these classes to their base class: a copy of a value is the value itself."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What a place of a declared Java type holds: a field, an element of a ``list[Long]``, of an array.
+"""The values that fit a place of a declared Java type: a field, an element of a ``list[Long]``, of an array.
 
 Java's decoders put whatever they read into a field without a check, or fail there. So a value is checked where it is
 written. It is of the declared type, or it is a plain value that becomes one of that type, or it is refused.
@@ -21,20 +21,19 @@ from redisson_dq.java.generics import arguments_in, variables_in
 from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable, is_jdk
 from redisson_dq.java.maps import EnumMap, LinkedHashMap
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
-from redisson_dq.java.registry import declaration_for, declaration_of
-from redisson_dq.java.sets import EnumSet, HashSet, OrderedSet
-from redisson_dq.java.signatures import Signature, with_arguments
-from redisson_dq.java.values import (
+from redisson_dq.java.references import (
     AtomicBoolean,
     AtomicInteger,
     AtomicLong,
     AtomicReference,
-    JavaObject,
     Optional,
     OptionalDouble,
     OptionalInt,
     OptionalLong,
 )
+from redisson_dq.java.registry import declaration_for, declaration_of
+from redisson_dq.java.sets import EnumSet, HashSet, OrderedSet
+from redisson_dq.java.signatures import Signature, with_arguments
 
 __all__ = [
     "Misfit",
@@ -43,12 +42,9 @@ __all__ = [
     "declared_elements",
     "element_types",
     "field_places",
-    "value_is_assignable",
     "noted_arguments",
-    "may_be_assignable",
     "place_named",
     "place_of",
-    "type_fits",
     "with_declared_parts",
 ]
 
@@ -240,7 +236,7 @@ class _Primitive(Place):
 #: A float is a Float, which is rounded to 32 bits.
 _EXACT_PRIMITIVES = {"boolean": bool, "double": float, "float": Float}
 _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
-#: Whoever declares these looks into nothing.
+#: A place that is declared as one of these does not look into its values.
 _ANYTHING = frozenset((_OBJECT, "java.io.Serializable", "java.lang.Cloneable", "java.lang.Number"))
 
 
@@ -277,7 +273,7 @@ def _parts_of(signature: Signature) -> tuple[Signature, ...]:
         component = signature.component or Signature(component_of(signature.name))
     except ValueError:
         return ()
-    # What is in an array of primitives is looked at where it is written.
+    # The elements of an array of primitives are checked where they are written.
     return (component,) if component.name not in PRIMITIVE_CODES and _matters(component) else ()
 
 
@@ -436,56 +432,3 @@ def noted_arguments(value: Any, declaration: Declaration, notes: Notes) -> tuple
     if alias is None:
         return ()
     return tuple(signature_of(argument, where=declaration.name, null=True) for argument in get_args(alias))
-
-
-# What was read
-
-_LISTS = (list, tuple)
-_SETS = (set, frozenset, OrderedSet, Elements)
-_MAPS = (dict, Entries)
-_ARRAYS = (*_LISTS, bytes, bytearray, memoryview)
-_HOLDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("java.lang.Iterable", "java.util.Collection"), (*_LISTS, *_SETS)),
-    **dict.fromkeys(("java.util.List", "java.util.Queue", "java.util.Deque"), _LISTS),
-    **dict.fromkeys((f"java.util.concurrent.Blocking{kind}" for kind in ("Queue", "Deque")), _LISTS),
-    **dict.fromkeys(("java.util.Set", "java.util.SortedSet", "java.util.NavigableSet"), _SETS),
-    **dict.fromkeys(("java.util.Map", "java.util.SortedMap", "java.util.NavigableMap"), _MAPS),
-    "java.util.concurrent.ConcurrentMap": _MAPS,
-}
-
-
-def value_is_assignable(value: Any, name: str) -> bool:
-    """Whether a place of the type ``name`` may hold a value that was read and is not None. O(1)
-
-    This checks arrays, interfaces of collections, and declared classes with what they extend and implement. A value
-    that was read may have lost its class, so it is True of every other type.
-    """
-    own = declaration_for(type(value))
-    if own is not None and own.says_all:
-        return is_assignable(own.name, name)
-    holds: Any = _HOLDS.get(name)
-    if holds is None:
-        if name[0] == "[":
-            return isinstance(value, _ARRAYS)
-        declaration = declaration_of(name)
-        if declaration is None:
-            return True
-        if declaration.extends and isinstance(value, (Elements, Entries)):
-            return is_assignable(value.java_name, name)
-        # An object of a class that is not declared may be of a subclass.
-        holds = (declaration.python, JavaObject)
-    return isinstance(value, holds)
-
-
-def may_be_assignable(value: Any, name: str) -> bool:
-    """The same, where a declared class that does not say what it extends may be a subclass in Java."""
-    if value_is_assignable(value, name):
-        return True
-    own = declaration_for(type(value))
-    return own is not None and not own.says_all
-
-
-def type_fits(kind: type, name: str) -> bool:
-    """Whether what holds of one value of this type, that a place of the type ``name`` may hold it, holds of all."""
-    is_checked = name in _HOLDS or declaration_of(name) is not None or declaration_for(kind) is not None
-    return is_checked and not issubclass(kind, (Elements, Entries))

@@ -23,7 +23,7 @@ def register(declaration: Declaration) -> None:
 
 
 def generation() -> int:
-    """Another number whenever a class was declared: what was found by a name before may not be what it is now."""
+    """Another number whenever a class was declared: a name may stand for another class then."""
     return _generation
 
 

@@ -20,20 +20,20 @@ from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.fields import attributes_of, type_origin
 from redisson_dq.java.maps import EnumMap
-from redisson_dq.java.registry import declaration_for
-from redisson_dq.java.sets import EnumSet, OrderedSet
-from redisson_dq.java.signatures import JavaType
-from redisson_dq.java.values import (
+from redisson_dq.java.references import (
     AtomicBoolean,
     AtomicInteger,
     AtomicLong,
     AtomicReference,
-    BitSet,
     Optional,
     OptionalDouble,
     OptionalInt,
     OptionalLong,
 )
+from redisson_dq.java.registry import declaration_for
+from redisson_dq.java.sets import EnumSet, OrderedSet
+from redisson_dq.java.signatures import JavaType
+from redisson_dq.java.values import BitSet
 from redisson_dq.java.views import ListView, MapView, SetView
 
 __all__ = ["add_schemas", "schema_of_attrs", "schema_of_collection", "schema_of_model"]

@@ -1,4 +1,4 @@
-"""Texts that become a Currency, a Class, a URI or a URL. What is taken here, every JVM reads.
+"""Texts that become a Currency, a Class, a URI or a URL. Every JVM reads the texts that are taken here.
 
 A text that only some JVMs read is refused. ``java.Currency`` and its kin are not looked into, so it can be sent as one
 of these.
@@ -38,7 +38,7 @@ def currency(text: str) -> values.Currency:
     return values.Currency(text)
 
 
-#: What each JVM has beside the JDK's classes in the table, less what Java 21 has added there.
+#: The classes that each JVM has beside the JDK's classes in the table, without those that Java 21 has added there.
 _BESIDE = frozenset(("void", "java.lang.Object", *PRIMITIVE_CODES))
 _JAVA_21 = "java.util.Sequenced"
 

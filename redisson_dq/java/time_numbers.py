@@ -6,11 +6,9 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from typing import Any, cast
 
+from redisson_dq.java.calendars import INSTANT_MAX, INSTANT_MIN, FarTime
 from redisson_dq.java.times import (
-    INSTANT_MAX,
-    INSTANT_MIN,
     Duration,
-    FarTime,
     Instant,
     JavaDate,
     JavaDateTime,
@@ -22,8 +20,8 @@ from redisson_dq.java.times import (
     Timestamp,
     ZonedDateTime,
     is_in_gap,
-    offset_id,
 )
+from redisson_dq.java.zone_ids import offset_id
 from redisson_dq.java.zones import no_java_zone, zone_info
 
 __all__ = [

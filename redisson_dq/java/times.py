@@ -1,50 +1,36 @@
-"""Java's dates and times: subclasses of Python's own classes, with what only Java has.
+"""Java's dates and times: subclasses of Python's own classes, with the parts that only Java has.
 
 Python counts microseconds and the years 1 to 9999, Java nanoseconds and far longer. A value that a plain ``datetime``,
 ``date``, ``time`` or ``timedelta`` holds comes back as one. The classes here are subclasses that carry the nanoseconds,
-or that pick another Java type. :class:`FarTime` keeps times that are out of the range of ``datetime``.
+or that pick another Java type. :mod:`~redisson_dq.java.calendars` has those that Python has no class for.
 
 Calculating with a wrapper gives a plain value without the nanoseconds.
 """
 
 from __future__ import annotations
 
-from calendar import monthrange
 from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import Any, ClassVar, TypeVar, cast
 
-import attrs
-
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
-from redisson_dq.java.zones import ReadZone, fixed_offset, time_zone_id, zone_id, zone_info
+from redisson_dq.java.zone_ids import offset_id
+from redisson_dq.java.zones import fixed_offset, zone_id, zone_info
 
 __all__ = [
-    "INSTANT_MAX",
-    "INSTANT_MIN",
     "Duration",
-    "FarTime",
-    "GregorianCalendar",
     "Instant",
     "JavaDate",
     "JavaDateTime",
     "JavaTime",
     "LocalDateTime",
     "LocalTime",
-    "MonthDay",
     "OffsetDateTime",
     "OffsetTime",
-    "Period",
     "SqlDate",
     "SqlTime",
     "Timestamp",
-    "Year",
-    "YearMonth",
-    "ZoneId",
-    "ZoneOffset",
     "ZonedDateTime",
     "is_in_gap",
-    "offset_id",
 ]
 
 _D = TypeVar("_D", bound="JavaDateTime")
@@ -62,7 +48,7 @@ def _check_nanosecond(nanosecond: int) -> int:
 
 
 class _Nanoseconds:
-    """What Java counts below the microsecond: it takes part in comparing, showing and copying a value."""
+    """The nanoseconds below the microsecond: they take part in comparing, showing and copying a value."""
 
     __slots__ = ()
     nanosecond: int
@@ -72,7 +58,7 @@ class _Nanoseconds:
         raise NotImplementedError
 
     def _extra(self) -> dict[str, Any]:
-        """What the plain value has not got."""
+        """The parts that the plain value lacks."""
         return {"nanosecond": self.nanosecond}
 
     def __eq__(self, other: object) -> bool:
@@ -386,204 +372,3 @@ def _is_time_of(value: datetime, zone: str) -> bool:
         return True
     there = datetime.combine(value.date(), value.time(), info)
     return not is_in_gap(there) and any(there.replace(fold=fold).utcoffset() == offset for fold in (0, 1))
-
-
-def _integer_between(least: int, most: int) -> Any:
-    return lambda number: type(number) is int and least <= number <= most
-
-
-_NANO = _integer_between(0, 999_999_999)
-_LONG = _integer_between(LONG_MIN, LONG_MAX)
-_OF_DATE = (_integer_between(-999_999_999, 999_999_999), _integer_between(1, 12), _integer_between(1, 31))
-_OF_CLOCK = (_integer_between(0, 23), _integer_between(0, 59), _integer_between(0, 59), _NANO)
-_OF_OFFSET = _integer_between(-64800, 64800)
-#: The seconds of Instant.MIN and Instant.MAX.
-INSTANT_MIN, INSTANT_MAX = -31_557_014_167_219_200, 31_556_889_864_403_199
-#: By Java name: what each part of a FarTime has to be.
-_PARTS: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys((JavaDate.java_name, SqlDate.java_name, SqlTime.java_name), (_LONG,)),
-    Timestamp.java_name: (_integer_between(LONG_MIN // 1000, LONG_MAX // 1000), _NANO),
-    Instant.java_name: (_integer_between(INSTANT_MIN, INSTANT_MAX), _NANO),
-    Duration.java_name: (_LONG, _NANO),
-    "java.time.LocalDate": _OF_DATE,
-    LocalDateTime.java_name: (*_OF_DATE, *_OF_CLOCK),
-    OffsetDateTime.java_name: (*_OF_DATE, *_OF_CLOCK, _OF_OFFSET),
-    ZonedDateTime.java_name: (*_OF_DATE, *_OF_CLOCK, _OF_OFFSET, lambda zone: isinstance(zone, str)),
-}
-
-
-@attrs.frozen
-class FarTime:
-    """A Java date or time that is out of the range of Python's classes: ``LocalDate.MAX``, ``Instant.MIN``.
-
-    ``parts`` are the numbers that Java keeps. An Instant and a Duration have epoch second and nanosecond, a Date has
-    milliseconds. A LocalDate has year, month, day. A LocalDateTime adds hour, minute, second, nanosecond. An
-    OffsetDateTime adds the offset's seconds to these, a ZonedDateTime the zone's id too.
-
-    Raises ArgumentError for parts that no object of that class has.
-    """
-
-    java_name: str
-    parts: tuple[Any, ...]
-
-    def __attrs_post_init__(self) -> None:
-        checks = _PARTS.get(self.java_name)
-        if checks is None:
-            raise ArgumentError(f"a FarTime is a date or a time of Java, no {self.java_name}")
-        fits = len(self.parts) == len(checks)
-        if not fits or not all(check(part) for check, part in zip(checks, self.parts, strict=True)):
-            raise ArgumentError(f"{self.parts!r:.200} are no parts of a {self.java_name}")
-        if checks[:3] == _OF_DATE:
-            year, month, day = self.parts[:3]
-            if day > monthrange(2000 + year % 400, month)[1]:  # a leap year if and only if this one is
-                raise ArgumentError(f"month {month} of the year {year} has no day {day}")
-
-
-def _calendar_time(value: datetime | FarTime) -> JavaDate | FarTime:
-    return value if isinstance(value, FarTime) else JavaDate(value)
-
-
-@attrs.frozen
-class GregorianCalendar:
-    """``java.util.GregorianCalendar``: a moment in a time zone, and the rules for counting weeks.
-
-    ``time`` is any aware datetime, kept in milliseconds. ``zone`` is the id of a java.util.TimeZone, as Java has it.
-    ``first_day_of_week`` is 1 for Sunday to 7. ``gregorian_change`` is when the Gregorian calendar replaces the Julian
-    one, in epoch milliseconds.
-
-    Java's serialization writes more of a calendar. ``described`` keeps that of one that was read, so that it can be
-    written again. One that Python makes or changes has None.
-    """
-
-    java_name: ClassVar[str] = "java.util.GregorianCalendar"
-    time: JavaDate | FarTime = attrs.field(converter=_calendar_time)
-    zone: str = "UTC"
-    lenient: bool = True
-    first_day_of_week: int = 1
-    minimal_days: int = 1
-    gregorian_change: int = -12_219_292_800_000
-    described: Any = attrs.field(default=None, init=False, eq=False, repr=False)
-
-    def __attrs_post_init__(self) -> None:
-        if isinstance(self.time, FarTime) and self.time.java_name != JavaDate.java_name:
-            raise ArgumentError("the time of a GregorianCalendar is a java.util.Date")
-        if not isinstance(self.zone, str):
-            raise ArgumentError("the zone of a GregorianCalendar is the id of a time zone")
-        if not isinstance(self.zone, ReadZone):
-            object.__setattr__(self, "zone", time_zone_id(self.zone))
-        if not 1 <= self.first_day_of_week <= 7 or not 1 <= self.minimal_days <= 7:
-            raise ArgumentError("first_day_of_week and minimal_days are 1 to 7")
-        if not LONG_MIN <= self.gregorian_change <= LONG_MAX:
-            raise ArgumentError("gregorian_change are milliseconds in 64 bits")
-
-
-def _between(least: int, most: int) -> Any:
-    """A validator: Java holds no other number there."""
-
-    def check(owner: object, attribute: Any, value: int) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ArgumentError(f"{attribute.name} of a {type(owner).__name__} is {least} to {most}, not {value!r}")
-
-    return check
-
-
-_MOST_YEARS = 999_999_999
-
-
-@attrs.frozen
-class Period:
-    """``java.time.Period``"""
-
-    java_name: ClassVar[str] = "java.time.Period"
-    years: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
-    months: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
-    days: int = attrs.field(default=0, validator=_between(INT_MIN, INT_MAX))
-
-
-class Year(int):
-    """``java.time.Year``: -999,999,999 to 999,999,999."""
-
-    __slots__ = ()
-    java_name: ClassVar[str] = "java.time.Year"
-
-    def __new__(cls, value: int | str) -> Year:
-        made = super().__new__(cls, value)
-        if not -_MOST_YEARS <= made <= _MOST_YEARS:
-            raise ArgumentError(f"a Year is -{_MOST_YEARS} to {_MOST_YEARS}")
-        return made
-
-    def __repr__(self) -> str:
-        return f"Year({int.__repr__(self)})"
-
-    __str__ = int.__repr__
-
-
-@attrs.frozen(order=True)
-class YearMonth:
-    """``java.time.YearMonth``"""
-
-    java_name: ClassVar[str] = "java.time.YearMonth"
-    year: int = attrs.field(validator=_between(-_MOST_YEARS, _MOST_YEARS))
-    month: int = attrs.field(validator=_between(1, 12))
-
-
-@attrs.frozen(order=True)
-class MonthDay:
-    """``java.time.MonthDay``"""
-
-    java_name: ClassVar[str] = "java.time.MonthDay"
-    month: int = attrs.field(validator=_between(1, 12))
-    day: int = attrs.field(validator=_between(1, 31))
-
-    def __attrs_post_init__(self) -> None:
-        if self.day > (29 if self.month == 2 else 30 if self.month in (4, 6, 9, 11) else 31):
-            raise ArgumentError(f"month {self.month} has no day {self.day} in any year")
-
-
-class ZoneId(str):
-    """``java.time.ZoneId`` of a region: ``ZoneId("Europe/Berlin")``, ``ZoneId("UTC+02:00")``.
-
-    It has the id that Java gives it: ``UTC+2`` becomes ``UTC+02:00``. Raises ArgumentError for ids that no JVM knows.
-    """
-
-    __slots__ = ("__weakref__",)
-    java_name: ClassVar[str] = "java.time.ZoneRegion"
-
-    def __new__(cls, value: object = "") -> ZoneId:
-        return cls.read(zone_id(str(value)))
-
-    @classmethod
-    def read(cls, value: str) -> ZoneId:
-        """The zone of an id that Java wrote."""
-        return super().__new__(cls, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ZoneId.read, (str.__str__(self),)
-
-    def __repr__(self) -> str:
-        return f"ZoneId({str.__repr__(self)})"
-
-
-def _at_most_18_hours(_owner: object, _attribute: object, value: int) -> None:
-    if not isinstance(value, int) or abs(value) > 64800:
-        raise ArgumentError("a ZoneOffset is at most 18 hours (64800 seconds)")
-
-
-@attrs.frozen
-class ZoneOffset:
-    """``java.time.ZoneOffset``, in seconds: from -18 to 18 hours."""
-
-    java_name: ClassVar[str] = "java.time.ZoneOffset"
-    seconds: int = attrs.field(validator=_at_most_18_hours)
-
-    def __str__(self) -> str:
-        return offset_id(self.seconds)
-
-
-def offset_id(seconds: int) -> str:
-    """The offset as ZoneOffset.getId gives it: ``Z``, ``+02:00``, ``-01:30:15``."""
-    if seconds == 0:
-        return "Z"
-    minutes, rest = divmod(abs(seconds), 60)
-    text = f"{'-' if seconds < 0 else '+'}{minutes // 60:02d}:{minutes % 60:02d}"
-    return f"{text}:{rest:02d}" if rest else text

@@ -10,14 +10,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 import attrs
 
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.checks import number_between, of_type
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from redisson_dq.java.zones import time_zone_id
 
 __all__ = [
-    "AtomicBoolean",
-    "AtomicInteger",
-    "AtomicLong",
-    "AtomicReference",
     "BitSet",
     "BlockData",
     "Charset",
@@ -26,10 +23,6 @@ __all__ = [
     "InetSocketAddress",
     "JavaClass",
     "JavaObject",
-    "Optional",
-    "OptionalDouble",
-    "OptionalInt",
-    "OptionalLong",
     "Pattern",
     "SimpleEntry",
     "SimpleImmutableEntry",
@@ -189,102 +182,6 @@ class Pattern:
     flags: int = 0
 
 
-@attrs.frozen
-class Optional(Generic[T]):
-    """``java.util.Optional``; an empty one holds None."""
-
-    java_name: ClassVar[str] = "java.util.Optional"
-    value: T | None = None
-
-
-def _whole(least: int, most: int, *, empty: bool = False) -> Any:
-    """A validator: Java holds no other number there. With ``empty``, there may be none."""
-
-    def check(owner: object, attribute: Any, value: Any) -> None:
-        if value is None and empty:
-            return
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            kind = type(owner).__name__
-            raise ArgumentError(
-                f"{attribute.name} of {kind} is a whole number from {least} to {most}, not {value!r:.80}"
-            )
-
-    return check
-
-
-def _of_type(*kinds: type) -> Any:
-    def check(owner: object, attribute: Any, value: Any) -> None:
-        if not isinstance(value, kinds):
-            names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-            raise ArgumentError(f"{attribute.name} of {type(owner).__name__} is {names}, not {value!r:.80}")
-
-    return check
-
-
-def _double(value: Any) -> Any:
-    """A whole number as the double that Java makes of it. Any other value is checked later."""
-    try:
-        return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    except OverflowError as error:
-        raise ArgumentError(f"{value!r:.80} is beyond a double") from error
-
-
-@attrs.frozen
-class OptionalInt:
-    """``java.util.OptionalInt``; an empty one holds None."""
-
-    java_name: ClassVar[str] = "java.util.OptionalInt"
-    value: int | None = attrs.field(default=None, validator=_whole(INT_MIN, INT_MAX, empty=True))
-
-
-@attrs.frozen
-class OptionalLong:
-    """``java.util.OptionalLong``; an empty one holds None."""
-
-    java_name: ClassVar[str] = "java.util.OptionalLong"
-    value: int | None = attrs.field(default=None, validator=_whole(LONG_MIN, LONG_MAX, empty=True))
-
-
-@attrs.frozen
-class OptionalDouble:
-    """``java.util.OptionalDouble``; an empty one holds None."""
-
-    java_name: ClassVar[str] = "java.util.OptionalDouble"
-    value: float | None = attrs.field(default=None, converter=_double, validator=_of_type(float, type(None)))
-
-
-@attrs.define
-class AtomicInteger:
-    """``java.util.concurrent.atomic.AtomicInteger``"""
-
-    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicInteger"
-    value: int = attrs.field(default=0, validator=_whole(INT_MIN, INT_MAX))
-
-
-@attrs.define
-class AtomicLong:
-    """``java.util.concurrent.atomic.AtomicLong``"""
-
-    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicLong"
-    value: int = attrs.field(default=0, validator=_whole(LONG_MIN, LONG_MAX))
-
-
-@attrs.define
-class AtomicBoolean:
-    """``java.util.concurrent.atomic.AtomicBoolean``"""
-
-    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicBoolean"
-    value: bool = attrs.field(default=False, validator=_of_type(bool))
-
-
-@attrs.define
-class AtomicReference(Generic[T]):
-    """``java.util.concurrent.atomic.AtomicReference``"""
-
-    java_name: ClassVar[str] = "java.util.concurrent.atomic.AtomicReference"
-    value: T | None = None
-
-
 _MOST_BITS = 1_000_000
 
 
@@ -327,14 +224,14 @@ class StackTraceElement:
     """``java.lang.StackTraceElement``"""
 
     java_name: ClassVar[str] = "java.lang.StackTraceElement"
-    declaring_class: str = attrs.field(validator=_of_type(str))
-    method_name: str = attrs.field(validator=_of_type(str))
-    file_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
-    line_number: int = attrs.field(default=-1, validator=_whole(INT_MIN, INT_MAX))
-    class_loader_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
-    module_name: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
-    module_version: str | None = attrs.field(default=None, validator=_of_type(str, type(None)))
-    format: int = attrs.field(default=0, validator=_whole(-128, 127))
+    declaring_class: str = attrs.field(validator=of_type(str))
+    method_name: str = attrs.field(validator=of_type(str))
+    file_name: str | None = attrs.field(default=None, validator=of_type(str, type(None)))
+    line_number: int = attrs.field(default=-1, validator=number_between(INT_MIN, INT_MAX))
+    class_loader_name: str | None = attrs.field(default=None, validator=of_type(str, type(None)))
+    module_name: str | None = attrs.field(default=None, validator=of_type(str, type(None)))
+    module_version: str | None = attrs.field(default=None, validator=of_type(str, type(None)))
+    format: int = attrs.field(default=0, validator=number_between(-128, 127))
 
 
 def _pairs(fields: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -420,9 +317,9 @@ class JavaObject:
     ``fields`` are the object's fields by Java name; An enum has its constant's name instead. A collection, or any other
     single value, has that value instead. One with an empty ``java_name`` stands without a class.
 
-    SerializationCodec sets two more attributes. ``data`` has what writeObject or writeExternal of each class wrote
-    beside the fields: BlockData and objects, in order. ``described`` is the stream's description of the class. It is
-    needed to write the object again.
+    SerializationCodec sets two more attributes. ``data`` has the output of each class's writeObject or
+    writeExternal beside the fields: BlockData and objects, in order. ``described`` is the stream's description of
+    the class. It is needed to write the object again.
     """
 
     java_name: str

@@ -34,7 +34,7 @@ _HELPERS = "java.util.Collections$"
 
 
 class _View:
-    """What a wrapper of java.util.Collections has beside its elements: its class, and the collection that it wraps."""
+    """The class of a wrapper of java.util.Collections, and the collection that it wraps."""
 
     __slots__ = ()
     java_name: str

@@ -18,17 +18,8 @@ from typing import Any
 from redisson_dq._texts import shown
 from redisson_dq.codecs.faults import shorten
 from redisson_dq.codecs.jackson import binary
-from redisson_dq.codecs.jackson.avro_types import (
-    PRIMITIVES,
-    ArrayType,
-    DecimalType,
-    MapType,
-    RecordType,
-    Type,
-    UnionType,
-    enum,
-    fixed,
-)
+from redisson_dq.codecs.jackson.avro_scalars import PRIMITIVES, DecimalType, Type, enum, fixed
+from redisson_dq.codecs.jackson.avro_types import ArrayType, MapType, RecordType, UnionType
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Avro"]

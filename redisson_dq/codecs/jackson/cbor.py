@@ -48,7 +48,7 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes, *, typed: bool = True) -> tuple[Any, bool]:
-    """The same, and whether the node's own bytes are these, as far as they tell.
+    """The node of the bytes, and whether its own bytes are these, as far as they tell.
 
     ``typed``: whether names of classes are written, which the arrays after them tell.
     """

@@ -52,7 +52,7 @@ def _is_of_a_declared_class(node: Object) -> bool:
 
 
 class JacksonCodec(Codec[T]):
-    """What all of them share; a codec derives from it and gives its format's two functions.
+    """The parts that all of them share; a codec derives from it and gives its format's two functions.
 
     ``unknown`` is about classes that are not declared. ``"refuse"`` raises DecodeError and names the class.
     ``"generic"`` reads its objects as ``java.JavaObject``, which are written back as they were.
@@ -196,7 +196,7 @@ class CborJackson3Codec(_UntypedCodec):
 
 
 class SmileJackson3Codec(_UntypedCodec):
-    """Smile without Java types: ``org.redisson.codec.SmileJackson3Codec``. The same as CborJackson3Codec's."""
+    """Smile without Java types: ``org.redisson.codec.SmileJackson3Codec``. CborJackson3Codec tells its limits."""
 
     _dumps = staticmethod(smile.dumps)
     _loads = staticmethod(smile.loads)

@@ -32,8 +32,8 @@ class Dialect:
     ``scalars``: how values without parts become nodes, by type. ``keys``: the same for the keys of a declared map.
     ``bare``: top-level encoding of types that carry a class name only when nested.
     ``long_is_final``: a Long in a field or array of Longs has no class name, like values of other final classes.
-    ``jackson_3``: it is Jackson 3, which does not sort a record's properties and writes an enum's constant as what its
-    ``toString`` gives. Some annotations are of one Jackson alone.
+    ``jackson_3``: it is Jackson 3, which does not sort a record's properties and writes an enum's constant as its
+    ``toString()``. Some annotations are of one Jackson alone.
     ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
     ``nulls``: properties that are null are written.
     ``typed``: values carry the names of their classes.

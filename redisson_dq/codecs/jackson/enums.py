@@ -1,5 +1,4 @@
-"""The constants of enums: Java's names of them, what Jackson's annotations call them, or their texts, which Jackson 3
-writes."""
+"""The constants of enums: Java's names, the names of Jackson's annotations, or their texts, which Jackson 3 writes."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ __all__ = ["chrono_unit_text", "constant_named", "constant_of", "constants", "no
 
 @lru_cache(maxsize=256)
 def constants(declaration: Declaration, jackson_3: bool) -> tuple[dict[str, str | int], dict[str | int, Any]]:
-    """Of an enum: what is written of its members, by their names, and the members by what is read."""
+    """Of an enum: the nodes of its members, by the members' names, and the members by the nodes."""
     json = json_of(declaration, jackson_3)
     texts = declaration.texts if jackson_3 and isinstance(declaration.texts, Mapping) else {}
     written = [json.names.get(name, texts.get(name, name)) for name in declaration.constants]
@@ -37,7 +36,7 @@ def constants(declaration: Declaration, jackson_3: bool) -> tuple[dict[str, str 
 
 
 def node_of_constant(member: Enum, declaration: Declaration, jackson_3: bool) -> str | int:
-    """What is written of a constant. Raises Unencodable for one of which that is not known."""
+    """The node of a constant. Raises Unencodable for a constant whose node is not known."""
     why = why_no_constants(declaration, jackson_3)
     if why:
         raise Unencodable(why)
@@ -55,7 +54,7 @@ def constant_of(declaration: Declaration, node: Any, jackson_3: bool) -> Any:
 
 
 def constant_named(node: str | int, declaration: Declaration, jackson_3: bool) -> Any:
-    """The constant that Java's name, or what is written instead of it, stands for."""
+    """The constant that is written as this text or number: Java's name of it, or another one."""
     name, members = declaration.name, constants(declaration, jackson_3)[1]
     if node not in members or json_of(declaration, jackson_3).refused:
         why = why_no_constants(declaration, jackson_3)
@@ -83,6 +82,6 @@ def why_no_constants(declaration: Declaration, jackson_3: bool) -> str:
 
 
 def chrono_unit_text(unit: Any) -> str:
-    """``ChronoUnit.toString``, which is what Jackson 3 writes of an enum."""
+    """``ChronoUnit.toString``. Jackson 3 writes an enum by it."""
     text: str = unit.name.title().replace("_", "")
     return text

@@ -3,8 +3,8 @@
     'java.util.LinkedHashMap'::{sku:"A-1",id:'java.lang.Long'::5,price:1.5e0,weight:'java.math.BigDecimal'::2.50}
 
 A name that is no identifier is quoted with ``'``. A Double has an ``e``, and a Float is written as a Double. A
-BigDecimal has a point or a ``d``. Bytes are base64 in ``{{ }}``. Only what Jackson writes is read: no spaces, comments,
-symbols, s-expressions, timestamps, long strings or binary Ion.
+BigDecimal has a point or a ``d``. Bytes are base64 in ``{{ }}``. The reader reads Jackson's own forms alone: no spaces,
+comments, symbols, s-expressions, timestamps, long strings or binary Ion.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.java import time_numbers, times
+from redisson_dq.java import time_numbers, zone_ids
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
@@ -128,14 +128,14 @@ def local_date_time_text(value: Any) -> str:
 
 def offset_date_time_text(value: Any) -> str:
     """An OffsetDateTime, or a ZonedDateTime without its zone, by ISO_OFFSET_DATE_TIME."""
-    return local_date_time_text(value) + times.offset_id(time_numbers.offset_of(value))
+    return local_date_time_text(value) + zone_ids.offset_id(time_numbers.offset_of(value))
 
 
 def offset_time_text(value: time) -> str:
     """``OffsetTime.toString``: without seconds if there are none, the fraction in groups of three digits."""
     hour, minute, second, nano = time_numbers.time_parts(value)
     seconds = f":{second:02d}{_fraction_by_threes(nano)}" if second or nano else ""
-    return f"{hour:02d}:{minute:02d}{seconds}{times.offset_id(time_numbers.offset_of(value))}"
+    return f"{hour:02d}:{minute:02d}{seconds}{zone_ids.offset_id(time_numbers.offset_of(value))}"
 
 
 def instant_text(value: Any) -> str:
@@ -291,7 +291,7 @@ def read_zoned_date_time(text: str) -> Any:
     *parts, offset, zone = _parts(_ZONED_DATE_TIME, text)
     local = time_numbers.local_date_time(_date(tuple(parts[:3])), _time(tuple(parts[3:])))
     seconds = read_offset(offset or "")
-    return time_numbers.zoned_date_time(local, seconds, zone or times.offset_id(seconds))
+    return time_numbers.zoned_date_time(local, seconds, zone or zone_ids.offset_id(seconds))
 
 
 def read_instant(text: str) -> datetime | java.FarTime:

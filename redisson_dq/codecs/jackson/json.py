@@ -133,7 +133,7 @@ def quoted(text: str) -> str:
 
 
 def quoted_3(text: str) -> str:
-    """The same in Jackson 3's: only surrogates that are no pair are escaped."""
+    """``text`` as a JSON string in Jackson 3's spelling: of the surrogates it escapes only those that are no pair."""
     if _ESCAPED_3.search(text) is None:
         return f'"{text}"'
     return f'"{substituted(_ESCAPED_3, _escape, _paired(text))}"'

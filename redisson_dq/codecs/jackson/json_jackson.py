@@ -33,13 +33,13 @@ class JsonJacksonCodec(JacksonCodec):
     types say where class names stand.
 
     The bytes are those that Redisson writes for the same value, except where Redisson's own bytes lose the value or its
-    type. There this codec writes what every Redisson reads right. A value of a final class (bytes, arrays, enums,
-    records) carries its type also as the whole value, and so does a non-finite float. A None in a dict is written, not
-    dropped.
+    type. There this codec writes the form that every Redisson reads right. A value of a final class (bytes, arrays,
+    enums, records) carries its type also as the whole value, and so does a non-finite float. A None in a dict is
+    written, not dropped.
 
     ``java_time``: ``"numbers"`` writes java.time's classes and Optional as a mapper with JavaTimeModule and Jdk8Module
     does, ``new JsonJacksonCodec(mapper)``; ``"text"`` as one on which WRITE_DATES_AS_TIMESTAMPS is disabled, too.
-    Read they are in either form, and always. An Optional is written only where a field is declared so.
+    Both forms are read, whatever ``java_time`` is. An Optional is written only where a field is declared so.
 
     Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
     Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested

@@ -24,7 +24,7 @@ def map_key(text: str, name: str, jackson_3: bool) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.kind == "enum":
-        # What stands for a constant may be a number, which a name writes in digits.
+        # A number may stand for a constant. A name writes it in digits.
         number = int(text) if _DIGITS.fullmatch(text) else None
         is_number = number is not None and text not in constants(declaration, jackson_3)[1]
         return constant_named(number if is_number and number is not None else text, declaration, jackson_3)

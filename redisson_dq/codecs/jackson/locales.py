@@ -27,7 +27,7 @@ _ONE_EXTENSION = re.compile("x-.*|[A-Za-z0-9](-[A-Za-z0-9]{2,8})+")
 
 
 def text_of_locale(value: java.Locale) -> str:
-    """What Jackson 2 writes. Raises Unencodable for a Locale that it reads as another."""
+    """The text that Jackson 2 writes. Raises Unencodable for a Locale that it reads as another."""
     text = value.language
     known = bool(value.language or value.country)
     if value.country or (value.language and (value.variant or value.script or value.extensions)):
@@ -44,7 +44,7 @@ def text_of_locale(value: java.Locale) -> str:
 
 
 def language_tag(value: java.Locale) -> str:
-    """What Jackson 3 writes. Raises Unencodable for a Locale that it reads as another."""
+    """The text that Jackson 3 writes. Raises Unencodable for a Locale that it reads as another."""
     variants = value.variant.split("_") if value.variant else []
     for variant in variants:
         if not (variant.isalnum() and (5 <= len(variant) <= 8 or (len(variant) == 4 and variant[0].isdigit()))):

@@ -38,7 +38,7 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes) -> tuple[Any, bool]:
-    """The same, and whether the node's own bytes are these, as far as they tell."""
+    """The node of the bytes, and whether its own bytes are these, as far as they tell."""
     reader = _Reader()
     return binary.read_whole(reader.read, data), reader.is_usual
 

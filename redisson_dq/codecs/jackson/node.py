@@ -1,4 +1,4 @@
-"""The tree between Java values and a format's bytes: what Jackson's generators get, and what its parsers give.
+"""The tree between Java values and a format's bytes, as Jackson's generators get it and its parsers give it.
 
 =====================  ========================================  ==============================================
 node                   written as                                read from

@@ -1,4 +1,4 @@
-"""The nodes of values without parts: what Jackson writes for a number, a text or a date.
+"""The nodes that Jackson writes for values without parts, such as a number, a text or a date.
 
 JsonJacksonCodec uses Jackson 2. Jackson 2 knows java.time only with the JavaTimeModule. Jackson 3 always knows it, and
 writes some other types differently. The tables of dates and times have Java names as keys, because Python has fewer
@@ -20,7 +20,7 @@ from redisson_dq.codecs.jackson.enums import chrono_unit_text
 from redisson_dq.codecs.jackson.locales import language_tag, text_of_locale
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.codecs.jackson.throwables import trace_element
-from redisson_dq.java import time_numbers, times
+from redisson_dq.java import time_numbers, zone_ids
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
@@ -163,7 +163,7 @@ _TIME_NUMBERS: _Forms = {
     "java.time.LocalDateTime": lambda value: [*time_numbers.date_parts(value), *_clock(value)],
     "java.time.OffsetDateTime": _decimal(_offset_instant),
     "java.time.ZonedDateTime": _decimal(_offset_instant),
-    "java.time.OffsetTime": lambda value: [*_clock(value), times.offset_id(time_numbers.offset_of(value))],
+    "java.time.OffsetTime": lambda value: [*_clock(value), zone_ids.offset_id(time_numbers.offset_of(value))],
     "java.time.Duration": _decimal(time_numbers.duration_parts),
     "java.time.Year": int,
     "java.time.YearMonth": lambda value: [value.year, value.month],
@@ -250,7 +250,7 @@ _WITH_MODULES: dict[type, Scalar] = {
 }
 #: With JavaTimeModule, as it is by default, and Jdk8Module.
 TIME_NUMBERS = {**_WITH_MODULES, **_times({**_DATE_NUMBERS, **_TIME_NUMBERS})}
-#: The same with WRITE_DATES_AS_TIMESTAMPS disabled. A Duration is still a number.
+#: The nodes of java.time's values with WRITE_DATES_AS_TIMESTAMPS disabled. A Duration is still a number.
 TIME_TEXTS = {
     **_WITH_MODULES,
     **_times(

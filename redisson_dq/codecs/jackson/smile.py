@@ -54,7 +54,7 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes) -> tuple[Any, bool]:
-    """The same, and whether the node's own bytes are these, as far as they tell."""
+    """The node of the bytes, and whether its own bytes are these, as far as they tell."""
     if not data.startswith(_HEADER):
         raise Malformed("the bytes do not begin with the header that Jackson writes", 0)
     reader = _Reader()

@@ -1,7 +1,7 @@
 """The JSON of ordinary values, written at once: without the tree of nodes, by a function for each declared class.
 
 Ordinary are declared classes, lists, dicts with texts as keys, texts, bools, enums and the usual numbers, where they
-stand as what they are. The way over nodes writes any other part of a value. It writes the whole value again if a
+stand without their class. The way over nodes writes any other part of a value. It writes the whole value again if a
 part cannot be written, and finds the words for that. So the bytes and the errors are the same without this module.
 """
 
@@ -100,7 +100,7 @@ class Texts:
             return None
 
     def _of(self, slot: Signature) -> Callable[[Any], _Put]:
-        """What gives the function for a value that is declared as ``slot``, by the value's type."""
+        """A table that gives the function for a value declared as ``slot``, by the value's type."""
         found = self._slots.get(slot)
         if found is None:
             by_type: dict[type, _Put] = {}

@@ -20,7 +20,7 @@ __all__ = [
     "trace_of",
 ]
 
-#: What the properties that hold exceptions are declared as.
+#: The declared types of the properties that hold exceptions.
 SLOTS = {"cause": Signature("java.lang.Throwable"), "suppressed": Signature("[Ljava.lang.Throwable;")}
 #: The property with the stack trace.
 STACK_TRACE = "stackTrace"

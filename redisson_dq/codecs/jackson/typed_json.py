@@ -23,7 +23,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     it decides what the JSON is read as, as the ``Class`` or ``TypeReference`` does in Java. ``object`` reads
     plain lists and dicts.
 
-    No class is named in the bytes: a value of a subclass comes back as what is declared, without the subclass's
+    No class is named in the bytes: a value of a subclass comes back as the declared class, without the subclass's
     fields. Only a UUID in a field, an array or as the whole value carries its name, as Redisson 4.3 writes it
     (``typed_uuid=False`` for Redisson 3). ``java_time`` as in JsonJacksonCodec.
 

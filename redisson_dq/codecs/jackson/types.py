@@ -1,4 +1,4 @@
-"""Where Redisson's Jackson writes the name of a value's class, and what properties a declared class has.
+"""The places where Redisson's Jackson writes the name of a value's class, and the properties of a declared class.
 
 This depends on the type that a field, an array or a collection declares. Redisson's default typing (NON_FINAL) names
 the class of every value whose declared type is not final.
@@ -198,7 +198,7 @@ def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[
 
 
 def _annotated(field: Property, java_name: str, json: Json) -> Property:
-    """The property with what the annotations of Jackson say of it."""
+    """The property, as the annotations of Jackson describe it."""
     return attrs.evolve(
         field,
         name=str(json.names.get(java_name, java_name)),
@@ -208,7 +208,7 @@ def _annotated(field: Property, java_name: str, json: Json) -> Property:
 
 
 def json_of(declaration: Declaration, jackson_3: bool) -> Json:
-    """What the annotations of a class say of its JSON."""
+    """The annotations of a class that are about its JSON."""
     return declaration.json3 if jackson_3 else declaration.json
 
 

@@ -1,4 +1,4 @@
-"""From values to nodes: what Redisson's Jackson writes for a value, with the names of the classes.
+"""From values to nodes, as Redisson's Jackson writes them, with the names of the classes.
 
 A bare number is an Integer or a Double, a bare string a String. Any other value stands with the name of its class. As
 the whole value, Jackson writes a value of a final class without its name, and cannot read most of them back. This codec
@@ -63,7 +63,7 @@ def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
     return Writer(dialect).write(value, slot, 1)
 
 
-#: What a plain collection becomes.
+#: The Java class of each plain collection.
 _PLAIN = {
     **dict.fromkeys((list, tuple), "java.util.ArrayList"),
     **dict.fromkeys((set, frozenset), "java.util.HashSet"),
@@ -85,7 +85,7 @@ _INTEGER_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
 
 
 class Writer:
-    """What is known while one value is written."""
+    """The state of writing one value."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -124,7 +124,7 @@ class Writer:
         return self._container(value, slot, depth)
 
     def _held(self, value: Any, slot: Signature, depth: int) -> Any:
-        """What one of REFERENCES holds."""
+        """The node of the content of one of REFERENCES."""
         if value.value is None:
             return None
         node = self.write(value.value, slot, depth)
@@ -335,7 +335,7 @@ class Writer:
         return Object(pairs)
 
     def _generic(self, content: Any, depth: int) -> Any:
-        """What an object of an undeclared class holds: its fields, its elements, or one value."""
+        """The content of an object of an undeclared class: its fields, its elements, or one value."""
         if type(content) is list:
             return self._items(content, OBJECT, depth, Writer._generic_item)
         if type(content) is dict:
@@ -344,7 +344,7 @@ class Writer:
         return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
 
     def _generic_item(self, value: Any, slot: Signature, depth: int) -> Any:
-        """What is declared there is not known: a number without a wrapper stands as it is."""
+        """A part of such a content. Its declared type is not known: a number without a wrapper stands as it is."""
         return value if type(value) is int else self.write(value, slot, depth)
 
     def _object(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
@@ -400,7 +400,7 @@ def _placed(value: Any, slot: Signature) -> Any:
 
 
 def _inherited(value: Any, scalars: Mapping[type, Scalar]) -> Scalar | None:
-    """What writes a value of a subclass: the nearest base's function."""
+    """The function that writes a value of a subclass: that of the nearest base class."""
     if isinstance(value, Enum):
         raise no_java_type(value)
     for base in type(value).__mro__[1:]:

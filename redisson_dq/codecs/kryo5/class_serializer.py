@@ -1,4 +1,4 @@
-"""What one Java class needs: its names, how null stands for it, and the functions that read and write its values."""
+"""The serializer of one Java class: its names, its form of null, and the functions that read and write its values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NO_SERIALIZER", "NULL_STRING", "NULL_ZERO", "ClassSerializer", "byte
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
-#: What stands for null where the class is already known, as in a list whose elements are of one class. It is a byte
+#: The form of null where the class is already known, as in a list whose elements are of one class. It is a byte
 #: that the class's own serializer reads as null. Classes without such a byte have a mark before every element: 00 for
 #: null, 01 for a value.
 NULL_ZERO: Final = b"\0"
@@ -83,14 +83,14 @@ NO_SERIALIZER = frozenset(("java.lang.StackTraceElement",))
 def check_serializer(name: str) -> None:
     """Raises Unencodable for such a class as the type of a field or the component of an array.
 
-    Kryo makes the serializer before it looks at what stands there, so null fails in Java as well.
+    Kryo makes the serializer before it looks at the value, so null fails in Java as well.
     """
     if name in NO_SERIALIZER:
         raise Unencodable(f"{name} as the type of a field or an array, for which Java's Kryo makes no serializer")
 
 
 def byte_writer(to_bytes: Callable[[Any], bytes]) -> _Write:
-    """Writes what this function makes of a value."""
+    """A function that writes the bytes which ``to_bytes`` makes of a value."""
 
     def write(value: Any, writer: Any) -> None:
         writer.out.extend(to_bytes(value))

@@ -71,7 +71,7 @@ class Kryo5Codec(Codec):
         self._types = Types(names, references=references)
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
-        #: By type: what gives the bytes of a whole value at once, or None.
+        #: By type: the function that gives the bytes of a whole value at once, or None.
         self._flat: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
         if self._flat and not self._types.allowed:
             self._flat[list] = strings_bytes

@@ -128,7 +128,7 @@ def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, fir
 
 
 def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
-    """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, and what it becomes there."""
+    """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, and its name in each."""
     found = []
     current: Declaration | None = declaration
     while current is not None:

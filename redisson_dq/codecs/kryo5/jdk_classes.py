@@ -77,7 +77,7 @@ _SORTED = frozenset(
 
 
 def collection_subclass(declaration: Declaration) -> ClassSerializer:
-    """A class that extends a collection: its elements as those of what it extends. Java leaves its own fields out."""
+    """A class that extends a collection: its elements as those of that collection. Java leaves its own fields out."""
     sorted_ = declaration.extends in _SORTED
     if issubclass(declaration.python, dict):
         read = maps.map_reader(declaration.name, declaration.python, sorted_=sorted_)
@@ -168,7 +168,7 @@ _lock = threading.Lock()
 
 
 def same_exception_type(name: str) -> ClassSerializer:
-    """The same object each time, in every thread: a collection whose elements are of one class is written otherwise."""
+    """One serializer for all threads and calls: a collection whose elements share one is written in another form."""
     with _lock:
         return _exception_types(name)
 
@@ -222,7 +222,7 @@ BY_VALUE: dict[type, Callable[[Any], str]] = {
 
 
 #: Redisson gives these classes a serializer of its own, after it has registered the allowed classes with Kryo's. With
-#: one of these among them it cannot write at all on a JDK since 16, or not read what it wrote.
+#: one of these among them it cannot write at all on a JDK since 16, or not read its own bytes.
 UNREGISTRABLE = frozenset(
     (
         *embedded.STREAMS,

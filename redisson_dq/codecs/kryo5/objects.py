@@ -31,14 +31,9 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
+from redisson_dq.java.assignable import may_be_assignable, type_fits
 from redisson_dq.java.declaration import Declaration
-from redisson_dq.java.places import (
-    Place,
-    field_places,
-    may_be_assignable,
-    noted_arguments,
-    type_fits,
-)
+from redisson_dq.java.places import Place, field_places, noted_arguments
 from redisson_dq.java.signatures import Signature
 
 __all__ = [
@@ -166,7 +161,7 @@ def spelled_mostly(declared: Argument, types: TypesProtocol) -> bytes:
 
 
 def _open_check(declared: Argument) -> tuple[Callable[[Any, int], None] | None, set[type]]:
-    """What makes sure that a value may be in a field of a class that is not final; and the types of which all may.
+    """The check of a value in a field of a class that is not final; and the types that pass it in any case.
 
     Its value's class stands in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
     declaration.
@@ -236,7 +231,7 @@ def object_writer(declaration: Declaration, types: TypesProtocol) -> _Write:
 
 
 def _raise_unwritable(error: Exception, attribute: str, name: str) -> NoReturn:
-    """Raise what went wrong with the value of an attribute, of the field ``name``."""
+    """Raise the error of an attribute's value, with the field ``name`` in its path."""
     if isinstance(error, Unencodable):
         error.of_field(name).inside(attribute)
         raise error

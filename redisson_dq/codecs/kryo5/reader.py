@@ -1,4 +1,4 @@
-"""Reading Kryo's bytes: classes, and what has to be counted while values nest."""
+"""Reading Kryo's bytes: classes, and the counts that bound nested values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reader:
     references = False
     #: By the byte of its class: how null and the values of the classes that have an id are read.
     by_byte: tuple[_Read | None, ...] = tuple(map(_FLAT.get, range(256)))
-    # What few values need is not set for each.
+    # Few values need these, so they are not set for each.
     streams: ReadState | None = None
     #: Why the value is not written to the same bytes, if that is so.
     other = ""
@@ -87,7 +87,7 @@ class Reader:
         return self.read_named(data, pos, arguments)
 
     def read_named(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
-        """The same where the class has no byte of its own."""
+        """A class and a value of it, or null, where the class has no byte of its own."""
         serializer: Any = None
         end = pos + 2
         if data[pos] == 1 and (number := data[pos + 1]) < 0x80:
@@ -107,7 +107,7 @@ class Reader:
         return serializer.read(data, end, self)
 
     def _read_any(self, data: bytes, pos: int, arguments: Arguments) -> tuple[Any, int]:
-        """The same with a class that is read for the first time, or is none of those known."""
+        """A class that is read for the first time or is none of those known, and a value of it, or null."""
         serializer, end = self._serializer_or_name(data, pos)
         if not isinstance(serializer, ClassSerializer):
             serializer = self._unknown(serializer, data, pos, end)
@@ -136,7 +136,7 @@ class Reader:
         return self.read_value(serializer, data, pos, arguments)
 
     def register(self, value: Any) -> None:
-        """Name the object that is being read, before what it holds is read, which may refer back to it."""
+        """Name the object that is being read, before its content is read, which may refer back to it."""
 
     def read_class(self, data: bytes, pos: int) -> tuple[ClassSerializer | None, int]:
         """A class, or None for null.
@@ -237,7 +237,7 @@ _UNREAD = object()
 
 
 class ReferenceReader(Reader):
-    """The same with ``references=True``.
+    """A reader of bytes that were written with ``references=True``.
 
     Before an object stands a varint: 1 for one that follows, n + 2 for the n-th that was there already. It is 0 for
     null where there can be one.

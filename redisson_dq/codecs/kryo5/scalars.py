@@ -11,11 +11,10 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from redisson_dq.codecs.faults import Malformed, Unencodable
+from redisson_dq.codecs.decimals import MAX_DECIMAL_BYTES, MAX_DECIMAL_DIGITS, unscaled_and_scale
+from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.kryo5.wire import read_length, read_varint, read_varlong, varint
 from redisson_dq.java.numbers import (
-    INT_MAX,
-    INT_MIN,
     Byte,
     Character,
     Float,
@@ -26,7 +25,6 @@ from redisson_dq.java.numbers import (
 )
 
 __all__ = [
-    "MAX_DECIMAL_DIGITS",
     "big_decimal_bytes",
     "big_integer_bytes",
     "boolean_bytes",
@@ -60,10 +58,6 @@ __all__ = [
     "unpack_double",
 ]
 
-#: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
-MAX_DECIMAL_DIGITS = 4000
-
-_MAX_DECIMAL_BYTES = 1662  # what that many digits take
 _DOUBLE = struct.Struct("<d")
 _FLOAT = struct.Struct("<f")
 _SHORT = struct.Struct("<h")
@@ -195,7 +189,7 @@ def read_big_decimal(data: bytes, pos: int, _: object = None) -> tuple[Decimal |
         if length == 0:
             raise Malformed("a BigDecimal without bytes", pos)
         return None, start
-    if length > _MAX_DECIMAL_BYTES:
+    if length > MAX_DECIMAL_BYTES:
         raise Malformed(f"a BigDecimal of more than {MAX_DECIMAL_DIGITS} digits", pos)
     end = start + length
     unscaled = Decimal(int.from_bytes(data[start:end], "big", signed=True))
@@ -207,14 +201,9 @@ def read_big_decimal(data: bytes, pos: int, _: object = None) -> tuple[Decimal |
 
 
 def big_decimal_bytes(value: Decimal) -> bytes:
-    sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):
-        raise Unencodable(f"a BigDecimal cannot hold {value}")
-    if len(digits) > MAX_DECIMAL_DIGITS or not INT_MIN <= -exponent <= INT_MAX:
-        raise Unencodable(f"a Decimal of more than {MAX_DECIMAL_DIGITS} digits or beyond BigDecimal's scale")
-    unscaled = int(Decimal((0, digits, 0)))
-    raw = _two_complement(-unscaled if sign else unscaled)
-    return varint(len(raw) + 1) + raw + integer_bytes(-exponent)
+    unscaled, scale = unscaled_and_scale(value)
+    raw = _two_complement(unscaled)
+    return varint(len(raw) + 1) + raw + integer_bytes(scale)
 
 
 # The fields of declared classes and the elements of arrays that are primitive: plain Python values.

@@ -47,7 +47,7 @@ READ_SHORTCUTS: dict[str, str] = {
             {value} = new_int(Long, byte >> 1 ^ -(byte & 1))
             pos += 2
     """,
-    # More than one byte up to the one with its top bit set: what begins with that byte is no ASCII string.
+    # More than one byte up to the one with its top bit set: no ASCII string begins with that byte.
     "java.lang.String": """
         end = find(1, pos) + 1
         if end > pos + 1:
@@ -161,7 +161,7 @@ def reading_function(
 
     ``new`` makes the object before its fields are read. Then ``complete`` fills it, or else makes it. It takes the
     values as a dict, or each by its name. With ``is_made_by_init`` it is a class of which a call makes an object and
-    calls ``__init__``, and nothing else. The last two functions raise what goes wrong in a field, and afterwards.
+    calls ``__init__``, and nothing else. The last two functions raise the error of a field, and of making the object.
     """
     names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "TOO_DEEP": TOO_DEEP, "Malformed": Malformed, **_KNOWN}
     names.update(class_name=class_name, new=new, complete=complete)
@@ -199,7 +199,7 @@ def reading_function(
         pairs = ", ".join(f"{step.attribute!r}: value_{number}" for number, step in enumerate(steps))
         values = f"**{{{pairs}}}" if by_keyword else f"{{{pairs}}}"
     if is_made_by_init:
-        # What the call of a class does, without its way through C.
+        # The steps of calling a class, without the way through C.
         lines += [
             "        instance = new_object(complete)",
             f"        if complete.__init__(instance, {values}) is not None:",
@@ -237,7 +237,7 @@ def _reading_lines(step: Step, number: int) -> list[str]:
 def writing_function(
     steps: Sequence[Step], *, class_name: str, raise_in_field: Callable[..., Any]
 ) -> Callable[..., None]:
-    """The function that writes an object's fields. ``raise_in_field`` raises what goes wrong in one of them."""
+    """The function that writes an object's fields. ``raise_in_field`` raises the error of one of them."""
     names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "raise_in_field": raise_in_field, **_KNOWN}
     lines = [
         "def write(value, writer):",

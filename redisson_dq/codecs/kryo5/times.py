@@ -24,8 +24,8 @@ from redisson_dq.codecs.kryo5.scalars import (
     read_signed_long,
 )
 from redisson_dq.codecs.kryo5.wire import read_string, read_varint, string_bytes, varint
-from redisson_dq.java import time_numbers, times, zones
-from redisson_dq.java.times import FarTime
+from redisson_dq.java import calendars, time_numbers, times, zone_ids, zones
+from redisson_dq.java.calendars import FarTime
 
 __all__ = ["DATES", "TIMES"]
 
@@ -189,39 +189,39 @@ def _duration_bytes(value: timedelta | FarTime) -> bytes:
     return _LONG.pack(seconds) + varint(nano)
 
 
-def _read_period(data: bytes, pos: int) -> tuple[times.Period, int]:
+def _read_period(data: bytes, pos: int) -> tuple[calendars.Period, int]:
     years, pos = read_signed_int(data, pos)
     months, pos = read_signed_int(data, pos)
     days, pos = read_signed_int(data, pos)
-    return times.Period(years, months, days), pos
+    return calendars.Period(years, months, days), pos
 
 
-def _read_year(data: bytes, pos: int) -> tuple[times.Year, int]:
+def _read_year(data: bytes, pos: int) -> tuple[calendars.Year, int]:
     year, pos = read_signed_int(data, pos)
-    return times.Year(year), pos
+    return calendars.Year(year), pos
 
 
-def _read_year_month(data: bytes, pos: int) -> tuple[times.YearMonth, int]:
+def _read_year_month(data: bytes, pos: int) -> tuple[calendars.YearMonth, int]:
     year, pos = read_signed_int(data, pos)
     date(2000, data[pos], 1)
-    return times.YearMonth(year, data[pos]), pos + 1
+    return calendars.YearMonth(year, data[pos]), pos + 1
 
 
-def _read_month_day(data: bytes, pos: int) -> tuple[times.MonthDay, int]:
+def _read_month_day(data: bytes, pos: int) -> tuple[calendars.MonthDay, int]:
     date(2000, data[pos], data[pos + 1])
-    return times.MonthDay(data[pos], data[pos + 1]), pos + 2
+    return calendars.MonthDay(data[pos], data[pos + 1]), pos + 2
 
 
-def _read_zone_id(data: bytes, pos: int) -> tuple[times.ZoneId, int]:
+def _read_zone_id(data: bytes, pos: int) -> tuple[zone_ids.ZoneId, int]:
     text, pos = _read_text(data, pos)
-    return times.ZoneId.read(text), pos
+    return zone_ids.ZoneId.read(text), pos
 
 
-def _read_zone_offset(data: bytes, pos: int) -> tuple[times.ZoneOffset, int]:
+def _read_zone_offset(data: bytes, pos: int) -> tuple[zone_ids.ZoneOffset, int]:
     seconds, pos = _read_offset(data, pos)
     if abs(seconds) > 64800:
         raise ValueError(f"an offset of {seconds} seconds")
-    return times.ZoneOffset(seconds), pos
+    return zone_ids.ZoneOffset(seconds), pos
 
 
 def _date_reader(kind: type[times.JavaDate]) -> _Read:
@@ -251,7 +251,7 @@ def _timestamp_bytes(value: datetime | FarTime) -> bytes:
     return _long(seconds * 1000 + millis)
 
 
-def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]:
+def _read_calendar(data: bytes, pos: int) -> tuple[calendars.GregorianCalendar, int]:
     zone, pos = _read_text(data, pos)
     millis, pos = read_signed_long(data, pos)
     lenient, pos = read_boolean(data, pos)
@@ -259,12 +259,12 @@ def _read_calendar(data: bytes, pos: int) -> tuple[times.GregorianCalendar, int]
     minimal_days, pos = read_signed_int(data, pos)
     change, pos = read_plain_long(data, pos)
     calendar_zone = zones.read_time_zone(zone)
-    return times.GregorianCalendar(
+    return calendars.GregorianCalendar(
         time_numbers.java_date(millis), calendar_zone, lenient, first_day, minimal_days, change
     ), pos
 
 
-def _calendar_bytes(value: times.GregorianCalendar) -> bytes:
+def _calendar_bytes(value: calendars.GregorianCalendar) -> bytes:
     weeks = boolean_bytes(value.lenient) + _int(value.first_day_of_week) + _int(value.minimal_days)
     return string_bytes(value.zone) + _millis_bytes(value.time) + weeks + long_bytes(value.gregorian_change)
 

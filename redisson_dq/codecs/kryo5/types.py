@@ -85,7 +85,7 @@ class Types:
         return self._by_type
 
     def _forget(self) -> None:
-        # What was asked before may be answered otherwise by now: by new dicts, as other threads may fill the old ones.
+        # Earlier answers may be wrong by now. The dicts are new, as other threads may still fill the old ones.
         now = generation()
         self._spelled, self._by_type, self._open_arrays = {}, dict(BY_PYTHON_TYPE), {}
         self._generation = now
@@ -299,5 +299,5 @@ def _collection_class(name: str) -> type:
     return COLLECTIONS.get(name, object)
 
 
-#: What the classes are that these stand for.
+#: By type of such values: the Python class of the collections that they stand for.
 _HELD: dict[type, Any] = {java.Elements: (set, java.OrderedSet), java.Entries: dict}

@@ -11,7 +11,7 @@ from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.scalars import read_boolean, read_signed_int
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, string_bytes, varint
-from redisson_dq.java import values
+from redisson_dq.java import references, values
 from redisson_dq.java.locales import Locale
 from redisson_dq.java.sets import EnumSet
 
@@ -123,9 +123,9 @@ def _optional(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read,
     return read, to_bytes
 
 
-def _read_atomic_boolean(data: bytes, pos: int, _: object = None) -> tuple[values.AtomicBoolean, int]:
+def _read_atomic_boolean(data: bytes, pos: int, _: object = None) -> tuple[references.AtomicBoolean, int]:
     value, pos = read_boolean(data, pos)
-    return values.AtomicBoolean(value), pos
+    return references.AtomicBoolean(value), pos
 
 
 def _read_bit_set(data: bytes, pos: int, _: object = None) -> tuple[values.BitSet, int]:
@@ -147,16 +147,16 @@ MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.net.URL": (text_reader(values.Url, null=False), string_bytes),
     "java.util.Locale": (_read_locale, _locale_bytes),
     "java.util.regex.Pattern": (_read_pattern, _pattern_bytes),
-    "java.util.OptionalInt": _optional(values.OptionalInt, _INT),
-    "java.util.OptionalLong": _optional(values.OptionalLong, _LONG),
-    "java.util.OptionalDouble": _optional(values.OptionalDouble, _DOUBLE),
+    "java.util.OptionalInt": _optional(references.OptionalInt, _INT),
+    "java.util.OptionalLong": _optional(references.OptionalLong, _LONG),
+    "java.util.OptionalDouble": _optional(references.OptionalDouble, _DOUBLE),
     "java.util.BitSet": (_read_bit_set, _bit_set_bytes),
     "java.util.concurrent.atomic.AtomicBoolean": (
         _read_atomic_boolean,
         lambda value: b"\x01" if value.value else b"\0",
     ),
-    "java.util.concurrent.atomic.AtomicInteger": _fixed(values.AtomicInteger, _INT),
-    "java.util.concurrent.atomic.AtomicLong": _fixed(values.AtomicLong, _LONG),
+    "java.util.concurrent.atomic.AtomicInteger": _fixed(references.AtomicInteger, _INT),
+    "java.util.concurrent.atomic.AtomicLong": _fixed(references.AtomicLong, _LONG),
     "java.util.TimeZone": (text_reader(values.TimeZone.read, null=False), string_bytes),
     "sun.util.calendar.ZoneInfo": (text_reader(values.TimeZone.read, null=False), string_bytes),
     "java.nio.charset.Charset": (text_reader(values.Charset, null=False), string_bytes),
@@ -228,7 +228,7 @@ _NOT_NAMED = frozenset(
 
 
 def write_java_class(value: values.JavaClass, writer: WriterProtocol) -> None:
-    """The same, written."""
+    """Write a Class in the form that ``read_java_class`` reads."""
     if value in _NOT_NAMED:
         raise Unencodable(f"the class {value}, which Kryo does not read")
     box_name = writer.types.primitives.get(value)
@@ -260,7 +260,7 @@ def enum_set_class(value: EnumSet[Any]) -> str:
 
 
 def write_enum_set(value: EnumSet[Any], writer: WriterProtocol) -> None:
-    """The same, written: by ordinal, as Java's iterates."""
+    """Write an EnumSet in the order of its constants, as Java iterates over it."""
     members = [member for member in value.element if member in value]
     if len(members) != len(value):
         raise Unencodable(f"an EnumSet of {value.element.__qualname__} with elements of other types")

@@ -42,7 +42,7 @@ __all__ = [
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
-#: What stands before one ASCII character, and these characters.
+#: The byte before one ASCII character, and these characters.
 _ONE_CHARACTER = 0x82
 _CHARACTERS = {bytes((n,)): chr(n) for n in range(128)}
 _find_top_bit = re.compile(rb"[\x80-\xff]").search
@@ -85,7 +85,7 @@ def varint_flag(flag: bool, number: int) -> bytes:
     return _ONE[first] if number < 0x40 else _ONE[first | 0x40] + varint(number >> 6)
 
 
-#: What stands before so many characters.
+#: By number of characters: the bytes before them.
 _LENGTHS = tuple(varint_flag(True, count + 1) for count in range(63))
 
 

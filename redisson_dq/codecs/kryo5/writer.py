@@ -1,4 +1,4 @@
-"""Writing Kryo's bytes: classes, flat values at once, and what has to be counted while values nest."""
+"""Writing Kryo's bytes: classes, flat values at once, and the depth of nested values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Writer:
     """The state of writing one value: its bytes so far, the classes named so far, the depth.
 
     ``variables`` are the type variables that are known where it is (see generics). ``notes`` are the objects of generic
-    classes whose place is known. ``streams`` is what was written of the Java serialization streams, if there are any
+    classes whose place is known. ``streams`` is the state of the Java serialization streams, if there are any
     (see embedded).
     """
 
@@ -178,7 +178,7 @@ class Writer:
 
 
 class ReferenceWriter(Writer):
-    """The same with ``references=True``: an object that stands twice is written once (see the reader)."""
+    """A writer with ``references=True``: it writes an object that stands twice only once (see the reader)."""
 
     references = True
     #: A mark stands between a value and its class.

@@ -13,7 +13,7 @@ from uuid import UUID
 import attrs
 
 from redisson_dq import java
-from redisson_dq.java import time_numbers, times
+from redisson_dq.java import time_numbers, zone_ids
 
 __all__ = ["JDK", "Parts", "jdk_name"]
 
@@ -56,7 +56,7 @@ def _offset(value: Any) -> java.ZoneOffset:
 
 def _zone(value: Any) -> java.ZoneId | java.ZoneOffset:
     zone, offset = time_numbers.zone_of(value), time_numbers.offset_of(value)
-    return java.ZoneOffset(offset) if zone == times.offset_id(offset) else java.ZoneId.read(zone)
+    return java.ZoneOffset(offset) if zone == zone_ids.offset_id(offset) else java.ZoneId.read(zone)
 
 
 #: By Java name.

@@ -1,4 +1,4 @@
-"""Java's own serialization: the stream's grammar, and above it what its classes mean.
+"""Java's own serialization: the stream's grammar, and above it the meaning of its classes.
 
 ==============================  ==================================================================================
 stream, reader, writer, utf     the protocol: bytes <-> neutral contents

@@ -25,7 +25,7 @@ class SerializationCodec(Codec):
 
     An object that stands at several places of a value is one object there. As in Java, it is one object when it comes
     back. Lists, dicts and objects may hold themselves. Equal texts that Python made are written as one object, numbers
-    and dates never. What was read is written as Java had it (docs/codecs.md, The same bytes).
+    and dates never. A value that was read is written as Java had it (docs/codecs.md, The same bytes).
 
     Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. Nothing in the bytes runs or loads
     anything. Time and memory are O(size of the value or of the bytes).

@@ -1,4 +1,4 @@
-"""What the handlers of lists, sets and maps have in common."""
+"""The common parts of the handlers of lists, sets and maps."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def comparator_of(content: Content, node: Instance) -> Comparator | None:
 
 
 def comparator_content(value: Any, encoder: EncoderProtocol) -> Content:
-    """The same, to be written. What has none by its type is sorted by nature."""
+    """The content of a sorted collection's comparator. A type without one is sorted by nature."""
     return encoder.content(getattr(value, "comparator", None))
 
 

@@ -25,10 +25,11 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
+from redisson_dq.java.assignable import value_is_assignable
 from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.hierarchy import said_supertypes
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
-from redisson_dq.java.places import field_places, noted_arguments, value_is_assignable, with_declared_parts
+from redisson_dq.java.places import field_places, noted_arguments, with_declared_parts
 from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import BlockData, JavaObject
@@ -97,7 +98,7 @@ def declared_descriptor(declaration: Declaration) -> ClassDesc:
 
 
 def descriptor_of_object(declaration: Declaration) -> ClassDesc:
-    """The same for an object that is written. Raises Unencodable if Java could not read the object."""
+    """The class descriptor of an object that is written. Raises Unencodable if Java could not read the object."""
     for part in ancestry(declaration):
         if part.not_serialized:
             raise Unencodable(
@@ -111,7 +112,7 @@ def _serial_version_uid(declaration: Declaration) -> int:
     """The class's serialVersionUID.
 
     A class without one has a digest of its modifiers, interfaces, constructors and methods. A Python class tells
-    nothing of these; what reads class files could compute it. That of a record is 0, and not compared.
+    nothing of these; a reader of class files could compute it. That of a record is 0, and not compared.
     """
     if declaration.serial_version_uid is not None:
         return declaration.serial_version_uid
@@ -189,7 +190,7 @@ def ancestry(declaration: Declaration) -> Iterator[Declaration]:
 
 
 def _check_class(part: Declaration, node: Instance, decoder: DecoderProtocol) -> None:
-    """Refuse what Java refuses: a class of another version. Note a class with a writeObject."""
+    """Refuse a class of another version, as Java does. Note a class with a writeObject."""
     desc: ClassDesc | None = node.desc
     while desc is not None and desc.name != part.name:
         desc = desc.superclass
@@ -221,7 +222,7 @@ def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
 
 
 def _check_value(part: Declaration, field: Field, content: Content, value: Any, node: Instance) -> None:
-    """Refuse what Java cannot put into the field either: a value of another type than the declared one."""
+    """Refuse a value of another type than the field's, which Java cannot put into it either."""
     declared = field.type.name
     if content is None or declared in PRIMITIVE_CODES or field.type.variable is not None:
         return
@@ -312,7 +313,7 @@ def write_collection(
 
 
 def read_generic(node: Instance, decoder: DecoderProtocol) -> JavaObject:
-    """An object as the stream describes it: its fields, and by class what that wrote by itself."""
+    """An object as the stream describes it: its fields, and by class the data that the class wrote by itself."""
     made: JavaObject = decoder.begin(node, JavaObject(node.desc.name, described=node.desc))
     for desc in node.desc.lineage:
         section = node.sections[desc.name]
@@ -385,7 +386,7 @@ def _write_fields(value: Any, declaration: Declaration, encoder: EncoderProtocol
 
 
 def write_generic(node: Instance, value: JavaObject, encoder: EncoderProtocol) -> None:
-    """Give a new object what was read of it, in the order that its class has in the stream."""
+    """Give a new object the parts that were read of it, in the order of its class in the stream."""
     left, data = dict(value.fields), dict(value.data)
     for desc in node.desc.lineage:
         values: dict[str, Content] = {}

@@ -42,8 +42,8 @@ _GENERIC_ADVICE: Final = 'SerializationCodec(unknown="generic") keeps its object
 class Decoder:
     """The values of the contents seen so far: one content is one Python object, wherever it is referred to.
 
-    ``depth`` is how deep the next value is nested, ``stream`` which stream it is in; ``described`` what the classes of
-    exceptions are. ``other`` says why the value is not written to the same bytes, if that is so.
+    ``depth`` is how deep the next value is nested, ``stream`` which stream it is in; ``described`` has the
+    classes of exceptions. ``other`` says why the value is not written to the same bytes, if that is so.
 
     A reference costs five bytes and may stand for a value of any size. Some steps copy a value or go through all of it:
     a wrapper around a list, the hash of a key. Each such step is charged to the number of bytes: see :meth:`spend`.
@@ -75,7 +75,7 @@ class Decoder:
         self.described: dict[ClassDesc, ThrowableClass | None] = {}
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
-        #: By stream, and what stands for the only object of a value: where that object was read.
+        #: By stream and the key of a value of which Java has one object: the place where it was read.
         self.constants: dict[Any, Instance] = {}
         self._open: set[Content] = set()
         self._closed: set[Content] = set()
@@ -126,7 +126,7 @@ class Decoder:
         return value
 
     def complete(self, content: Any, read: Callable[[Any, DecoderProtocol], Any]) -> Any:
-        """What ``read`` makes of a content, for something else that takes its place: nothing inside may refer to it."""
+        """The value that ``read`` makes of a content. Another value replaces it, so nothing inside may refer to it."""
         self._closed.add(content)
         made = read(content, self)
         self._open.discard(content)
@@ -247,7 +247,7 @@ class Decoder:
     def _as_object(self, value: Any, node: Instance, key: Any) -> Any:
         """The value; as an object of its own if Python would write more objects of it than Java, or fewer.
 
-        ``key`` stands for what Java has one object of.
+        ``key`` stands for a value of which Java has one object.
         """
         if key is None:
             return own(value) if node.shared else value
@@ -316,7 +316,7 @@ def _collection_above(desc: ClassDesc) -> str:
 
 
 def _of_collection(node: Instance, above: str) -> str:
-    """What an object of a class that extends ``above`` needs instead of its declaration, for messages."""
+    """The advice for an object of a class that extends ``above`` and is declared otherwise, for messages."""
     name = shorten(node.desc.name, 200)
     if may_extend(above):
         return (
@@ -330,7 +330,7 @@ def _of_collection(node: Instance, above: str) -> str:
 
 
 def _beyond_fields(node: Instance) -> str | None:
-    """What an object holds that no declaration can describe, for messages; None if it has nothing but fields."""
+    """The part of an object that no declaration can describe, for messages; None if it has nothing but fields."""
     above = _collection_above(node.desc)
     if above:
         return _of_collection(node, above)
@@ -342,7 +342,7 @@ def _beyond_fields(node: Instance) -> str | None:
 
 
 def _own_data(node: Instance, classes: Iterable[str]) -> str | None:
-    """What one of the classes wrote beside its fields, for messages; None if there is nothing."""
+    """The data that one of the classes wrote beside its fields, for messages; None if there is none."""
     names = {*classes}
     for part in node.desc.lineage:
         if part.name in names and node.sections[part.name].annotation:

@@ -32,7 +32,7 @@ _Key = TypeVar("_Key")
 def one_for_all(
     cache: Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]],
 ) -> Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]]:
-    """A cache that gives all threads the same object: a stream tells by identity what it has written before."""
+    """A cache that gives all threads the same object, as a stream recognizes its objects by their identity."""
 
     def decorate(make: Callable[[_Key], _Made]) -> Callable[[_Key], _Made]:
         cached = cache(make)

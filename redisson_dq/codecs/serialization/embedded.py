@@ -1,8 +1,8 @@
 """Streams inside the bytes of another codec: each is objects one after another that share its header and its handles.
 
 Kryo's JavaSerializer keeps one ObjectOutputStream for each of its own instances while one Kryo value is written.
-Its first object begins with the stream's header, the later ones stand without, and refer to what the earlier ones
-named. A state serves one Kryo value; each of its streams has a name::
+Its first object begins with the stream's header, the later ones stand without, and refer to the names of the
+earlier ones. A state serves one Kryo value; each of its streams has a name::
 
     state = ReadState()
     first, pos = read_object(data, pos, state, "a")
@@ -23,9 +23,9 @@ __all__ = ["ReadState", "WriteState", "read_object", "write_object"]
 
 
 class ReadState:
-    """What is known of the streams between their objects, on the reading side.
+    """The state of the streams between their objects, on the reading side.
 
-    They share one decoder, so what the bytes pay for is paid for once.
+    They share one decoder, so the bytes pay for their work once.
     """
 
     __slots__ = ("decoder", "generic", "streams")
@@ -43,7 +43,7 @@ class ReadState:
 
 
 class WriteState:
-    """What is known of the streams between their objects, on the writing side."""
+    """The state of the streams between their objects, on the writing side."""
 
     __slots__ = ("encoder", "streams")
 

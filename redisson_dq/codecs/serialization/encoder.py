@@ -182,7 +182,7 @@ class Encoder:
         if self.depth > MAX_DEPTH:
             raise Unencodable(TOO_DEEP)
 
-    # What the handlers put together
+    # The parts of the handlers
 
     def contents(self, values: Iterable[Any]) -> list[Content]:
         """The contents of several values, in order."""
@@ -266,7 +266,7 @@ class Encoder:
         )
 
     def class_object(self, name: str, described: ClassDesc | None = None) -> ClassObject:
-        """The ``java.lang.Class`` of that name; ``described`` is what the stream said of it that it was read from."""
+        """The ``java.lang.Class`` of that name; ``described`` is its description in the stream it came from."""
         desc = self._one_desc(described) if isinstance(described, ClassDesc) else self._class_desc(name)
         found: ClassObject = self.once(("class", desc), lambda: ClassObject(desc))
         return found
@@ -287,7 +287,7 @@ class Encoder:
         return found
 
     def once(self, key: Any, make: Callable[[], Content]) -> Any:
-        """What is one object in a stream, by a key that stands for it."""
+        """The content that is one object in a stream, by a key that stands for it."""
         if key not in self.constants:
             self.constants[key] = make()
         return self.constants[key]

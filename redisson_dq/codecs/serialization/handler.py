@@ -1,4 +1,4 @@
-"""What a handler of the registry is, and how handlers read and build a class's data."""
+"""The handlers of the registry, and their way to read and build a class's data."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _SHORT = struct.Struct(">H")
 _INT = struct.Struct(">i")
 _LONG = struct.Struct(">q")
 _UNFINISHED: Final = -1  # the flags of a class descriptor that is being read
-_END: Final = object()  # what stands for TC_ENDBLOCKDATA
+_END: Final = object()  # stands for TC_ENDBLOCKDATA
 _MOST_INTERFACES = 65535
 _DESC_CODES = frozenset((stream.NULL, stream.REFERENCE, stream.CLASS_DESC, stream.PROXY_CLASS_DESC))
 _BEGIN_OR_END_BLOCK = frozenset(
@@ -65,7 +65,7 @@ class StreamReader:
         self.other = ""
 
     def object(self) -> Content:
-        """``object``: what ObjectInputStream.readObject reads."""
+        """``object``, as ObjectInputStream.readObject reads it."""
         while self.data[self.pos] == stream.RESET:
             self.pos += 1
             self.handles.clear()
@@ -108,7 +108,7 @@ class StreamReader:
         return instance
 
     def _written(self, desc: ClassDesc, section: Section) -> None:
-        """What a class with a writeObject of its own wrote: its fields, then whatever else.
+        """The data of a class with a writeObject of its own: its fields, then any contents.
 
         The specification wants the fields first. A class that leaves them out is named, as its data go astray here.
         """
@@ -210,7 +210,7 @@ class StreamReader:
         return self._new_text(decode_utf(self._next_bytes(length), begin))
 
     def _new_text(self, text: str) -> str:
-        """A text with a handle; what is equal to an earlier one, and no reference to it, is an object of its own."""
+        """A text with a handle. One that equals an earlier one, and is no reference to it, is an object of its own."""
         if text in self.texts:
             text = own(text)
         else:
@@ -296,7 +296,7 @@ class StreamReader:
         return desc
 
     def _finish(self, desc: ClassDesc, flags: int, start: int) -> None:
-        """``classAnnotation superClassDesc``. What annotates a class (an RMI code base) is left aside."""
+        """``classAnnotation superClassDesc``. The annotation of a class (an RMI code base) is left aside."""
         self._enter(start)
         self._annotation([])
         desc.superclass = self.class_desc()
@@ -334,7 +334,7 @@ class StreamReader:
         raise Malformed("a reset inside an object", start)
 
     def _exception(self, start: int) -> Content:
-        """``exception: TC_EXCEPTION reset (Throwable)object reset``: what made the writer give up."""
+        """``exception: TC_EXCEPTION reset (Throwable)object reset``: the error that made the writer give up."""
         self.handles.clear()
         thrown = self._content()
         kind = thrown.desc.name if isinstance(thrown, Instance) else "something that is no exception"

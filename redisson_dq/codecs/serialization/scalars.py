@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq import java
+from redisson_dq.codecs.decimals import MAX_DECIMAL_BYTES, MAX_DECIMAL_DIGITS, unscaled_and_scale
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, array_field, field, int_bytes, put, text_field
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
@@ -18,12 +19,8 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_big_integer, decoded_long
 from redisson_dq.java.time_numbers import instant_parts, java_date, millis_of, timestamp
 
-__all__ = ["BIG_INTEGER", "INTEGER", "LONG", "MAX_DECIMAL_DIGITS", "HANDLERS"]
+__all__ = ["BIG_INTEGER", "INTEGER", "LONG", "HANDLERS"]
 
-#: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
-MAX_DECIMAL_DIGITS = 4000
-
-_MAX_DECIMAL_BYTES = 1662  # what that many digits take
 _NAN = float("nan")
 _ATOMIC = "java.util.concurrent.atomic."
 
@@ -103,7 +100,7 @@ BIG_INTEGER = ClassHandler("java.math.BigInteger", _read_big_integer, java.BigIn
 
 
 def _read_big_decimal(node: Instance, decoder: DecoderProtocol) -> Decimal:
-    unscaled = Decimal(_big_integer(field(node, "intVal", Instance), decoder, _MAX_DECIMAL_BYTES))
+    unscaled = Decimal(_big_integer(field(node, "intVal", Instance), decoder, MAX_DECIMAL_BYTES))
     scale = field(node, "scale", int)
     sign, digits, _exponent = unscaled.as_tuple()
     if len(digits) > MAX_DECIMAL_DIGITS:
@@ -113,13 +110,8 @@ def _read_big_decimal(node: Instance, decoder: DecoderProtocol) -> Decimal:
 
 
 def _write_big_decimal(node: Instance, value: Decimal, encoder: EncoderProtocol) -> None:
-    sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):
-        raise Unencodable(f"a BigDecimal cannot hold {value}")
-    if len(digits) > MAX_DECIMAL_DIGITS or not INT_MIN <= -exponent <= INT_MAX:
-        raise Unencodable(f"a Decimal of more than {MAX_DECIMAL_DIGITS} digits or beyond BigDecimal's scale")
-    unscaled = int(Decimal((0, digits, 0)))
-    put(node, {"scale": -exponent, "intVal": encoder.content(java.BigInteger(-unscaled if sign else unscaled))})
+    unscaled, scale = unscaled_and_scale(value)
+    put(node, {"scale": scale, "intVal": encoder.content(java.BigInteger(unscaled))})
 
 
 # Texts

@@ -18,14 +18,14 @@ from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.reader import StreamReader
 from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc
 from redisson_dq.codecs.straight import Unusual, compiled, is_plain
+from redisson_dq.java.assignable import type_fits, value_is_assignable
 from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.numbers import Long
-from redisson_dq.java.places import type_fits, value_is_assignable
 from redisson_dq.java.registry import declaration_for, declaration_of, generation
 
 __all__ = ["Class", "Classes", "incomplete"]
 
-#: How many classes are known, with how many descriptions each, of how many bytes. Whoever sends more than that may
+#: How many classes are known, with how many descriptions each, of how many bytes. A sender of more than that may
 #: crowd the others out, which are then learned again.
 _MOST_KNOWN = 512
 _MOST_VARIANTS = 8
@@ -53,9 +53,9 @@ class Class:
 
 @attrs.frozen
 class _Described:
-    """The bytes of a class, what they add to the handles and texts, and what they refer to there.
+    """The bytes of a class, the handles and texts that they add, and the handles that they refer to.
 
-    If they refer to what they add, so many handles have to be there before: ``base``.
+    If they refer to their own handles, so many have to be there before: ``base``.
     """
 
     raw: bytes
@@ -98,7 +98,7 @@ class Classes:
         return None
 
     def learned(self, data: bytes, pos: int, handles: list[Any]) -> _Described:
-        """The same of one that was not."""
+        """The class at ``pos``, which was not read before, with its bytes."""
         reader = StreamReader(data[:4])
         reader.data = data
         reader.pos = pos
@@ -107,7 +107,7 @@ class Classes:
         desc = reader.class_desc()
         new = list(itertools.islice(recorded, len(handles), None))
         references = tuple((index, handles[index]) for index in sorted(recorded.asked) if index < len(handles))
-        # What annotates a class may hold other objects.
+        # The annotation of a class may hold other objects.
         if desc is None or reader.other or any(type(item) not in (ClassDesc, str) for item in new):
             raise Unusual
         if any(type(item) not in (Class, str) for _index, item in references):
@@ -191,7 +191,7 @@ _KINDS: dict[str, type] = {"java.lang.Boolean": bool, "java.lang.Integer": int, 
 
 
 def _of_class(desc: ClassDesc, declaration: Declaration) -> _Read | None:
-    """What reads an object of a declared class; None if the stream describes it otherwise."""
+    """The function that reads an object of a declared class; None if the stream describes the class otherwise."""
     fields = _fields(desc, declaration)
     if fields is None:
         return None

@@ -2,8 +2,8 @@
 
 Ordinary are declared classes whose fields are in the stream as they are declared, lists, maps, texts, enums and the
 usual numbers. StreamReader and Decoder read any other object inside, with the same handles. They read the whole stream
-again if something is wrong or refers to what is not complete. They also do where an object is one of its own and Python
-would write no other. So the values and the errors are the same without this module.
+again if something is wrong or refers to an object that is not complete. They also do where an object is one of its own
+and Python would write no other. So the values and the errors are the same without this module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["UNREAD", "read"]
 #: Stands for the value of a stream that is not ordinary.
 UNREAD: Any = object()
 
-#: What nests deeper is not ordinary, nor is a stream with so many classes that were never seen before.
+#: A value that nests deeper is not ordinary, nor is a stream with so many classes that were never seen before.
 _MOST_DEPTH = 50
 _MOST_NEW = 16
 
@@ -57,7 +57,7 @@ def read(data: bytes, *, generic: bool) -> Any:
 
 
 class _Stream:
-    """What is known of one stream. ``handles`` are values, classes and texts, or what nothing may refer to."""
+    """The state of reading one stream. ``handles`` are values, classes and texts, or marks of incomplete objects."""
 
     __slots__ = ("_classes", "_constants", "_contents", "_decoder", "_new", "data", "handles", "texts")
 
@@ -128,7 +128,7 @@ class _Stream:
         return text, end
 
     def referred(self, data: bytes, pos: int) -> tuple[Any, int]:
-        """What a reference stands for, if that is complete."""
+        """The value that a reference stands for, if it is complete."""
         index = _unpack_int(data, pos + 1)[0] - BASE_HANDLE
         if index < 0:
             raise Unusual

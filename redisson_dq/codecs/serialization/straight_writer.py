@@ -33,7 +33,7 @@ __all__ = ["written"]
 #: Writes a value that so many others are around.
 _Put = Callable[[Any, "_Straight", int], None]
 
-#: What nests deeper is not ordinary, and neither is a class with more superclasses.
+#: A value that nests deeper is not ordinary, nor is an object of a class with more superclasses.
 _MOST_DEPTH = 50
 
 _pack_int = struct.Struct(">i").pack
@@ -44,7 +44,7 @@ _SHORT = 256
 _REFERENCES = tuple(b"\x71" + _pack_int(BASE_HANDLE + handle) for handle in range(_SHORT))
 _TEXTS = tuple(b"\x74" + _pack_short(length) for length in range(_SHORT))
 
-#: By code of a primitive field's type: when an ``item`` is what the struct module packs.
+#: By code of a primitive field's type: the test for an ``item`` that the struct module does not pack.
 _PRIMITIVES = {
     "I": f"type(item) is not int or not {INT_MIN} <= item <= {INT_MAX}",
     "J": f"type(item) is not int or not {LONG_MIN} <= item <= {LONG_MAX}",
@@ -114,7 +114,7 @@ class _Straight(StreamWriter):
         put(item, self, depth)
 
     def general(self, item: Any, depth: int) -> None:
-        """The same as contents."""
+        """Write a value by way of its contents."""
         self.depth = self.encoder.depth = depth
         self.write(self.encoder.content(item))
 
@@ -270,7 +270,7 @@ def _put_dict(items: dict[Any, Any], w: _Straight, depth: int) -> None:
 
 
 class _Functions:
-    """By exact type: what writes its values. They hold as long as no class is declared."""
+    """The functions that write values, by exact type. They hold as long as no class is declared."""
 
     def __init__(self) -> None:
         self.generation = generation()

@@ -1,8 +1,8 @@
 """The parts of a stream of Java's Object Serialization Stream Protocol, version 5.
 
 The grammar is the one in chapter 6 of Java's Object Serialization Specification. The reader and the writer next to this
-module go through it rule by rule. Both use the neutral structures of this module, which know nothing of what a class
-means. A *content* is one of these:
+module go through it rule by rule. Both use the neutral structures of this module, which know nothing of a class's
+meaning. A *content* is one of these:
 
 ==================  =====================================================================================
 None                TC_NULL
@@ -125,7 +125,7 @@ class ClassDesc:
     _component: str | None = attrs.field(default=None, init=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is worked out of these, a copy works out again."""
+        """A copy has these alone, and works the rest out again."""
         return ClassDesc, (self.name, self.uid, self.flags, self.fields, self.superclass, self.interfaces)
 
     def same_as(self, other: ClassDesc) -> bool:

@@ -1,4 +1,4 @@
-"""Exceptions: what java.lang.Throwable writes, and the fields that its subclasses add."""
+"""Exceptions: the data of java.lang.Throwable, and the fields that its subclasses add."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
 from redisson_dq.codecs.serialization.handler import ClassHandler, Data, put, utf_bytes
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
-from redisson_dq.java import time_numbers, times
-from redisson_dq.java.times import FarTime
+from redisson_dq.java import time_numbers, zone_ids
+from redisson_dq.java.calendars import FarTime
 
 __all__ = ["FAR_TIME", "NAMES", "HANDLERS"]
 
@@ -88,13 +88,13 @@ def _read_zoned(data: Data) -> datetime | FarTime:
     (kind,) = data.unpack(">b")
     if kind not in (_ZONE_REGION, _ZONE_OFFSET):
         raise ValueError(f"{kind} is no kind of time zone")
-    zone = data.utf() if kind == _ZONE_REGION else times.offset_id(_read_offset(data))
+    zone = data.utf() if kind == _ZONE_REGION else zone_ids.offset_id(_read_offset(data))
     return time_numbers.zoned_date_time(local, offset, zone)
 
 
 def _zoned(value: Any) -> bytes:
     offset, zone = time_numbers.offset_of(value), time_numbers.zone_of(value)
-    same = zone == times.offset_id(offset)
+    same = zone == zone_ids.offset_id(offset)
     tail = bytes((_ZONE_OFFSET,)) + _offset(offset) if same else bytes((_ZONE_REGION,)) + utf_bytes(zone)
     return _date_time(value) + _offset(offset) + tail
 
@@ -193,6 +193,6 @@ HANDLERS: tuple[ClassHandler, ...] = (
         )
     ),
 )
-#: What a FarTime of java.time is written by.
+#: The handler that writes a FarTime of java.time.
 FAR_TIME = ClassHandler(_SER, _read_ser, None, _write_ser)
 NAMES = tuple(_NUMBERS)

@@ -1,4 +1,4 @@
-"""From contents to bytes: what ObjectOutputStream writes for the same objects, in the same order."""
+"""From contents to bytes, as ObjectOutputStream writes the same objects in the same order."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StreamWriter:
         self.count = 0
 
     def write(self, content: Content) -> None:
-        """``content``. Raises Unencodable if it nests too deep. O(size of what was not written yet)."""
+        """``content``. Raises Unencodable if it nests too deep. O(size of the parts that were not written yet)."""
         if content is None:
             self.out.append(_NULL)
             return

@@ -21,9 +21,9 @@ from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.throwables import SLOTS
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
+from redisson_dq.java.assignable import may_be_assignable
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
-from redisson_dq.java.places import may_be_assignable
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.views import view_of

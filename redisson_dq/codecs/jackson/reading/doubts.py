@@ -27,7 +27,7 @@ _SHOWN = 80
 class Doubt(Enum):
     """A reason: how much is known, and the words that tell it."""
 
-    # of the whole bytes
+    # of all the bytes
     ANY_FORM = _POSSIBLE, "its fields, numbers or texts stand in another form"
     NUMBERS_AND_TEXTS = _POSSIBLE, "its numbers or texts stand in another form"
     SPACES = _POSSIBLE, "it has spaces, or is written otherwise than Jackson does"

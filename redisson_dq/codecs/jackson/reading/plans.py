@@ -1,4 +1,4 @@
-"""What the reader must know of a field's declared type, found once for each field instead of once for each value.
+"""The plans of declared types: the reader asks about a type once for each field, and not for each value.
 
 A plan has a function of the reader, a node and its depth. The function reads the ordinary nodes of the type: a text
 where a String is declared, an object that names its class first. All other nodes, wrong ones included, are left to the
@@ -19,12 +19,12 @@ from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.types import REFERENCES, element_of, json_of, missing_values, properties
+from redisson_dq.java.assignable import value_is_assignable
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in
 from redisson_dq.java.hierarchy import is_assignable
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decoded_long
-from redisson_dq.java.places import value_is_assignable
 from redisson_dq.java.registry import declaration_of, generation
 from redisson_dq.java.signatures import Signature
 
