@@ -12,16 +12,16 @@ from redisson_dq.java.signatures import OBJECT, Signature, with_arguments
 __all__ = ["arguments_in", "not_related", "variables_in"]
 
 
-def arguments_in(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
-    """The type arguments of an object of this class in a place that is declared as ``slot``.
+def arguments_in(declaration: Declaration, declared: Signature) -> tuple[Signature, ...] | None:
+    """The type arguments of an object of this class in a place in a place of the type ``declared``.
 
     A raw type, or a class that is not generic, has no arguments. A parameter that the declared type does not determine
     is an Object. The result is None if the declaration does not relate the class to the declared type. It is also None
     for a type that does not match, such as ``Ok<String>`` where ``Result<Geo>`` is declared.
     """
-    if slot.name == declaration.name or not slot.arguments:
-        return slot.arguments
-    return _deduced(declaration, slot)
+    if declared.name == declaration.name or not declared.arguments:
+        return declared.arguments
+    return _deduced(declaration, declared)
 
 
 def variables_in(types: Iterable[Signature], given: Iterable[Signature]) -> dict[str, Signature]:
@@ -32,23 +32,23 @@ def variables_in(types: Iterable[Signature], given: Iterable[Signature]) -> dict
     return found
 
 
-def not_related(declaration: Declaration, slot: Signature) -> str:
+def not_related(declaration: Declaration, declared: Signature) -> str:
     """The error message for when ``arguments_in`` gives None."""
     return (
-        f"a {declaration.name} where {slot.source} is declared: Java takes it for another type, or java_class does not "
-        "say what the class implements; redisson-dq generate-classes prints that"
+        f"a {declaration.name} where {declared.source} is declared: Java takes it for another type, or java_class does "
+        "not say what the class implements; redisson-dq generate-classes prints that"
     )
 
 
 @lru_cache(maxsize=4096)
-def _deduced(declaration: Declaration, slot: Signature) -> tuple[Signature, ...] | None:
+def _deduced(declaration: Declaration, declared: Signature) -> tuple[Signature, ...] | None:
     if not declaration.parameters:
         return ()
     found: dict[str, Signature] = {}
-    seen = _supertype(declaration, slot.name)
+    seen = _supertype(declaration, declared.name)
     if seen is None:
-        return () if all(argument == OBJECT for argument in slot.arguments) else None
-    if not all(_match(given, argument, found) for given, argument in zip(slot.arguments, seen, strict=False)):
+        return () if all(argument == OBJECT for argument in declared.arguments) else None
+    if not all(_match(given, argument, found) for given, argument in zip(declared.arguments, seen, strict=False)):
         return None
     return tuple(found.get(name, OBJECT) for name in declaration.parameters)
 

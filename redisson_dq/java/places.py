@@ -361,20 +361,20 @@ def _check_inner(value: Any, inner: str) -> None:
         raise
 
 
-def declared_elements(slot: Signature) -> tuple[Signature, ...]:
-    """The types of the elements, or of keys and values, of a collection that is declared as ``slot``."""
-    declaration = declaration_of(slot.name)
+def declared_elements(declared: Signature) -> tuple[Signature, ...]:
+    """The types of the elements, or of keys and values, of a collection in a place of the type ``declared``."""
+    declaration = declaration_of(declared.name)
     if declaration is None or not declaration.extends:
-        return slot.arguments
-    return _elements_with(declaration, slot.arguments)
+        return declared.arguments
+    return _elements_with(declaration, declared.arguments)
 
 
-def element_types(declaration: Declaration, slot: Signature) -> tuple[Signature, ...]:
-    """The types of the elements, or of keys and values, of a subclass of a collection where ``slot`` is declared."""
-    if slot.name == declaration.name:
-        return _elements_with(declaration, slot.arguments)
+def element_types(declaration: Declaration, declared: Signature) -> tuple[Signature, ...]:
+    """The types of the elements, or of keys and values, of a subclass of a collection in such a place."""
+    if declared.name == declaration.name:
+        return _elements_with(declaration, declared.arguments)
     # List<Order> tells what Tags<T> is there.
-    found = variables_in(declaration.elements, declared_elements(slot))
+    found = variables_in(declaration.elements, declared_elements(declared))
     return _elements_with(declaration, tuple(found.get(name, _ANY) for name in declaration.parameters))
 
 
@@ -383,9 +383,9 @@ def _elements_with(declaration: Declaration, arguments: tuple[Signature, ...]) -
     return tuple(with_arguments(part, given) for part in declaration.elements)
 
 
-def with_declared_parts(value: Any, declaration: Declaration, slot: Signature, notes: Notes) -> Any:
+def with_declared_parts(value: Any, declaration: Declaration, declared: Signature, notes: Notes) -> Any:
     """A subclass of a collection with its parts as the types that it declares for them. Raises Misfit."""
-    places = tuple(map(place_of, element_types(declaration, slot)))
+    places = tuple(map(place_of, element_types(declaration, declared)))
     if not any(places):
         return value
     if isinstance(value, dict):

@@ -72,7 +72,7 @@ class JacksonCodec(Codec[T]):
     _set_up: Dialect = JACKSON_2
     _uuid_bytes = False
     #: The type that the whole value is declared as.
-    _slot: Signature = OBJECT
+    _declared: Signature = OBJECT
     _plans: Plans | None = None
     #: Why a value of these bytes may be written to others, whatever its node is. Of Ion and Avro no bytes rule it out.
     _doubt: Callable[[bytes], Doubt | None] = staticmethod(lambda _data: Doubt.NUMBERS_AND_TEXTS)
@@ -93,11 +93,11 @@ class JacksonCodec(Codec[T]):
             if self._quoted is not None:
                 texts = self._texts
                 if texts is None or texts.generation != generation():
-                    self._texts = texts = Texts(self._dialect, self._slot, self._quoted, self._dumps)
+                    self._texts = texts = Texts(self._dialect, self._declared, self._quoted, self._dumps)
                 data = texts.written(value)
                 if data is not None:
                     return data
-            return self._dumps(node_of(value, self._dialect, self._slot))
+            return self._dumps(node_of(value, self._dialect, self._declared))
         except Exception as error:
             raise encode_error(error, self.name) from error
 
@@ -111,12 +111,12 @@ class JacksonCodec(Codec[T]):
             data = bytes(data)
         try:
             node, is_usual = (self._loads(data), False) if self._parse is None else self._parse(data)
-            if self._slot is OBJECT and _is_its_value(node):
+            if self._declared is OBJECT and _is_its_value(node):
                 doubt = None if is_usual else self._doubt(data)
                 return compared(node, data, self, doubt.words) if doubt else node  # type: ignore[no-any-return]
             plans = self._plans
             if plans is None or plans.generation != generation():
-                self._plans = plans = Plans(self._dialect, self._slot)
+                self._plans = plans = Plans(self._dialect, self._declared)
             # An object of a declared class is compared when it is looked for, whatever its parts are.
             is_compared = type(node) is Object and _is_of_a_declared_class(node)
             reader = Reader(plans, is_json=self._quoted is not None, is_compared=is_compared)
@@ -223,4 +223,4 @@ class AvroJacksonCodec(JacksonCodec[T]):
         avro = Avro(schema)
         self._dumps = avro.dumps
         self._loads = avro.loads
-        self._slot = without_wildcards(signature_of(type, where="AvroJacksonCodec", null=True))
+        self._declared = without_wildcards(signature_of(type, where="AvroJacksonCodec", null=True))

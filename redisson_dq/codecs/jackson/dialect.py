@@ -59,38 +59,38 @@ class Dialect:
     names_referred: bool = False
     annotates: bool = False
 
-    def names(self, slot: Signature) -> bool:
-        """Whether a value that is declared as ``slot`` is written with the name of its class."""
-        if slot is OBJECT:
+    def names(self, declared: Signature) -> bool:
+        """Whether a value in a place of the type ``declared`` is written with the name of its class."""
+        if declared is OBJECT:
             return self.typed
-        if slot.name.startswith("["):
-            while slot.component is not None:
-                slot = slot.component
-            element = slot.name.lstrip("[").removeprefix("L").removesuffix(";")
+        if declared.name.startswith("["):
+            while declared.component is not None:
+                declared = declared.component
+            element = declared.name.lstrip("[").removeprefix("L").removesuffix(";")
             if element in REFERENCES:
-                held = held_by(Signature(element, slot.arguments))
+                held = held_by(Signature(element, declared.arguments))
                 return self.names(held) if self.unwraps else self.typed and element not in _FINAL_REFERENCES
-        if slot.name == _UUID:
+        if declared.name == _UUID:
             return self.typed_uuid
-        declaration = declaration_of(slot.name)
+        declaration = declaration_of(declared.name)
         if declaration is not None and json_of(declaration, self.jackson_3).typed:
             return True
-        return self.typed and names_class(slot.name, long_is_final=self.long_is_final)
+        return self.typed and names_class(declared.name, long_is_final=self.long_is_final)
 
-    def names_object(self, declaration: Declaration, slot: Signature) -> bool:
+    def names_object(self, declaration: Declaration, declared: Signature) -> bool:
         """Whether an object of a declared class is written with the name of the class.
 
         An object with @JsonTypeInfo is, where an interface is declared. No declaration tells whether the interface has
         the annotation. Without it Java could not read the object.
         """
-        if self.names(slot):
+        if self.names(declared):
             return True
-        is_of_jdk = slot.name.startswith("java.") or slot.name in PRIMITIVE_CODES
-        return json_of(declaration, self.jackson_3).typed and not is_of_jdk and declaration_of(slot.name) is None
+        is_of_jdk = declared.name.startswith("java.") or declared.name in PRIMITIVE_CODES
+        return json_of(declaration, self.jackson_3).typed and not is_of_jdk and declaration_of(declared.name) is None
 
-    def refuses_objects(self, slot: Signature) -> bool:
+    def refuses_objects(self, declared: Signature) -> bool:
         """Whether Jackson reads a text or a number alone there, though objects of some classes could be put in."""
-        return slot.name == "java.lang.CharSequence" or (slot.name == "java.lang.Number" and not self.annotates)
+        return declared.name == "java.lang.CharSequence" or (declared.name == "java.lang.Number" and not self.annotates)
 
 
 def _float(value: java.Float) -> Any:

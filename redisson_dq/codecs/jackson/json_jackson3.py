@@ -69,7 +69,7 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
     def __init__(self, type: Any) -> None:
         super().__init__(typed_uuid=False)
         self._type = type
-        self._slot = without_wildcards(signature_of(type, where="TypedJsonJackson3Codec", null=True))
+        self._declared = without_wildcards(signature_of(type, where="TypedJsonJackson3Codec", null=True))
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

@@ -8,15 +8,15 @@ from redisson_dq.java.signatures import OBJECT, Signature
 __all__ = ["no_name", "unknown", "wrong"]
 
 
-def no_name(what: str, slot: Signature, is_own: bool) -> str:
+def no_name(what: str, declared: Signature, is_own: bool) -> str:
     """The message for a value whose class nothing tells. ``is_own``: it is in a field of an exception's own class."""
     if is_own:
         return f"{what}: the type of that field of an exception is not known here. unknown='generic' keeps the value"
-    if slot is OBJECT:
+    if declared is OBJECT:
         return f"{what} (Java could not read it either)"
     return (
-        f"{what} where {shorten(slot.name, 200)} is declared: Java could not read it either, or the declarations lack "
-        "type arguments that Java has (redisson-dq generate-classes prints them)"
+        f"{what} where {shorten(declared.name, 200)} is declared: Java could not read it either, or the declarations "
+        "lack type arguments that Java has (redisson-dq generate-classes prints them)"
     )
 
 

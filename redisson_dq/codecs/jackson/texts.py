@@ -79,15 +79,15 @@ class Texts:
     """
 
     def __init__(
-        self, dialect: Dialect, slot: Signature, quoted: Callable[[str], str], dumps: Callable[[Any], bytes]
+        self, dialect: Dialect, declared: Signature, quoted: Callable[[str], str], dumps: Callable[[Any], bytes]
     ) -> None:
         self.generation = generation()
         self._dialect = dialect
         self._quoted = quoted
         self._dumps = dumps
-        self._slots: dict[Signature, Callable[[Any], _Put]] = {}
+        self._by_declared: dict[Signature, Callable[[Any], _Put]] = {}
         self._classes: dict[tuple[Declaration, tuple[Signature, ...], bool], _Put] = {}
-        self._find = self._of(slot)
+        self._find = self._of(declared)
 
     def written(self, value: Any) -> bytes | None:
         """The bytes of a whole value; None if the way over nodes has to write them, or to say what is wrong."""
@@ -99,9 +99,9 @@ class Texts:
         except Exception:
             return None
 
-    def _of(self, slot: Signature) -> Callable[[Any], _Put]:
-        """A table that gives the function for a value declared as ``slot``, by the value's type."""
-        found = self._slots.get(slot)
+    def _of(self, declared: Signature) -> Callable[[Any], _Put]:
+        """A table that gives the function for a value in a place of the type ``declared``, by the value's type."""
+        found = self._by_declared.get(declared)
         if found is None:
             by_type: dict[type, _Put] = {}
 
@@ -109,34 +109,34 @@ class Texts:
                 kind = type(item)
                 put = by_type.get(kind)
                 if put is None:
-                    put = by_type[kind] = self._resolved(item, slot)
+                    put = by_type[kind] = self._resolved(item, declared)
                 return put
 
-            self._slots[slot] = found = find
+            self._by_declared[declared] = found = find
         return found
 
-    def _over_nodes(self, slot: Signature) -> _Put:
+    def _over_nodes(self, declared: Signature) -> _Put:
         def put(item: Any, depth: int) -> str:
             writer = Writer(self._dialect)
-            node = writer.write(item, slot, depth)
+            node = writer.write(item, declared, depth)
             if writer.throwables:  # they are numbered over the whole value
                 raise Unusual
             return self._dumps(node).decode()
 
         return put
 
-    def _resolved(self, item: Any, slot: Signature) -> _Put:
-        """The function for all values of this one's type that are declared as ``slot``."""
+    def _resolved(self, item: Any, declared: Signature) -> _Put:
+        """The function for all values of this one's type that are in a place of the type ``declared``."""
         kind = type(item)
-        general = self._over_nodes(slot)
-        name = slot.name
+        general = self._over_nodes(declared)
+        name = declared.name
         if kind is _NULL:
             return general if name in PRIMITIVE_CODES else lambda _item, _depth: "null"
         if name in REFERENCES or name[0] == "[":
             return general
         if kind is int or kind is Long:
-            return self._number(kind, slot, general)
-        place = place_of(slot)
+            return self._number(kind, declared, general)
+        place = place_of(declared)
         is_exact = place is None or kind in place.exact
         if not is_exact and (kind in _SCALARS or name in PRIMITIVE_CODES or not holds(name, item)):
             return general
@@ -147,16 +147,16 @@ class Texts:
         if kind is float:
             return lambda item, depth: double_text(item) if item - item == 0 else general(item, depth)
         if kind is list or kind is dict:
-            java_name = collection_name(item, slot)
+            java_name = collection_name(item, declared)
             if java_name in NO_NULLS:
                 return general
-            return (self._list if kind is list else self._dict)(slot, java_name, general)
+            return (self._list if kind is list else self._dict)(declared, java_name, general)
         declaration = declaration_for(kind)
         if declaration is None or kind in self._dialect.scalars:
             return general
         if isinstance(item, Enum):
-            return self._enum(declaration, slot)
-        return general if declaration.extends else self._class(declaration, slot, general)
+            return self._enum(declaration, declared)
+        return general if declaration.extends else self._class(declaration, declared, general)
 
     def _text(self, item: str, _depth: int) -> str:
         text = encode_basestring_ascii(item)
@@ -170,23 +170,23 @@ class Texts:
             raise Unusual
         return self._quoted(key)
 
-    def _number(self, kind: type, slot: Signature, general: _Put) -> _Put:
+    def _number(self, kind: type, declared: Signature, general: _Put) -> _Put:
         """Of an int or a Long."""
-        name, is_int = slot.name, kind is int
-        if name == _LONG or (kind is Long and place_of(slot) is None):
-            head, tail = (f"[{self._quoted(_LONG)},", "]") if self._dialect.names(slot) else ("", "")
+        name, is_int = declared.name, kind is int
+        if name == _LONG or (kind is Long and place_of(declared) is None):
+            head, tail = (f"[{self._quoted(_LONG)},", "]") if self._dialect.names(declared) else ("", "")
             return lambda item, depth: (
                 f"{head}{int.__repr__(item)}{tail}" if LONG_MIN <= item <= LONG_MAX else general(item, depth)
             )
-        if is_int and (name in ("int", "long", "java.lang.Integer") or place_of(slot) is None):
+        if is_int and (name in ("int", "long", "java.lang.Integer") or place_of(declared) is None):
             least, most = (LONG_MIN, LONG_MAX) if name == "long" else (INT_MIN, INT_MAX)
             return lambda item, depth: int.__repr__(item) if least <= item <= most else general(item, depth)
         return general
 
-    def _enum(self, declaration: Declaration, slot: Signature) -> _Put:
+    def _enum(self, declaration: Declaration, declared: Signature) -> _Put:
         if why_no_constants(declaration, self._dialect.jackson_3):
-            return self._over_nodes(slot)
-        named = self._dialect.names(slot)
+            return self._over_nodes(declared)
+        named = self._dialect.names(declared)
         head, tail = (f"[{self._quoted(declaration.name)},", "]") if named else ("", "")
         names = constants(declaration, self._dialect.jackson_3)[0]
         texts = {
@@ -195,9 +195,9 @@ class Texts:
         }
         return lambda item, _depth: texts[item.name]
 
-    def _list(self, slot: Signature, java_name: str, general: _Put) -> _Put:
-        head, tail = (f"[{self._quoted(java_name)},[", "]]") if self._dialect.names(slot) else ("[", "]")
-        element = element_of(slot)
+    def _list(self, declared: Signature, java_name: str, general: _Put) -> _Put:
+        head, tail = (f"[{self._quoted(java_name)},[", "]]") if self._dialect.names(declared) else ("[", "]")
+        element = element_of(declared)
         find = self._of(element)
         of_texts = place_of(element) is None or element.name == "java.lang.String"
         nothing = head + tail
@@ -216,11 +216,11 @@ class Texts:
 
         return put
 
-    def _dict(self, slot: Signature, java_name: str, general: _Put) -> _Put:
-        head = f'{{"{CLASS}":{self._quoted(java_name)}' if self._dialect.names(slot) else ""
-        key_slot, value_slot = key_and_value_of(slot)
-        key_place = place_of(key_slot)
-        find, name_of = self._of(value_slot), self._name
+    def _dict(self, declared: Signature, java_name: str, general: _Put) -> _Put:
+        head = f'{{"{CLASS}":{self._quoted(java_name)}' if self._dialect.names(declared) else ""
+        declared_key, declared_value = key_and_value_of(declared)
+        key_place = place_of(declared_key)
+        find, name_of = self._of(declared_value), self._name
         of_texts = key_place is None or str in key_place.exact
 
         def put(items: dict[Any, Any], depth: int) -> str:
@@ -238,12 +238,12 @@ class Texts:
 
     # Declared classes
 
-    def _class(self, declaration: Declaration, slot: Signature, general: _Put) -> _Put:
-        arguments = arguments_in(declaration, slot)
-        is_refused = json_of(declaration, self._dialect.jackson_3).refused or self._dialect.refuses_objects(slot)
+    def _class(self, declaration: Declaration, declared: Signature, general: _Put) -> _Put:
+        arguments = arguments_in(declaration, declared)
+        is_refused = json_of(declaration, self._dialect.jackson_3).refused or self._dialect.refuses_objects(declared)
         if arguments is None or is_refused:
             return general
-        key = declaration, arguments, self._dialect.names_object(declaration, slot)
+        key = declaration, arguments, self._dialect.names_object(declaration, declared)
         put = self._classes.get(key)
         if put is None:
             # While it is made, objects of the class itself go the long way round.
@@ -265,11 +265,11 @@ class Texts:
         ]
         found = properties(declaration, arguments, jackson_3=self._dialect.jackson_3).values()
         for number, field in enumerate(found):
-            slot = field.type
+            declared = field.type
             names[f"name_{number}"] = f",{self._quoted(field.name)}:"
-            names[f"find_{number}"] = self._of(slot)
+            names[f"find_{number}"] = self._of(declared)
             rest = [f"    text = find_{number}(item)(item, below)"]
-            shortcut = SHORTCUTS.get(slot.name, "").strip().splitlines()
+            shortcut = SHORTCUTS.get(declared.name, "").strip().splitlines()
             if field.is_written or self._dialect.nulls:
                 body = [*shortcut, "else:", *rest] if shortcut else [line.strip() for line in rest]
                 body += [f"text_{number} = name_{number} + text"]

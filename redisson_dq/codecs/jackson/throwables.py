@@ -10,7 +10,7 @@ from redisson_dq.codecs.jackson.refusals import wrong
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [
-    "SLOTS",
+    "DECLARED",
     "STACK_TRACE",
     "fields_of",
     "made_of",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 #: The declared types of the properties that hold exceptions.
-SLOTS = {"cause": Signature("java.lang.Throwable"), "suppressed": Signature("[Ljava.lang.Throwable;")}
+DECLARED = {"cause": Signature("java.lang.Throwable"), "suppressed": Signature("[Ljava.lang.Throwable;")}
 #: The property with the stack trace.
 STACK_TRACE = "stackTrace"
 
@@ -34,10 +34,10 @@ _NATIVE = -2
 def fields_of(value: java.Throwable) -> list[tuple[str, Any, Signature]]:
     """Its properties in their order, all but the stack trace: name, value, declared type."""
     fields = {
-        "cause": (value.cause, SLOTS["cause"]),
+        "cause": (value.cause, DECLARED["cause"]),
         "localizedMessage": (value.message, OBJECT),
         "message": (value.message, OBJECT),
-        "suppressed": (value.suppressed, SLOTS["suppressed"]),
+        "suppressed": (value.suppressed, DECLARED["suppressed"]),
         **{name: (item, OBJECT) for name, item in value.fields.items()},
     }
     return [(name, *fields[name]) for name in sorted(fields)]

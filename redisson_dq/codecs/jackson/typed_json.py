@@ -48,7 +48,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         super().__init__(typed_uuid=typed_uuid)
         self._dialect = with_java_time(self._dialect, java_time)
         self._type = type
-        self._slot = without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
+        self._declared = without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"

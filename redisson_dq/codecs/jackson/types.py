@@ -28,7 +28,7 @@ __all__ = [
     "REFERENCES",
     "ContainerType",
     "Property",
-    "component_slot",
+    "declared_component",
     "element_of",
     "held_by",
     "json_of",
@@ -80,24 +80,28 @@ HELD = {
 }
 
 
-def held_by(slot: Signature) -> Signature:
+def held_by(declared: Signature) -> Signature:
     """The type of the content of one of REFERENCES, by its declared type."""
-    return HELD.get(slot.name) or element_of(slot)
+    return HELD.get(declared.name) or element_of(declared)
 
 
-def element_of(slot: Signature) -> Signature:
+def element_of(declared: Signature) -> Signature:
     """The type of a collection's elements, by its declared type."""
-    return slot.arguments[0] if len(slot.arguments) == 1 else OBJECT
+    return declared.arguments[0] if len(declared.arguments) == 1 else OBJECT
 
 
-def component_slot(name: str, slot: Signature) -> Signature:
-    """The type of the elements of an array of the class ``name`` that is declared as ``slot``."""
-    return slot.component if slot.component is not None and slot.name == name else Signature(component_of(name))
+def declared_component(name: str, declared: Signature) -> Signature:
+    """The type of the elements of an array of the class ``name`` in a place of the type ``declared``."""
+    return (
+        declared.component
+        if declared.component is not None and declared.name == name
+        else Signature(component_of(name))
+    )
 
 
-def key_and_value_of(slot: Signature) -> tuple[Signature, Signature]:
+def key_and_value_of(declared: Signature) -> tuple[Signature, Signature]:
     """The types of a map's keys and values, by its declared type."""
-    return (slot.arguments[0], slot.arguments[1]) if len(slot.arguments) == 2 else (OBJECT, OBJECT)
+    return (declared.arguments[0], declared.arguments[1]) if len(declared.arguments) == 2 else (OBJECT, OBJECT)
 
 
 class ContainerType(Signature):
@@ -110,20 +114,22 @@ class ContainerType(Signature):
     __slots__ = ()
 
 
-def parts_of(declaration: Declaration, slot: Signature, names: Callable[[Signature], bool]) -> tuple[Signature, bool]:
-    """The collection as which Jackson takes an object of a subclass of one that is declared as ``slot``.
+def parts_of(
+    declaration: Declaration, declared: Signature, names: Callable[[Signature], bool]
+) -> tuple[Signature, bool]:
+    """The collection as which Jackson takes an object of a subclass of one in a place of the type ``declared``.
 
     The second result: whether other elements are declared there than the class says. ``names`` tells whether the values
     of a type are written with the names of their classes.
     """
-    own = tuple(map(without_wildcards, element_types(declaration, slot)))
-    if type(slot) is ContainerType:
-        *_, declared = map(without_wildcards, (OBJECT, *declared_elements(slot)))
-        if names(declared):
+    own = tuple(map(without_wildcards, element_types(declaration, declared)))
+    if type(declared) is ContainerType:
+        *_, part = map(without_wildcards, (OBJECT, *declared_elements(declared)))
+        if names(part):
             own = own or (OBJECT,) * (1 + is_assignable(declaration.extends, "java.util.Map"))
             if own[-1].name in REFERENCES and own[-1].name not in HELD:
-                declared = Signature(own[-1].name, (declared,))
-            return Signature(declaration.extends, (*own[:-1], declared)), own[-1] != declared
+                part = Signature(own[-1].name, (part,))
+            return Signature(declaration.extends, (*own[:-1], part)), own[-1] != part
     return Signature(declaration.extends, own), False
 
 

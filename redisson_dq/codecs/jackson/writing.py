@@ -32,7 +32,7 @@ from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_modul
 from redisson_dq.codecs.jackson.throwables import STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
-    component_slot,
+    declared_component,
     element_of,
     held_by,
     json_of,
@@ -54,13 +54,13 @@ from redisson_dq.java.tables import in_order, pairs_in_order
 __all__ = ["Writer", "collection_name", "node_of"]
 
 
-def node_of(value: Any, dialect: Dialect, slot: Signature = OBJECT) -> Any:
-    """The node of a whole value that is declared as ``slot``. Raises Unencodable. O(size)."""
-    if slot is OBJECT and dialect.typed:
+def node_of(value: Any, dialect: Dialect, declared: Signature = OBJECT) -> Any:
+    """The node of a whole value in a place of the type ``declared``. Raises Unencodable. O(size)."""
+    if declared is OBJECT and dialect.typed:
         bare = dialect.bare.get(type(value))
         if bare is not None:
             return bare(value)
-    return Writer(dialect).write(value, slot, 1)
+    return Writer(dialect).write(value, declared, 1)
 
 
 #: The Java class of each plain collection.
@@ -93,14 +93,14 @@ class Writer:
         #: How many exceptions were written, which are numbered.
         self.throwables = 0
 
-    def write(self, value: Any, slot: Signature, depth: int) -> Any:
-        """The node of a value that is declared as ``slot``."""
-        if value is None and slot.name not in PRIMITIVE_CODES:
+    def write(self, value: Any, declared: Signature, depth: int) -> Any:
+        """The node of a value in a place of the type ``declared``."""
+        if value is None and declared.name not in PRIMITIVE_CODES:
             return None
-        if slot is not OBJECT:
-            value = _placed(value, slot)
-            if REFERENCES.get(slot.name) is type(value) and self._scalars[type(value)] is not no_module:
-                return self._held(value, held_by(slot), depth)
+        if declared is not OBJECT:
+            value = _placed(value, declared)
+            if REFERENCES.get(declared.name) is type(value) and self._scalars[type(value)] is not no_module:
+                return self._held(value, held_by(declared), depth)
         kind = type(value)
         scalar = self._scalars.get(kind)
         if scalar is None:
@@ -109,39 +109,39 @@ class Writer:
                 declaration = declaration_of(value.java_name)
             if declaration is not None:
                 if isinstance(value, Enum):
-                    return self._with_name(declaration.name, self._member(declaration, value), slot)
+                    return self._with_name(declaration.name, self._member(declaration, value), declared)
                 if declaration.extends:
-                    return self._collection(value, declaration, slot, depth)
-                return self._object(value, declaration, slot, depth)
+                    return self._collection(value, declaration, declared, depth)
+                return self._object(value, declaration, declared, depth)
             scalar = _inherited(value, self._scalars)
         if scalar is not None:
             name, node = scalar(value)
-            if name is not None and slot.name == "java.lang.CharSequence" and self._dialect.typed:
+            if name is not None and declared.name == "java.lang.CharSequence" and self._dialect.typed:
                 raise Unencodable(
                     f"a {name} where Jackson reads a String alone, as CharSequence is declared: send a str"
                 )
-            return node if name is None else self._with_name(name, node, slot)
-        return self._container(value, slot, depth)
+            return node if name is None else self._with_name(name, node, declared)
+        return self._container(value, declared, depth)
 
-    def _held(self, value: Any, slot: Signature, depth: int) -> Any:
+    def _held(self, value: Any, declared: Signature, depth: int) -> Any:
         """The node of the content of one of REFERENCES."""
         if value.value is None:
             return None
-        node = self.write(value.value, slot, depth)
+        node = self.write(value.value, declared, depth)
         if type(node) is Object and type(value) is java.AtomicReference and self._dialect.names_referred:
             declaration = declaration_for(type(value.value))
             if declaration is not None and self._dialect.typed:
                 return Typed(declaration.name, node)
         return node
 
-    def _with_name(self, name: str, node: Any, slot: Signature) -> Any:
-        return Typed(name, node) if self._dialect.names(slot) else node
+    def _with_name(self, name: str, node: Any, declared: Signature) -> Any:
+        return Typed(name, node) if self._dialect.names(declared) else node
 
-    def _container(self, value: Any, slot: Signature, depth: int) -> Any:
+    def _container(self, value: Any, declared: Signature, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         if isinstance(value, java.Array):
-            return self._array(value, slot, depth)
+            return self._array(value, declared, depth)
         if type(value) in _EMPTY and len(value):
             raise Unencodable(f"a {value.java_name} with {len(value)} elements, which Java does not read: send a list")
         if isinstance(value, java.EnumSet):
@@ -150,7 +150,7 @@ class Writer:
                 raise Unencodable(f"an EnumSet of {declaration.name} with an element that is none of its constants")
             members = sorted(value, key=declaration.members.index)
             node: Any = [self._constant(member, declaration) for member in members]
-            return self._with_name(f"{value.java_name}<{declaration.name}>", node, slot)
+            return self._with_name(f"{value.java_name}<{declaration.name}>", node, declared)
         if isinstance(value, java.EnumMap):
             declaration = _declared(value.element)
             if not value.keys() <= {*declaration.members}:
@@ -158,57 +158,59 @@ class Writer:
             pairs = sorted(value.items(), key=lambda pair: declaration.members.index(pair[0]))
             name = f"{value.java_name}<{declaration.name},java.lang.Object>"
             # As its name says, its values stand as objects do whose class is not known.
-            key_slot, value_slot = key_and_value_of(slot)
-            place = place_of(value_slot)
+            declared_key, declared_value = key_and_value_of(declared)
+            place = place_of(declared_value)
             entries = pairs if place is None else ((key, place(item, {})) for key, item in pairs)
-            objects = Signature(value.java_name, (key_slot, OBJECT if self._dialect.typed else value_slot))
-            return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), slot)
+            objects = Signature(value.java_name, (declared_key, OBJECT if self._dialect.typed else declared_value))
+            return self._with_name(name, self._entries(entries, objects, depth, named_keys=True), declared)
         if isinstance(value, dict):
-            name = collection_name(value, slot)
+            name = collection_name(value, declared)
             check_contents(value, name)
             refuse_comparator(value)
-            return self._with_name(name, self._entries(pairs_in_order(value), self._parts(name, slot), depth), slot)
+            return self._with_name(
+                name, self._entries(pairs_in_order(value), self._parts(name, declared), depth), declared
+            )
         if isinstance(value, java.Entries):
             name = value.java_name
             check_contents(value, name)
-            return self._with_name(name, self._entries(value, self._parts(name, slot), depth), slot)
+            return self._with_name(name, self._entries(value, self._parts(name, declared), depth), declared)
         if isinstance(value, (list, tuple, set, frozenset, java.OrderedSet)):
-            name = collection_name(value, slot)
+            name = collection_name(value, declared)
             check_contents(value, name)
-            element = element_of(slot)
+            element = element_of(declared)
             has_order = name in SORTED and self._dialect.typed and element == OBJECT
             refuse_comparator(value)
             items = sorted_contents(value, name) if has_order else in_order(value)
-            return self._with_name(name, self._items(items, element, depth), slot)
+            return self._with_name(name, self._items(items, element, depth), declared)
         if isinstance(value, java.Throwable):
-            return self._with_name(value.java_name, self._throwable(value, depth), slot)
+            return self._with_name(value.java_name, self._throwable(value, depth), declared)
         if isinstance(value, java.JavaObject):
             if value.data:
                 raise Unencodable(f"{value.java_name} has data of its own, which Java's serialization alone carries")
             if value.java_name == SET_FROM_MAP:
                 check_contents((), SET_FROM_MAP)
             content = self._generic(value.fields, depth)
-            return self._with_name(value.java_name, content, slot) if value.java_name else content
+            return self._with_name(value.java_name, content, declared) if value.java_name else content
         raise no_java_type(value)
 
-    def _parts(self, name: str, slot: Signature) -> Signature:
+    def _parts(self, name: str, declared: Signature) -> Signature:
         """The type of a map of the class ``name``, as far as it decides how its entries are written."""
-        return _PROPERTIES if name == _PROPERTIES.name and (self._dialect.typed or slot.name == name) else slot
+        return _PROPERTIES if name == _PROPERTIES.name and (self._dialect.typed or declared.name == name) else declared
 
-    def _collection(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
+    def _collection(self, value: Any, declaration: Declaration, declared: Signature, depth: int) -> Any:
         """An object of a class that extends a collection: its elements, as Java leaves its own fields out."""
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
         self._check_json(declaration)
         check_fields(value, declaration)
         check_contents(value, declaration.extends)
-        parts, are_others = parts_of(declaration, slot, self._dialect.names)
+        parts, are_others = parts_of(declaration, declared, self._dialect.names)
         if are_others:
-            value = with_declared_parts(value, declaration, slot, {})
+            value = with_declared_parts(value, declaration, declared, {})
         if isinstance(value, (dict, java.Entries)):
             parts = self._parts(declaration.extends, parts)
-            return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), slot)
-        return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), slot)
+            return self._with_name(declaration.name, self._entries(pairs_in_order(value), parts, depth), declared)
+        return self._with_name(declaration.name, self._items(in_order(value), element_of(parts), depth), declared)
 
     def _member(self, declaration: Declaration, member: Enum) -> str | int:
         return node_of_constant(member, declaration, self._dialect.jackson_3)
@@ -217,17 +219,17 @@ class Writer:
         scalar = self._scalars.get(type(member))
         return self._member(declaration, member) if scalar is None else scalar(member)[1]
 
-    def _array(self, value: java.Array[Any], slot: Signature, depth: int) -> Any:
+    def _array(self, value: java.Array[Any], declared: Signature, depth: int) -> Any:
         name = value.java_name
         try:
             component_of(name)
         except ValueError as error:
             raise Unencodable(str(error)) from error
         if name == "[B":
-            return self._with_name(name, bytes(item & 0xFF for item in value), slot)
+            return self._with_name(name, bytes(item & 0xFF for item in value), declared)
         if name == "[C":
-            return self._with_name(name, _text_of_units(value), slot)
-        component = component_slot(name, slot)
+            return self._with_name(name, _text_of_units(value), declared)
+        component = declared_component(name, declared)
         items: Iterable[Any] = value
         is_named = bool(component.arguments) and self._dialect.names(array_signature(component))
         if is_named and all(map(self._reads_named, component.arguments)):
@@ -237,20 +239,20 @@ class Writer:
             # Of a map Java knows from the declaration how to read its keys.
             keys = (component.arguments[0], OBJECT) if len(component.arguments) == 2 else ()
             component = Signature(component.name, keys)
-        return self._with_name(name, self._items(items, component, depth), slot)
+        return self._with_name(name, self._items(items, component, depth), declared)
 
-    def _reads_named(self, slot: Signature) -> bool:
+    def _reads_named(self, declared: Signature) -> bool:
         """Whether Java reads a value that is declared so even with the name of its class, where that is left out."""
-        declaration = declaration_of(slot.name)
+        declaration = declaration_of(declared.name)
         is_object = declaration is not None and declaration.kind in ("class", "record")
-        return (is_object or slot.name in _NATURAL or self._dialect.names(slot)) and all(
-            map(self._reads_named, slot.arguments)
+        return (is_object or declared.name in _NATURAL or self._dialect.names(declared)) and all(
+            map(self._reads_named, declared.arguments)
         )
 
     def _items(
         self,
         values: Iterable[Any],
-        slot: Signature,
+        declared: Signature,
         depth: int,
         write: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> list[Any]:
@@ -258,7 +260,7 @@ class Writer:
         nodes: list[Any] = []
         try:
             for item in values:
-                nodes.append(write(self, item, slot, depth + 1))
+                nodes.append(write(self, item, declared, depth + 1))
         except Unencodable as error:
             error.inside(len(nodes))
             raise
@@ -269,23 +271,23 @@ class Writer:
     def _entries(
         self,
         entries: Iterable[tuple[Any, Any]],
-        slot: Signature,
+        declared: Signature,
         depth: int,
         *,
         named_keys: bool = False,
         write: Callable[[Any, Any, Signature, int], Any] | None = None,
     ) -> Object:
         write = write or Writer.write
-        key_slot, value_slot = key_and_value_of(slot)
-        named_keys = named_keys or key_slot.name != OBJECT.name
-        key_place = place_of(key_slot)
+        declared_key, declared_value = key_and_value_of(declared)
+        named_keys = named_keys or declared_key.name != OBJECT.name
+        key_place = place_of(declared_key)
         is_text = key_place is None or str in key_place.exact
         pairs: list[tuple[str, Any]] = []
         key = None
         try:
             for key, item in entries:
-                name = key if is_text and type(key) is str else self._key(key, key_slot, named_keys)
-                pairs.append((name, write(self, item, value_slot, depth + 1)))
+                name = key if is_text and type(key) is str else self._key(key, declared_key, named_keys)
+                pairs.append((name, write(self, item, declared_value, depth + 1)))
         except Unencodable as error:
             error.inside(key)
             raise
@@ -325,8 +327,8 @@ class Writer:
         pairs: list[tuple[str, Any]] = []
         name = ""
         try:
-            for name, item, slot in fields:
-                pairs.append((name, self.write(item, slot, depth + 1)))
+            for name, item, declared in fields:
+                pairs.append((name, self.write(item, declared, depth + 1)))
         except Unencodable as error:
             error.of_field(f"{owner}.{name}").inside(name)
             raise
@@ -343,20 +345,20 @@ class Writer:
         scalar = self._scalars.get(type(content))
         return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
 
-    def _generic_item(self, value: Any, slot: Signature, depth: int) -> Any:
+    def _generic_item(self, value: Any, declared: Signature, depth: int) -> Any:
         """A part of such a content. Its declared type is not known: a number without a wrapper stands as it is."""
-        return value if type(value) is int else self.write(value, slot, depth)
+        return value if type(value) is int else self.write(value, declared, depth)
 
-    def _object(self, value: Any, declaration: Declaration, slot: Signature, depth: int) -> Any:
+    def _object(self, value: Any, declaration: Declaration, declared: Signature, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
-        arguments = arguments_in(declaration, slot)
+        arguments = arguments_in(declaration, declared)
         if arguments is None and self._dialect.typed:
-            raise Unencodable(not_related(declaration, slot))
+            raise Unencodable(not_related(declaration, declared))
         self._check_json(declaration)
-        if self._dialect.refuses_objects(slot):
+        if self._dialect.refuses_objects(declared):
             raise Unencodable(
-                f"a {declaration.name} where Jackson reads no object, as {slot.name} is declared: declare its class"
+                f"a {declaration.name} where Jackson reads no object, as {declared.name} is declared: declare its class"
             )
         found = properties(declaration, arguments or (), jackson_3=self._dialect.jackson_3).values()
         try:
@@ -368,7 +370,7 @@ class Writer:
             (field.name, item, field.type) for field, item in items if item is not None or nulls or field.is_written
         )
         node = self._pairs(fields, depth, declaration.name)
-        return Typed(declaration.name, node) if self._dialect.names_object(declaration, slot) else node
+        return Typed(declaration.name, node) if self._dialect.names_object(declaration, declared) else node
 
     def _check_json(self, declaration: Declaration) -> None:
         why = json_of(declaration, self._dialect.jackson_3).refusal(declaration.name)
@@ -393,9 +395,9 @@ def _text_of_units(units: Iterable[str]) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def _placed(value: Any, slot: Signature) -> Any:
-    """The value as one of the type ``slot``; its parts are looked at where they are written. Raises Misfit."""
-    place = place_of(slot)
+def _placed(value: Any, declared: Signature) -> Any:
+    """The value as one of the type ``declared``; its parts are looked at where they are written. Raises Misfit."""
+    place = place_of(declared)
     return value if place is None or type(value) in place.exact else place.shallow(value)
 
 
@@ -415,13 +417,13 @@ def _exactly(base: type, scalar: Scalar) -> Scalar:
     return lambda value: scalar(str.__str__(value) if base is str else base(value))
 
 
-def collection_name(value: Any, slot: Signature) -> str:
-    """The Java class of a collection that is declared as ``slot``."""
+def collection_name(value: Any, declared: Signature) -> str:
+    """The Java class of a collection in a place of the type ``declared``."""
     name = getattr(value, "java_name", None)
     if isinstance(name, str):
         return name
-    if slot.name in COLLECTIONS and not (slot.name == "java.util.HashMap" and isinstance(value, dict)):
-        return slot.name
+    if declared.name in COLLECTIONS and not (declared.name == "java.util.HashMap" and isinstance(value, dict)):
+        return declared.name
     for base in type(value).__mro__:
         if base in _PLAIN:
             return _PLAIN[base]

@@ -187,7 +187,7 @@ def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
         for writer in (Writer, ReferenceWriter):
             monkeypatch.setattr(writer, "flat", {})
-        monkeypatch.setattr(Plans, "of", lambda _self, slot: Plan(slot, plans.no_plan))
+        monkeypatch.setattr(Plans, "of", lambda _self, declared: Plan(declared, plans.no_plan))
         monkeypatch.setattr(Texts, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
         monkeypatch.setattr(serialization_codec, "read", lambda *_args, **_options: straight_reader.UNREAD)

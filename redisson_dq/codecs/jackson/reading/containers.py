@@ -15,7 +15,7 @@ from redisson_dq.codecs.jackson.node import Number, Object, array_node, object_n
 from redisson_dq.codecs.jackson.reading.doubts import Doubt
 from redisson_dq.codecs.jackson.reading.protocol import NodeReaderProtocol
 from redisson_dq.codecs.jackson.refusals import unknown
-from redisson_dq.codecs.jackson.types import component_slot, key_and_value_of
+from redisson_dq.codecs.jackson.types import declared_component, key_and_value_of
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.collections import map_of, set_of
 from redisson_dq.java.declaration import Declaration
@@ -54,7 +54,7 @@ _VIEW = re.compile(
 
 
 def items(
-    reader: NodeReaderProtocol, nodes: list[Any], slot: Signature, depth: int, read: _PartRead | None = None
+    reader: NodeReaderProtocol, nodes: list[Any], declared: Signature, depth: int, read: _PartRead | None = None
 ) -> Any:
     """The values of an array's nodes. ``read`` reads one; the reader's own function does so by default."""
     if depth > MAX_DEPTH:
@@ -63,7 +63,7 @@ def items(
     values: list[Any] = []
     try:
         for node in nodes:
-            values.append(read(reader, node, slot, depth + 1))
+            values.append(read(reader, node, declared, depth + 1))
     except Malformed as error:
         error.inside(len(values))
         raise
@@ -73,8 +73,8 @@ def items(
 def entries(
     reader: NodeReaderProtocol,
     node: Iterable[tuple[str, Any]],
-    key_slot: Signature,
-    value_slot: Signature,
+    declared_key: Signature,
+    declared_value: Signature,
     depth: int,
     read: _PartRead | None = None,
 ) -> list[tuple[Any, Any]]:
@@ -82,13 +82,13 @@ def entries(
     if depth > MAX_DEPTH:
         raise Malformed(TOO_DEEP)
     read = read or type(reader).read
-    plain = key_slot.name == OBJECT.name
+    plain = declared_key.name == OBJECT.name
     pairs = []
     key = ""
     try:
         for key, item in node:
-            read_key = key if plain else _key(reader, key, key_slot.name)
-            pairs.append((read_key, read(reader, item, value_slot, depth + 1)))
+            read_key = key if plain else _key(reader, key, declared_key.name)
+            pairs.append((read_key, read(reader, item, declared_value, depth + 1)))
     except Malformed as error:
         error.inside(key)
         raise
@@ -104,11 +104,11 @@ def _key(reader: NodeReaderProtocol, text: str, name: str) -> Any:
     return found
 
 
-def property_text(reader: NodeReaderProtocol, node: Any, slot: Signature, depth: int) -> Any:
+def property_text(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
     """A value of ``java.util.Properties``. Java reads a number there as a text."""
     if type(node) in _TEXT_OF or type(node) is Number:  # before the doubts about the number itself
         reader.doubts.note(Doubt.PROPERTIES)
-    value = reader.read(node, slot, depth)
+    value = reader.read(node, declared, depth)
     text_of = _TEXT_OF.get(type(value))
     if text_of is None:
         return value
@@ -134,10 +134,10 @@ def without_class(reader: NodeReaderProtocol, node: Any, depth: int) -> Any:
 
 
 def map_of_entries(
-    reader: NodeReaderProtocol, name: str, kind: Any, key_slot: Signature, pairs: list[tuple[Any, Any]]
+    reader: NodeReaderProtocol, name: str, kind: Any, declared_key: Signature, pairs: list[tuple[Any, Any]]
 ) -> Any:
     """The map of this class with these entries. Of two entries with one key, Java keeps the last."""
-    if key_slot is not OBJECT:
+    if declared_key is not OBJECT:
         reader.hashes.check([key for key, _ in pairs])
     unique = list(dict(pairs).items())
     if len(unique) != len(pairs):
@@ -161,7 +161,7 @@ def collection_of_items(reader: NodeReaderProtocol, name: str, kind: Any, values
 # -- containers that are read here -----------------------------------------------------------------------------------
 
 
-def array(reader: NodeReaderProtocol, name: str, node: Any, slot: Signature, depth: int) -> Any:
+def array(reader: NodeReaderProtocol, name: str, node: Any, declared: Signature, depth: int) -> Any:
     """An array of the class ``name``."""
     try:
         component = component_of(name)
@@ -169,7 +169,7 @@ def array(reader: NodeReaderProtocol, name: str, node: Any, slot: Signature, dep
         raise unknown(name) from error
     if name not in _PLAIN_ARRAYS:
         reader.doubts.note(Doubt.NAMED_IN_COLLECTION, name)
-    return array_of(component, items(reader, array_node(name, node), component_slot(name, slot), depth))
+    return array_of(component, items(reader, array_node(name, node), declared_component(name, declared), depth))
 
 
 def viewed_class(name: str) -> str:
@@ -188,7 +188,7 @@ def enum_collection(
     declaration: Declaration,
     is_set: bool,
     node: Any,
-    slot: Signature,
+    declared: Signature,
     depth: int,
 ) -> Any:
     """An EnumSet or an EnumMap of a declared enum."""
@@ -197,13 +197,13 @@ def enum_collection(
         reader.doubts.note(Doubt.OTHER_CLASS, name)
         members = items(reader, array_node(name, node), element, depth, type(reader).declared_as)
         return java.EnumSet(declaration.python, members)
-    value_slot = key_and_value_of(slot)[1]
+    declared_value = key_and_value_of(declared)[1]
     reader.doubts.note(Doubt.NAMED_IN_ENUM_MAP)
-    pairs = entries(reader, object_node(name, node), element, value_slot, depth, _value_of_enum_map)
+    pairs = entries(reader, object_node(name, node), element, declared_value, depth, _value_of_enum_map)
     return java.EnumMap(declaration.python, pairs)
 
 
-def _value_of_enum_map(reader: NodeReaderProtocol, node: Any, slot: Signature, depth: int) -> Any:
+def _value_of_enum_map(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
     """A value of an EnumMap. Its class may stand before it, as the map's name tells Object instead of its type."""
-    is_named = reader.dialect.typed and type(node) is list and len(node) == 2 and node[0] == slot.name
-    return reader.read(node, OBJECT if is_named else slot, depth)
+    is_named = reader.dialect.typed and type(node) is list and len(node) == 2 and node[0] == declared.name
+    return reader.read(node, OBJECT if is_named else declared, depth)

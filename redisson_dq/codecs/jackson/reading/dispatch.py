@@ -19,7 +19,7 @@ from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
 from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
 from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
-from redisson_dq.codecs.jackson.throwables import SLOTS
+from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
 from redisson_dq.java.assignable import may_be_assignable
 from redisson_dq.java.collections import COLLECTIONS
@@ -98,73 +98,73 @@ class Reader:
         plan = self.plans.outermost
         found = plan.read(self, node, 1)
         if found is UNREAD:
-            found = self.read(node, plan.slot, 1)
+            found = self.read(node, plan.declared, 1)
             if type(found) in self.dialect.bare and type(node) in _SHAPES:
                 self.doubts.note(Doubt.OUTERMOST)
         return found
 
-    def read(self, node: Any, slot: Signature, depth: int) -> Any:
-        """The value of a node that is declared as ``slot``."""
+    def read(self, node: Any, declared: Signature, depth: int) -> Any:
+        """The value of a node in a place of the type ``declared``."""
         if node is None:
-            return self._null(slot, depth)
+            return self._null(declared, depth)
         kind = type(node)
-        if slot is OBJECT and kind not in _SHAPES:
+        if declared is OBJECT and kind not in _SHAPES:
             return self.number(node)
-        if kind is Typed and (slot.name not in REFERENCES or node.name == slot.name):
+        if kind is Typed and (declared.name not in REFERENCES or node.name == declared.name):
             if node.name in _UNNAMED:
                 self.doubts.note(Doubt.NAMED_OTHERWISE)
-            return _fitting(self.of_class(node.name, node.content, slot, depth), slot)
-        if slot.name in REFERENCES:
-            self.doubts.note(Doubt.NAMED_IN_REFERENCE, slot.name)
-            return REFERENCES[slot.name](self.read(node, held_by(slot), depth))
-        if not self.dialect.names(slot):
+            return _fitting(self.of_class(node.name, node.content, declared, depth), declared)
+        if declared.name in REFERENCES:
+            self.doubts.note(Doubt.NAMED_IN_REFERENCE, declared.name)
+            return REFERENCES[declared.name](self.read(node, held_by(declared), depth))
+        if not self.dialect.names(declared):
             # Redisson 4.3 names the class of a UUID, and Java those in an array of lists of them.
-            if kind is list and len(node) == 2 and node[0] == slot.name and slot.name in SCALARS:
-                self.doubts.note(Doubt.NAMED_NEEDLESSLY, slot.name)
+            if kind is list and len(node) == 2 and node[0] == declared.name and declared.name in SCALARS:
+                self.doubts.note(Doubt.NAMED_NEEDLESSLY, declared.name)
                 node = node[1]
             declaration = declaration_of(class_of(node)[0] or "") if kind is Object else None
-            if declaration is not None and self.dialect.names_object(declaration, slot):
-                return _fitting(self.of_class(declaration.name, class_of(node)[1], slot, depth), slot)
-            return self.declared_as(node, slot, depth)
+            if declaration is not None and self.dialect.names_object(declaration, declared):
+                return _fitting(self.of_class(declaration.name, class_of(node)[1], declared, depth), declared)
+            return self.declared_as(node, declared, depth)
         nameless = self.dialect.generic and depth > 1
         if kind is list:
             if len(node) == 2 and type(node[0]) is str and not (nameless and not names_a_class(node[0])):
                 if node[0] in _UNNAMED or type(node[1]) is Object:
                     self.doubts.note(Doubt.NAMED_OTHERWISE)
-                return _fitting(self.of_class(node[0], node[1], slot, depth), slot)
+                return _fitting(self.of_class(node[0], node[1], declared, depth), declared)
             if nameless:
                 return java_object(self, "", node, depth)
-            raise Malformed(no_name("an array without the name of its Java type", slot, self.is_own))
+            raise Malformed(no_name("an array without the name of its Java type", declared, self.is_own))
         if kind is Object:
             name, fields = class_of(node)
             if name is not None:
                 if node[0][0] != CLASS:
                     self.doubts.note(Doubt.LATE_CLASS, name)
-                return _fitting(self.of_class(name, fields, slot, depth), slot)
+                return _fitting(self.of_class(name, fields, declared, depth), declared)
             if nameless:
                 return java_object(self, "", node, depth)
-            raise Malformed(no_name("an object without @class", slot, self.is_own))
-        if slot.name == SLOTS["cause"].name and kind is int:
+            raise Malformed(no_name("an object without @class", declared, self.is_own))
+        if declared.name == DECLARED["cause"].name and kind is int:
             return objects.same_throwable(self, node)
-        if slot.name in SCALARS or declaration_of(slot.name) is not None:
-            self.doubts.note(Doubt.NOT_NAMED, slot.name)
-            return self.declared_as(node, slot, depth)
+        if declared.name in SCALARS or declaration_of(declared.name) is not None:
+            self.doubts.note(Doubt.NOT_NAMED, declared.name)
+            return self.declared_as(node, declared, depth)
         return self.number(node)
 
     # As methods, they take no frame of their own where values nest.
     fields = objects.fields
     elements = objects.elements
 
-    def _null(self, slot: Signature, depth: int) -> Any:
-        if slot.name in REFERENCES:
-            self.doubts.note(Doubt.NULL_REFERENCE, slot.name)
+    def _null(self, declared: Signature, depth: int) -> Any:
+        if declared.name in REFERENCES:
+            self.doubts.note(Doubt.NULL_REFERENCE, declared.name)
             # As Java's: in an Optional of Optionals stands an empty one.
-            made = REFERENCES[slot.name]
-            return made() if slot.name in HELD else made(self.read(None, held_by(slot), depth))
-        null = _NULLS.get(slot.name)
+            made = REFERENCES[declared.name]
+            return made() if declared.name in HELD else made(self.read(None, held_by(declared), depth))
+        null = _NULLS.get(declared.name)
         if null is None:
             return None
-        self.doubts.note(Doubt.NULL_PRIMITIVE, slot.name)
+        self.doubts.note(Doubt.NULL_PRIMITIVE, declared.name)
         return null()
 
     def number(self, node: Any) -> Any:
@@ -187,22 +187,22 @@ class Reader:
         if not is_same:
             self.doubts.note(Doubt.FLOAT, shorten(node, 40), text(value))
 
-    def declared_as(self, node: Any, slot: Signature, depth: int) -> Any:
+    def declared_as(self, node: Any, declared: Signature, depth: int) -> Any:
         """The value of a node that stands without the name of its class."""
-        name = slot.name
+        name = declared.name
         if name == OBJECT.name or name in _NATURAL:
             return containers.without_class(self, node, depth)
         if name.startswith("java.util."):
             name = _INTERFACES.get(name[len("java.util.") :], name)
             if name == "java.util.EnumSet":
-                name = f"{name}<{element_of(slot).name}>"
+                name = f"{name}<{element_of(declared).name}>"
             elif name == "java.util.EnumMap":
-                name = f"{name}<{key_and_value_of(slot)[0].name},java.lang.Object>"
+                name = f"{name}<{key_and_value_of(declared)[0].name},java.lang.Object>"
         elif name == "java.lang.Iterable":
             name = "java.util.ArrayList"
-        return self.of_class(name, node, slot, depth)
+        return self.of_class(name, node, declared, depth)
 
-    def of_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
+    def of_class(self, name: str, node: Any, declared: Signature, depth: int) -> Any:
         """The value of a node whose class is known."""
         scalar = SCALARS.get(name)
         if scalar is not None:
@@ -226,33 +226,33 @@ class Reader:
         # The parts are read without a function in between, so that values nest as deep as Python's stack allows.
         if kind is not None:
             if issubclass(kind, dict):
-                key_slot, value_slot = key_and_value_of(slot)
+                declared_key, declared_value = key_and_value_of(declared)
                 read = containers.property_text if name == _PROPERTIES else None
-                pairs = containers.entries(self, object_node(name, node), key_slot, value_slot, depth, read)
-                return containers.map_of_entries(self, name, kind, key_slot, pairs)
-            items = containers.items(self, array_node(name, node), element_of(slot), depth)
+                pairs = containers.entries(self, object_node(name, node), declared_key, declared_value, depth, read)
+                return containers.map_of_entries(self, name, kind, declared_key, pairs)
+            items = containers.items(self, array_node(name, node), element_of(declared), depth)
             return containers.collection_of_items(self, name, kind, items)
         declaration = declaration_of(name)
         if declaration is not None:
             if declaration.extends:
-                return objects.subclass_of_collection(self, declaration, node, slot, depth)
+                return objects.subclass_of_collection(self, declaration, node, declared, depth)
             if declaration.kind == "enum":
                 if type(node) is list:
                     self.doubts.note(Doubt.NAMED_CONSTANT, name)
                 return constant_of(declaration, node, self.dialect.jackson_3)
-            return self.fields(objects.plan_of(self, declaration, node, slot), node, depth)
+            return self.fields(objects.plan_of(self, declaration, node, declared), node, depth)
         if name.startswith("["):
-            return containers.array(self, name, node, slot, depth)
-        return self._of_other_class(name, node, slot, depth)
+            return containers.array(self, name, node, declared, depth)
+        return self._of_other_class(name, node, declared, depth)
 
-    def _of_other_class(self, name: str, node: Any, slot: Signature, depth: int) -> Any:
+    def _of_other_class(self, name: str, node: Any, declared: Signature, depth: int) -> Any:
         """The value of a node whose class is none of the tables' and is not declared."""
         enums = _ENUMS.fullmatch(name)
         if enums is not None:
             is_set, element, key = enums.groups()
             declaration = declaration_of(element or key)
             if declaration is not None and declaration.kind == "enum":
-                return containers.enum_collection(self, name, declaration, bool(is_set), node, slot, depth)
+                return containers.enum_collection(self, name, declaration, bool(is_set), node, declared, depth)
             if self.dialect.generic:
                 return java_object(self, name, node, depth)
             raise unknown(element or key)
@@ -262,7 +262,7 @@ class Reader:
         viewed = containers.viewed_class(name)
         if viewed:
             self.doubts.note(Doubt.OTHER_CLASS, name)
-            return view_of(name, self.of_class(viewed, node, slot, depth))
+            return view_of(name, self.of_class(viewed, node, declared, depth))
         if objects.is_exception(node):
             self.doubts.note(Doubt.OTHER_CLASS, name)
             return objects.throwable(self, name, node, depth)
@@ -274,8 +274,8 @@ class Reader:
         raise unknown(name)
 
 
-def _fitting(value: Any, slot: Signature) -> Any:
+def _fitting(value: Any, declared: Signature) -> Any:
     """A value whose class stood in the bytes. Raises Malformed where that class does not fit the declared type."""
-    if slot is not OBJECT and slot.variable is None and not may_be_assignable(value, slot.name):
-        raise Malformed(f"{type_name(value)} where {slot.name} is declared", near=slot.name)
+    if declared is not OBJECT and declared.variable is None and not may_be_assignable(value, declared.name):
+        raise Malformed(f"{type_name(value)} where {declared.name} is declared", near=declared.name)
     return value

@@ -10,7 +10,7 @@ from redisson_dq.codecs.jackson.node import Object, object_node
 from redisson_dq.codecs.jackson.reading.doubts import Doubt
 from redisson_dq.codecs.jackson.reading.plans import UNREAD, ClassPlan, Plan
 from redisson_dq.codecs.jackson.reading.protocol import NodeReaderProtocol
-from redisson_dq.codecs.jackson.throwables import SLOTS, STACK_TRACE, made_of, read_trace
+from redisson_dq.codecs.jackson.throwables import DECLARED, STACK_TRACE, made_of, read_trace
 from redisson_dq.codecs.jackson.types import json_of, parts_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
@@ -32,11 +32,11 @@ _FIRST = itemgetter(0)
 # -- declared classes ------------------------------------------------------------------------------------------------
 
 
-def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, slot: Signature) -> ClassPlan:
-    """The plan of a declared class where ``slot`` is declared. Raises Malformed for a node of another form."""
-    arguments = arguments_in(declaration, slot)
+def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, declared: Signature) -> ClassPlan:
+    """The plan of a declared class in a place of the type ``declared``. Raises Malformed for a node of another form."""
+    arguments = arguments_in(declaration, declared)
     if arguments is None:
-        raise Malformed(not_related(declaration, slot), near=declaration.name)
+        raise Malformed(not_related(declaration, declared), near=declaration.name)
     plan = reader.plans.of_class(declaration, arguments)
     object_node(declaration.name, node)  # a class that is refused may stand as another node
     return plan
@@ -56,10 +56,10 @@ def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int
         for key, item in node:
             field = known.get(key)
             if field is not None:
-                attribute, plain, read, slot = field
+                attribute, plain, read, declared = field
                 value = item if type(item) is plain else read(reader, item, depth + 1)
                 if value is UNREAD:
-                    value = reader.read(item, slot, depth + 1)
+                    value = reader.read(item, declared, depth + 1)
                     if item is None and not reader.dialect.nulls:
                         reader.doubts.note(Doubt.NULL_FIELD, key)
                 values[attribute] = value
@@ -75,12 +75,12 @@ def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int
 
 def elements(reader: NodeReaderProtocol, nodes: list[Any], plan: Plan, depth: int) -> list[Any]:
     """The elements of an array, all of one declared type."""
-    plain, read, slot = plan.plain, plan.read, plan.slot
+    plain, read, declared = plan.plain, plan.read, plan.declared
     values: list[Any] = []
     try:
         for node in nodes:
             value = node if type(node) is plain else read(reader, node, depth + 1)
-            values.append(reader.read(node, slot, depth + 1) if value is UNREAD else value)
+            values.append(reader.read(node, declared, depth + 1) if value is UNREAD else value)
     except Malformed as error:
         error.inside(len(values))
         raise
@@ -88,14 +88,14 @@ def elements(reader: NodeReaderProtocol, nodes: list[Any], plan: Plan, depth: in
 
 
 def subclass_of_collection(
-    reader: NodeReaderProtocol, declaration: Declaration, node: Any, slot: Signature, depth: int
+    reader: NodeReaderProtocol, declaration: Declaration, node: Any, declared: Signature, depth: int
 ) -> Any:
     """An object of a declared class that extends a collection."""
     reader.doubts.note(Doubt.NAMED_IN_COLLECTION, declaration.name)
     why = json_of(declaration, reader.dialect.jackson_3).refusal(declaration.name)
     if why:
         raise Malformed(why, near=declaration.name).of_classes((declaration.name,))
-    parts, _ = parts_of(declaration, slot, reader.dialect.names)
+    parts, _ = parts_of(declaration, declared, reader.dialect.names)
     found = reader.of_class(declaration.extends, node, parts, depth)
     try:
         return declaration.collection(found)
@@ -118,8 +118,8 @@ def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -
     try:
         for key, item in node:
             is_trace = key == STACK_TRACE
-            reader.is_own = key not in SLOTS
-            found[key] = read_trace(item) if is_trace else reader.read(item, SLOTS.get(key, OBJECT), depth + 1)
+            reader.is_own = key not in DECLARED
+            found[key] = read_trace(item) if is_trace else reader.read(item, DECLARED.get(key, OBJECT), depth + 1)
         reader.is_own = False
     except Malformed as error:
         error.inside(key)

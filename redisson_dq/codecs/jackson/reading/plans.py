@@ -58,7 +58,7 @@ class Plan:
     """How the nodes of one declared type are read. A node of the type ``plain`` is the value itself. ``read`` gives
     UNREAD for a node that is not ordinary."""
 
-    slot: Signature
+    declared: Signature
     read: _ReadNode
     plain: type | None = None
 
@@ -108,11 +108,11 @@ class ClassPlan:
 class Plans:
     """The plans of one codec. They are valid until another class is declared. That class may have a known name."""
 
-    def __init__(self, dialect: Dialect, slot: Signature) -> None:
+    def __init__(self, dialect: Dialect, declared: Signature) -> None:
         self.dialect = dialect
         self.generation = generation()
         self._classes: dict[tuple[Declaration, tuple[Signature, ...]], ClassPlan] = {}
-        self.outermost = self.of(slot)
+        self.outermost = self.of(declared)
 
     def of_class(self, declaration: Declaration, arguments: tuple[Signature, ...]) -> ClassPlan:
         """The plan of a declared class. O(1) when it is known."""
@@ -125,7 +125,7 @@ class Plans:
             fields = {}
             for key, field in known.items():
                 plan = self.of(field.type)
-                fields[key] = field.attribute, plan.plain, plan.read, plan.slot
+                fields[key] = field.attribute, plan.plain, plan.read, plan.declared
             aliases = {alias: key for key, field in known.items() for alias in field.aliases if alias not in known}
             fields.update((alias, fields[key]) for alias, key in aliases.items())
             found = ClassPlan(
@@ -140,19 +140,19 @@ class Plans:
             self._classes[declaration, arguments] = found
         return found
 
-    def of(self, slot: Signature) -> Plan:
+    def of(self, declared: Signature) -> Plan:
         """The plan of a declared type."""
-        if slot.name in REFERENCES or slot.name[0] == "[":
-            return Plan(slot, no_plan)
-        if not self.dialect.names(slot):
-            return Plan(slot, _BARE.get(slot.name, no_plan), _PLAIN.get(slot.name))
-        return Plan(slot, _long if slot.name == _LONG else self._named(slot))
+        if declared.name in REFERENCES or declared.name[0] == "[":
+            return Plan(declared, no_plan)
+        if not self.dialect.names(declared):
+            return Plan(declared, _BARE.get(declared.name, no_plan), _PLAIN.get(declared.name))
+        return Plan(declared, _long if declared.name == _LONG else self._named(declared))
 
-    def _named(self, slot: Signature) -> _ReadNode:
+    def _named(self, declared: Signature) -> _ReadNode:
         """The function for a type whose values are written with the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
-        holds_lists = value_is_assignable([], slot.name)
+        holds_lists = value_is_assignable([], declared.name)
 
         def read(reader: PlanReader, node: Any, depth: int) -> Any:
             nonlocal element
@@ -162,23 +162,23 @@ class Plans:
             if kind is Object:
                 name = node[0][1] if node and node[0][0] == CLASS else None
                 if type(name) is str and name not in COLLECTIONS:
-                    plan = classes.get(name) or self._class_named(name, slot, classes)
+                    plan = classes.get(name) or self._class_named(name, declared, classes)
                     if plan is not None:
                         return reader.fields(plan, node, depth)
             elif kind is list and len(node) == 2 and node[0] == _ARRAY_LIST and type(node[1]) is list and holds_lists:
-                element = element or self.of(element_of(slot))
+                element = element or self.of(element_of(declared))
                 return reader.elements(node[1], element, depth)
             return UNREAD
 
         return read
 
-    def _class_named(self, name: str, slot: Signature, classes: dict[str, ClassPlan]) -> ClassPlan | None:
-        """The plan of the class of that name where ``slot`` is declared, if it has fields only."""
+    def _class_named(self, name: str, declared: Signature, classes: dict[str, ClassPlan]) -> ClassPlan | None:
+        """The plan of the class of that name in a place of the type ``declared``, if it has fields only."""
         declaration = declaration_of(name)
         if declaration is None or declaration.extends or declaration.kind == "enum":
             return None
-        arguments = arguments_in(declaration, slot)
-        if name in SCALARS or arguments is None or (declaration.says_all and not is_assignable(name, slot.name)):
+        arguments = arguments_in(declaration, declared)
+        if name in SCALARS or arguments is None or (declaration.says_all and not is_assignable(name, declared.name)):
             return None
         plan = self.of_class(declaration, arguments)
         if CLASS in plan.fields:

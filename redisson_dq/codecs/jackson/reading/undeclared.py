@@ -41,8 +41,8 @@ def _content(reader: NodeReaderProtocol, node: Any, depth: int) -> Any:
     return reader.number(node)
 
 
-def _part(reader: NodeReaderProtocol, node: Any, slot: Signature, depth: int) -> Any:
-    value = reader.read(node, slot, depth)
+def _part(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
+    value = reader.read(node, declared, depth)
     if type(node) in (list, Object, Typed):
         if type(value) is not int or INT_MIN <= value <= INT_MAX:
             return value
