@@ -12,8 +12,6 @@ NOT_YET = (
     "redisson_dq/_async/receiving/",
     "redisson_dq/_async/worker/",
     "redisson_dq/cli/demo/",
-    "redisson_dq/codecs/",
-    "redisson_dq/java/",
     "redisson_dq/working/",
 )
 """The rooms whose docstrings and comments still have the three habits. A room leaves the list and never comes back."""
