@@ -63,11 +63,11 @@ class Flavour:
     def round_robin_receiver(self, client: Any, sources: list[Pop]) -> Any:
         """A client's receiver of several sources. Closed with ``end_of`` it."""
         made = self.receiver(client, RoundRobin(tuple(sources)))
-        self._receivers_of[made.waiters.name] = client
+        self._receivers_of[made.line.name] = client
         return made
 
     def end_of(self, receiver: Any) -> None:
-        name = receiver.waiters.name
+        name = receiver.line.name
         self._receivers_of[name].runtime.receivers.end(name)
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class AsyncioFlavour(Flavour):
         return self.run(_called(client.inner.runtime.receivers.of, source))
 
     def end_of(self, receiver: Any) -> None:
-        name = receiver.waiters.name
+        name = receiver.line.name
         self.run(self._receivers_of[name].inner.runtime.receivers.end(name))
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -86,9 +86,9 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: the thread that outlasts an outage never leaves",
-        "redisson_dq/_async/receiving/blocking_pop.py",
-        "if retires or self._has_stand_in:",
-        "if retires:",
+        "redisson_dq/waiting/pop_table.py",
+        "return Trigger.LEAVES if self.callers_pump else Trigger.IDLES",
+        "return Trigger.IDLES",
         "tests/integration/test_worker_waits.py::test_no_other_thread_is_woken_for_a_value",
     ),
     Mutation(
@@ -233,24 +233,24 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: nobody looks for what a lost reply told of",
-        f"{_RECEIVING}/blocking_pop.py",
-        "        self._owes_look = self.source.sets_aside\n        try:",
-        "        try:",
+        f"{_RECEIVING}/pump.py",
+        "self._engine.debts.owe(repeat(self._behind))",
+        "pass",
         "tests/integration/test_waits_go_on.py::"
         "test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more",
     ),
     Mutation(
         "receiving: a caller is given more than its limit",
-        f"{_RECEIVING}/waiters.py",
+        "redisson_dq/waiting/line.py",
         "values = values[waiter.limit :]",
         "values = values[waiter.limit + 1 :]",
-        "tests/unit/test_waiters.py::test_each_is_given_up_to_its_limit_in_the_order_of_coming",
+        "tests/unit/waiting/test_line.py::test_each_is_given_up_to_its_limit_in_the_order_of_coming",
     ),
     Mutation(
         "receiving: what a caller who left was given is lost",
         f"{_RECEIVING}/receiver.py",
-        "self._distribute(self.waiters.leave(waiter))",
-        "self.waiters.leave(waiter)",
+        "self._distribute(self.line.leave(waiter))",
+        "self.line.leave(waiter)",
         "tests/integration/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",
     ),
     Mutation(
@@ -263,7 +263,7 @@ MUTATIONS = [
     Mutation(
         "receiving: a value that cannot be read keeps its caller beyond the timeout",
         f"{_RECEIVING}/receiver.py",
-        "_ASIDE_TIMEOUT if deadline is None else time_left(deadline)",
+        "_ASIDE_TIMEOUT if deadline is None else time_left(deadline, self._clock)",
         "_ASIDE_TIMEOUT",
         "tests/faults/test_hung_server.py::test_a_value_that_cannot_be_read_delays_nobody",
     ),
@@ -276,9 +276,9 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: others look behind a value that goes back",
-        f"{_RECEIVING}/blocking_pop.py",
-        "            self.is_open = True",
-        "            pass",
+        f"{_RECEIVING}/pump.py",
+        "            self._engine.open()\n            self._backs.add(values)",
+        "            self._backs.add(values)",
         "tests/faults/test_surplus_of_a_round.py::test_what_stands_behind_such_a_value_comes_after_it",
     ),
     Mutation(

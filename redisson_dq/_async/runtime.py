@@ -167,7 +167,7 @@ class Runtime:
         await async_finish(self._shut_down(listeners, grace))
 
     async def _shut_down(self, listeners: list[Listener], grace: float) -> None:
-        await end_listeners(listeners, grace)
+        await end_listeners(listeners, grace, self.clock)
         with self._mutex:
             driver, self.transfer_driver = self.transfer_driver, None
         await self.receivers.aclose()

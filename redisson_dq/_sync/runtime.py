@@ -170,7 +170,7 @@ class Runtime:
         finish(self._shut_down(listeners, grace))
 
     def _shut_down(self, listeners: list[Listener], grace: float) -> None:
-        end_listeners(listeners, grace)
+        end_listeners(listeners, grace, self.clock)
         with self._mutex:
             driver, self.transfer_driver = self.transfer_driver, None
         self.receivers.close()

@@ -418,7 +418,7 @@ def test_a_popped_item_that_redis_does_not_take_back_is_kept_and_given_again(
                     await asyncio.sleep(0.001)
                 admin.rpush("orders", "a")
                 receiver = client.inner.runtime.receivers.of(Pop(("orders",), "first"))
-                while receiver.waiters.count:
+                while receiver.line.count:
                     await asyncio.sleep(0)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually

@@ -92,7 +92,7 @@ def test_what_cancelled_tasks_had_goes_back_in_order(flavour: AsyncioFlavour, ad
         tasks = [asyncio.create_task(queue.take()) for _ in range(300)]
         while not await asyncio.to_thread(blocked, admin):
             await asyncio.sleep(0)
-        line = client.inner.runtime.receivers.of(Pop(("orders",), "first")).waiters
+        line = client.inner.runtime.receivers.of(Pop(("orders",), "first")).line
         while line.count < 300:
             await asyncio.sleep(0)
         # Not awaited here: on a busy machine the tasks would have run before that comes back.
@@ -186,7 +186,7 @@ def test_it_waits_for_the_first_value_and_takes_those_behind_it(
 def test_callers_with_different_limits_are_served_in_turn(
     threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, client: Any, queue: Any
 ) -> None:
-    line = flavour.receiver(client, Pop(("orders",), "first")).waiters
+    line = flavour.receiver(client, Pop(("orders",), "first")).line
     waiting = []
     for count, limit in enumerate((2, 1, 3)):
         waiting.append(threads.submit(queue.poll, limit, timeout=PATIENCE))

@@ -96,6 +96,23 @@ def test_no_module_imports_one_that_imports_it(graph: Graph) -> None:
     assert cycles(graph) == EXPLAINED
 
 
+def test_decisions_about_waits_use_no_time_and_do_nothing() -> None:
+    imported = {
+        name.partition(".")[0]
+        for path in (PACKAGE / "waiting").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _named(node)
+    }
+    assert "redisson_dq" in imported
+    assert not imported & {"asyncio", "queue", "redis", "socket", "threading", "time"}
+
+
+def _named(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module is not None else []
+
+
 def test_a_cycle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
     package = tmp_path / "shop"
     package.mkdir()

@@ -9,7 +9,6 @@ import pytest
 from docs.prose import LIMIT, ROOT, files, habits, habits_of, long_sentences, sentences, subjects
 
 NOT_YET = (
-    "redisson_dq/_async/receiving/",
     "redisson_dq/_async/worker/",
     "redisson_dq/cli/demo/",
     "redisson_dq/working/",

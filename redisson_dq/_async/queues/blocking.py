@@ -10,7 +10,6 @@ from redisson_dq._async.queues.leasing import LeasingQueue
 from redisson_dq._async.queues.ready import ReadyQueue
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
-from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._shared_options import names_options
@@ -19,6 +18,7 @@ from redisson_dq.errors import ClosedError, DecodeError
 from redisson_dq.requests.checks import check_count, check_end, check_function, limit_of
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys

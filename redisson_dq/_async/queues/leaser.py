@@ -12,7 +12,6 @@ import attrs
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.receiving.receiver import time_left
-from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._times import Delay, timeout_seconds
@@ -21,6 +20,7 @@ from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
@@ -233,7 +233,7 @@ class Leaser(Generic[T]):
         try:
             reason = f"undecodable: {first}"
             request = settling.reject([each.id for each in unreadable], reason)
-            left = None if deadline is None else time_left(deadline)
+            left = None if deadline is None else time_left(deadline, self._runtime.clock)
             await self._runtime.receivers.answered(request, left, f"redisson_dq-reject-{side.name}")
             first.kept_in = source.lease_keys.dead.dead
         except RedissonDQError as failure:

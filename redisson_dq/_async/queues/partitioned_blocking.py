@@ -12,7 +12,6 @@ from redisson_dq._async.queues.partitioned_leasing import PartitionedLeasingQueu
 from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
-from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo
 from redisson_dq._shared_options import names_options
@@ -22,6 +21,7 @@ from redisson_dq.requests.checks import check_count, check_function, limit_of
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.partitioned import PartitionedQueueRequests
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 

@@ -1,4 +1,4 @@
-"""Callers that wait for room in bounded queues, and what wakes them."""
+"""Callers that wait for room in bounded queues, and the messages that wake them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class CapacityWaiters:
 
     def __init__(self, connections: Connections) -> None:
         self._mutex = AsyncMutex()
+        self._clock = connections.clock
         self._waiting: dict[str, list[AsyncPromise[None]]] = {}
         self._confirmed: set[str] = set()
         self._closed = False
@@ -31,7 +32,7 @@ class CapacityWaiters:
 
         Raises ClosedError when the client is closed.
         """
-        released: AsyncPromise[None] = AsyncPromise()
+        released: AsyncPromise[None] = AsyncPromise(self._clock)
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")

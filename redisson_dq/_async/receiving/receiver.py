@@ -1,21 +1,22 @@
-"""The callers that wait on one source, and the background task that takes for them."""
+"""The callers that wait on one source, and the pump that takes for them."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import time
+import math
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Union
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.receiving.blocking_pop import BlockingPop
-from redisson_dq._async.receiving.waiters import Farewell, Lifeline, Waiter, Waiters
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
+from redisson_dq._async.receiving.pump import Pump
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq._redis import passes
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.line import Answer, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -31,13 +32,13 @@ _PATIENCE = 0.03
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
 
-#: What a caller tells the background task of all receivers: something to do, or that it is gone.
+#: A message to the background task of all receivers: something to do, or a caller that is gone.
 Notice = Union[AsyncWork, Waiter, Farewell]
 
 
-def time_left(deadline: float) -> float:
-    """How many seconds a call still waits for Redis whose time is over at that moment of the monotonic clock."""
-    return max(0.0, deadline + _GRACE - time.monotonic())
+def time_left(deadline: float, clock: Clock) -> float:
+    """How many seconds a call still waits for Redis when its time is over at ``deadline``."""
+    return max(0.0, deadline + _GRACE - clock.monotonic())
 
 
 class Receiver:
@@ -51,15 +52,17 @@ class Receiver:
     def __init__(self, connections: Connections, notices: AsyncInbox[Notice], sources: Sequence[Source]) -> None:
         """``notices`` is the inbox of the background task that sees to the callers of all receivers."""
         self._connections = connections
+        self._clock = connections.clock
         self._notices = notices
-        self.waiters = Waiters(sources[0].key)
+        self._inbox: AsyncInbox[Waiter | str] = AsyncInbox(self._clock)
+        self.line = Line(sources[0].key, self._inbox, AsyncMutex())
         #: Whether the last look found something at once. The next look may then do so too.
         self.has_backlog = False
         self._asides: dict[object, AsyncBackgroundTask] = {}
         # Callers with a look of their own that may not have kept its values yet.
         self._looks: deque[Waiter] = deque()
-        #: The blocking pops, by the key of their source.
-        self._pops = self._make_pops(sources)
+        # By the key of their source.
+        self._pumps = self._make_pumps(sources)
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
@@ -76,42 +79,44 @@ class Receiver:
         Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
         """
         mine = lifeline or Lifeline()
-        waiter = Waiter(limit, timeout, self._notices.put, self)
+        deadline = math.inf if timeout is None else self._clock.monotonic() + timeout
+        answer: AsyncPromise[Answer] = AsyncPromise(self._clock)
+        waiter = Waiter(limit, deadline, answer, self._notices.put, self)
         waiter.farewell = Farewell(mine, waiter)
         try:
             mine.waiter = waiter
-            self.waiters.inbox.put(waiter)
-            if self.waiters.closed or mine.is_withdrawn:
-                raise ClosedError(f"queue {self.waiters.name!r}: the handle is closed")
-            if stands_in and len(self._pops) == 1:
-                await self._pop.stand_in(waiter)
+            self._inbox.put(waiter)
+            if self.line.closed or mine.is_withdrawn:
+                raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
+            if stands_in and len(self._pumps) == 1:
+                await self._pump.stand_in(waiter)
             if not self._is_attended and not waiter.answer.filled:
                 self._notices.put(self._attend)
-            await waiter.answer.wait(timeout)
+            await answer.wait(timeout)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._expire, waiter))
-                await waiter.answer.wait(_PATIENCE)
+                await answer.wait(_PATIENCE)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._insist, waiter))
-                await waiter.answer.wait(_GRACE - _PATIENCE)
+                await answer.wait(_GRACE - _PATIENCE)
             if not waiter.answer.filled:
                 if self.trouble is not None:
                     raise self.trouble
                 # Redis has not answered. Values that come later go back, also those that come before the caller keeps.
                 self._notices.put(waiter)
                 return []
-            answer = waiter.answer.value
-            if isinstance(answer, RedissonDQError):
-                raise answer
-            if lifeline is None or not answer:
+            given = answer.value
+            if isinstance(given, RedissonDQError):
+                raise given
+            if lifeline is None or not given:
                 mine.keep()
-            return answer
+            return given
         except BaseException:
             self._notices.put(waiter)
             raise
 
     async def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
-        """What is ready, up to ``limit`` values, in one round trip of the caller's own. For one source with a look.
+        """Up to ``limit`` values that are ready, in one round trip of the caller's own. For one source with a look.
 
         The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
         values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
@@ -120,10 +125,10 @@ class Receiver:
         """
         waits = timeout != 0
         if waits and timeout is not None:
-            limit = int(min(limit, self.waiters.affordable(timeout)))
-        request = self._pop.source.look(limit)
+            limit = int(min(limit, self.line.affordable(timeout)))
+        request = self._pump.source.look(limit)
         assert request is not None
-        waiter = Waiter(limit, 0, self._notices.put, self)
+        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._notices.put, self)
         waiter.farewell = Farewell(lifeline, waiter)
         waiter.request = request
         self._forget_settled_looks()
@@ -144,7 +149,8 @@ class Receiver:
             elif waits:
                 # Only one of the two may send the request again, or two callers would have the values.
                 waiter.farewell = waiter.request = None
-                self._pop.unanswered.append(request)
+                self._pump.owe(request)
+                self._notices.put(self._attend)
             else:
                 waiter.is_leaving = True
                 self._notices.put(waiter)
@@ -188,7 +194,7 @@ class Receiver:
         self._notices.put(partial(self._recover, request))
 
     def stand_down(self) -> None:
-        """Is told that nobody stands in for the background task any more."""
+        """Notes that nobody stands in for the background task any more."""
         self._notices.put(self._stand_down)
 
     def withdraw(self, lifeline: Lifeline) -> None:
@@ -210,9 +216,9 @@ class Receiver:
         """
         waiter = lifeline.waiter
         assert waiter is not None
-        answer: AsyncPromise[RedissonDQError | None] = AsyncPromise()
+        answer: AsyncPromise[RedissonDQError | None] = AsyncPromise(self._clock)
         self._notices.put(partial(self._set_aside, waiter, undecodable, key, answer))
-        await answer.wait(_ASIDE_TIMEOUT if deadline is None else time_left(deadline))
+        await answer.wait(_ASIDE_TIMEOUT if deadline is None else time_left(deadline, self._clock))
         if not answer.filled:
             return RedisConnectionError(f"list {key!r}: no answer from Redis in time", maybe_done=True)
         return answer.value
@@ -220,143 +226,142 @@ class Receiver:
     @property
     def is_waited_on(self) -> bool:
         """Whether any caller is in line, or about to be. May be read without the mutex."""
-        return self.waiters.anyone or self.waiters.inbox.count > 0
+        return self.line.anyone or self._inbox.count > 0
 
     @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
-        return next((pop.trouble for pop in self._pops.values() if pop.is_open and pop.trouble), None)
+        return next((pump.trouble for pump in self._pumps.values() if pump.is_open and pump.trouble), None)
 
-    # -- what the kinds of receiver differ in, under the mutex -------------------------------------------------------
+    # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
-    def _make_pops(self, sources: Sequence[Source]) -> dict[str, BlockingPop]:
-        return {each.key: BlockingPop(self._connections, each, self.waiters, self.waiters.inbox) for each in sources}
+    def _make_pumps(self, sources: Sequence[Source]) -> dict[str, Pump]:
+        return {each.key: Pump(self._connections, each, self.line, self._inbox) for each in sources}
 
     @property
-    def _pop(self) -> BlockingPop:
-        return next(iter(self._pops.values()))
+    def _pump(self) -> Pump:
+        return next(iter(self._pumps.values()))
 
     @property
     def _is_attended(self) -> bool:
-        """Whether a background task reads the inbox of the waiters. Read without the mutex."""
-        return self._pop.is_running
+        """Whether somebody reads the inbox of the line. Read without the mutex."""
+        return self._pump.is_attended
 
     def _serve(self) -> None:
-        """Makes sure that a background task serves those who wait."""
-        if not self._pop.is_blocked:
-            self._pop.wake()
+        """Makes sure that somebody serves those who wait."""
+        self._pump.wake()
 
-    def _answer_expired(self) -> BlockingPop | None:
+    def _answer_expired(self) -> Pump | None:
         """Answers callers whose time is over with nothing.
 
         Gives the pop that has to end before they can be answered.
         """
-        if self._pop.trouble is not None:
-            self.waiters.answer_expired(self._pop.trouble)
-        elif self._pop.is_idle or (self._pop.is_blocked and self.waiters.anyone):
-            if self._pop.found_nothing:
+        if self._pump.trouble is not None:
+            self.line.answer_expired(self._pump.trouble)
+        elif self._pump.is_idle or (self._pump.is_blocked and self.line.anyone):
+            if self._pump.found_nothing:
                 # No command is needed for callers who have come since.
-                self.waiters.asked()
-            self.waiters.answer_expired()
-        elif self._pop.is_blocked:
-            return self._pop
+                self.line.asked()
+            self.line.answer_expired()
+        elif self._pump.is_blocked:
+            return self._pump
         return None
 
     def _nobody_waits(self) -> None:
-        self._pop.end()
+        self._pump.end()
 
     # -- notices -----------------------------------------------------------------------------------------------------
 
     async def _attend(self) -> None:
-        with self.waiters.mutex:
+        with self.line.mutex:
             self._serve()
 
     async def _expire(self, waiter: Waiter) -> None:
-        with self.waiters.mutex:
-            self.waiters.admit()
-            self.waiters.expire(waiter)
-            pop = self._answer_expired()
+        with self.line.mutex:
+            self.line.admit()
+            self.line.expire(waiter)
+            pump = self._answer_expired()
             self._serve()
-        if pop is not None:
-            await pop.end_in_time()
+        if pump is not None:
+            await pump.end_in_time()
 
     async def _insist(self, waiter: Waiter) -> None:
         """The server has not ended the pop. The pop goes on for others, or began late, or Redis stands still."""
-        with self.waiters.mutex:
-            if self.waiters.is_waiting(waiter):
+        with self.line.mutex:
+            if self.line.is_waiting(waiter):
                 self._answer_expired()
-                if not self.waiters.anyone:
+                if not self.line.anyone:
                     self._nobody_waits()
 
     async def gone(self, waiter: Waiter) -> None:
         """A caller has left, or vanished."""
-        with self.waiters.mutex:
-            self.waiters.admit()
+        with self.line.mutex:
+            self.line.admit()
             if waiter.request is not None and not (waiter.answer.filled or waiter.is_gone):
                 # The request may have taken values. Sent again, it gives the same values.
-                self._pop.recover(waiter.request)
-            self._distribute(self.waiters.leave(waiter))
-            if not self.waiters.anyone:
+                self._pump.recover(waiter.request)
+            self._distribute(self.line.leave(waiter))
+            if not self.line.anyone:
                 self._nobody_waits()
             self._serve()
 
     async def _recover(self, request: Request[list[Taken]]) -> None:
-        with self.waiters.mutex:
-            self._pop.recover(request)
+        with self.line.mutex:
+            self._pump.recover(request)
 
     def _distribute(self, values: list[Taken]) -> None:
         """Gives values to others who wait, or back to where they came from."""
-        left = self.waiters.give(values)
-        for pop in self._pops.values():
-            pop.put_away([taken for taken in left if taken.key in pop.keys])
+        left = self.line.give(values)
+        for pump in self._pumps.values():
+            pump.put_away([taken for taken in left if taken.key in pump.keys])
 
     async def _stand_down(self) -> None:
-        with self.waiters.mutex:
-            for pop in self._pops.values():
-                pop.stand_down()
+        with self.line.mutex:
+            for pump in self._pumps.values():
+                pump.stand_down()
 
     async def _withdraw(self, waiter: Waiter) -> None:
-        with self.waiters.mutex:
-            self.waiters.admit()
-            self.waiters.withdraw(waiter)
-            if not self.waiters.anyone:
+        with self.line.mutex:
+            self.line.admit()
+            self.line.withdraw(waiter)
+            if not self.line.anyone:
                 self._nobody_waits()
             self._serve()
 
     async def _set_aside(
         self, waiter: Waiter, undecodable: list[Taken], key: str, answer: AsyncPromise[RedissonDQError | None]
     ) -> None:
-        with self.waiters.mutex:
+        with self.line.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = AsyncBackgroundTask(keeping, f"redisson_dq-aside-{self.waiters.name}", shielded=True)
+            self._asides[answer] = AsyncBackgroundTask(keeping, f"redisson_dq-aside-{self.line.name}", shielded=True)
 
     async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:
             answer.fill(await self._connections.put_aside(values, key))
         finally:
-            with self.waiters.mutex:
+            with self.line.mutex:
                 del self._asides[answer]
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
     async def shut(self) -> None:
         """Ends every wait with ClosedError, and the background tasks as soon as their values are back."""
-        with self.waiters.mutex:
-            self.waiters.shut()
-            for pop in self._pops.values():
-                pop.close()
+        with self.line.mutex:
+            self.line.shut()
+            for pump in self._pumps.values():
+                pump.close()
 
     async def hang_up(self) -> None:
-        """Cuts the connections. What the replies on them may hold is lost."""
-        for pop in self._pops.values():
-            await pop.hang_up()
+        """Cuts the connections. Values in the replies on them are lost."""
+        for pump in self._pumps.values():
+            await pump.hang_up()
 
     @property
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
         left = any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._looks))
-        return not left and not self.waiters.inbox.count and all(pop.is_quiet for pop in self._pops.values())
+        return not left and not self._inbox.count and all(pump.is_quiet for pump in self._pumps.values())
 
     @property
     def has_open_looks(self) -> bool:
@@ -369,4 +374,4 @@ class Receiver:
     @property
     def is_at_rest(self) -> bool:
         """Whether it holds no value and has no background task. May be read without the mutex."""
-        return self.waiters.is_at_rest and not self._asides and all(pop.is_at_rest for pop in self._pops.values())
+        return self.line.is_at_rest and not self._asides and all(pump.is_at_rest for pump in self._pumps.values())

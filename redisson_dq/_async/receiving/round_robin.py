@@ -16,10 +16,10 @@ import logging
 from collections.abc import Sequence
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.receiving.blocking_pop import BlockingPop
+from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.receiver import Notice, Receiver
-from redisson_dq._async.receiving.waiters import WAKE
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
+from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
@@ -47,11 +47,11 @@ class RoundRobinReceiver(Receiver):
 
     # -- where it differs --------------------------------------------------------------------------------------------
 
-    def _make_pops(self, sources: Sequence[Source]) -> dict[str, BlockingPop]:
-        return {
-            each.key: BlockingPop(self._connections, each, self.waiters, AsyncInbox(), stay=STAY, is_open=False)
-            for each in sources
-        }
+    def _make_pumps(self, sources: Sequence[Source]) -> dict[str, Pump]:
+        return {source.key: self._make_pump(source) for source in sources}
+
+    def _make_pump(self, source: Source) -> Pump:
+        return Pump(self._connections, source, self.line, AsyncInbox(self._clock), stay=STAY, shuts=True)
 
     @property
     def _is_attended(self) -> bool:
@@ -60,14 +60,14 @@ class RoundRobinReceiver(Receiver):
     def _serve(self) -> None:
         if not self._is_running:
             self._is_running = True
-            self._task = AsyncBackgroundTask(self._run, f"redisson_dq-round-robin-{self.waiters.name}", shielded=True)
-        self.waiters.inbox.put(WAKE)
+            self._task = AsyncBackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
+        self._inbox.put(WAKE)
 
-    def _answer_expired(self) -> BlockingPop | None:
+    def _answer_expired(self) -> Pump | None:
         if self.trouble is not None:
-            self.waiters.answer_expired(self.trouble)
+            self.line.answer_expired(self.trouble)
         elif not self._is_looking:
-            self.waiters.answer_expired()
+            self.line.answer_expired()
         return None
 
     def _nobody_waits(self) -> None:
@@ -79,7 +79,7 @@ class RoundRobinReceiver(Receiver):
 
     async def shut(self) -> None:
         await super().shut()
-        self.waiters.inbox.put(WAKE)
+        self._inbox.put(WAKE)
 
     # -- the background task -----------------------------------------------------------------------------------------
 
@@ -89,60 +89,57 @@ class RoundRobinReceiver(Receiver):
                 # A single list needs no look: its pop does not block while the list has values.
                 found = len(free) > 1 and await self._look(free)
             except (Exception, AsyncCancelled) as error:
-                logger.debug("queue %r: cannot look what is ready: %s", self.waiters.name, error)
-                # What fails here fails for the pops as well, and they can tell why.
+                logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
+                # It fails for the pumps as well, and they can tell why.
                 found = False
-            with self.waiters.mutex:
+            with self.line.mutex:
                 self._is_looking = False
                 if not found:
                     for key in free:
-                        self._pops[key].is_open = True
-                        self._pops[key].wake()
-                self.waiters.answer_expired()
+                        self._pumps[key].open()
+                self.line.answer_expired()
 
     async def _next_round(self) -> list[str]:
         """Waits for a caller. Gives the keys without an open pop, in turn; none when the background task has to end."""
         stayed = False
         while True:
-            with self.waiters.mutex:
-                self.waiters.admit()
-                for pop in self._pops.values():
-                    pop.close_if_at_rest()
-                free = [key for key in self._order if not self._pops[key].is_open]
-                if self.waiters.is_unserved and free:
+            with self.line.mutex:
+                self.line.admit()
+                free = [key for key in self._order if self._pumps[key].shut_if_at_rest()]
+                if free and self.line.is_unserved(self._clock.monotonic()):
                     self._is_looking = True
-                    self.waiters.asked()
+                    self.line.asked()
                     return free
-                if all(pop.is_blocked for pop in self._pops.values()):
+                if all(pump.is_blocked for pump in self._pumps.values()):
                     # So each list is empty. No command is needed for callers who have come since.
-                    self.waiters.asked()
-                self.waiters.answer_expired()
-                if stayed and not self.waiters.anyone:
-                    for pop in self._pops.values():
-                        pop.end()
-                if (stayed and not self.waiters.anyone) or self.waiters.closed:
+                    self.line.asked()
+                self.line.answer_expired()
+                if stayed and not self.line.anyone:
+                    for pump in self._pumps.values():
+                        pump.end()
+                if (stayed and not self.line.anyone) or self.line.closed:
                     # A caller that comes from here on starts another background task.
                     self._is_running = False
-                    if not self.waiters.inbox.count:
+                    if not self._inbox.count:
                         return []
                     self._is_running = True
-                stay = None if self.waiters.anyone else STAY
-            rung = await self.waiters.inbox.next(stay)
+                stay = None if self.line.anyone else STAY
+            rung = await self._inbox.next(stay)
             stayed = rung is None
             if rung is not None:
-                with self.waiters.mutex:
-                    self.waiters.admit(rung)
+                with self.line.mutex:
+                    self.line.admit(rung)
 
     async def _look(self, keys: list[str]) -> bool:
-        """Takes what is ready there for those who wait. False when it is time to block."""
+        """Takes the values that are ready there for the callers that wait. False when it is time to block."""
         self._full = [key for key in self._full if key in keys]
         looked = not self._full
         if looked:
             # Errors are left to the pops, which retry or tell.
             lengths = await self._connections.run_many([self._sources[key].length() for key in keys], transaction=False)
             self._full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
-        with self.waiters.mutex:
-            wanted = self.waiters.claim()
+        with self.line.mutex:
+            wanted = self.line.claim(self._clock.monotonic())
         asked, self._full = self._full[:wanted], self._full[wanted:]
         shares = {key: wanted // len(asked) + (place < wanted % len(asked)) for place, key in enumerate(asked)}
         requests = {key: self._sources[key].more(share) for key, share in shares.items()}
@@ -155,12 +152,12 @@ class RoundRobinReceiver(Receiver):
                     values += found
                     self._pass_turn(key)
         finally:
-            with self.waiters.mutex:
-                self.waiters.unclaim(wanted)
-                self.waiters.admit()
-                self.waiters.took(values)
+            with self.line.mutex:
+                self.line.unclaim(wanted)
+                self.line.admit()
+                self.line.took(values)
                 self._distribute(values)
-        # Others may have taken what an earlier look found.
+        # Others may have taken the values of an earlier look.
         return bool(values) or (bool(asked) and not looked)
 
     def _pass_turn(self, key: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
-from redisson_dq._async.receiving.waiters import Lifeline
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
@@ -23,6 +22,7 @@ from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased

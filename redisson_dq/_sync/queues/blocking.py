@@ -15,13 +15,13 @@ from redisson_dq._sync.queues.leasing import LeasingQueue
 from redisson_dq._sync.queues.ready import ReadyQueue
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError
 from redisson_dq.requests.checks import check_count, check_end, check_function, limit_of
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys

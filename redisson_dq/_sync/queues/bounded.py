@@ -163,7 +163,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 # Before Python 3.12 a send may swallow a cancellation; this wait would go on then.
                 return finish(self._run(request))
             name = f"redisson_dq-offer-{self.name}"
-            return self._runtime.receivers.answered(request, time_left(deadline), name)
+            return self._runtime.receivers.answered(request, time_left(deadline, self._runtime.clock), name)
         except RedissonDQError as error:
             is_refused = isinstance(error.__cause__, (ResponseError, BusyLoadingError)) and passes(error)
             # A full server refuses an offer for good, as it does every other one.

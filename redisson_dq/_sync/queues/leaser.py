@@ -16,7 +16,6 @@ from redisson_dq._concurrency import Callback
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.receiving.receiver import time_left
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
@@ -24,6 +23,7 @@ from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
@@ -236,7 +236,7 @@ class Leaser(Generic[T]):
         try:
             reason = f"undecodable: {first}"
             request = settling.reject([each.id for each in unreadable], reason)
-            left = None if deadline is None else time_left(deadline)
+            left = None if deadline is None else time_left(deadline, self._runtime.clock)
             self._runtime.receivers.answered(request, left, f"redisson_dq-reject-{side.name}")
             first.kept_in = source.lease_keys.dead.dead
         except RedissonDQError as failure:

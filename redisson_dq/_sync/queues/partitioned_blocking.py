@@ -17,7 +17,6 @@ from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
@@ -25,6 +24,7 @@ from redisson_dq.requests.checks import check_count, check_function, limit_of
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.partitioned import PartitionedQueueRequests
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
 __all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]
@@ -28,7 +28,7 @@ _PAUSE = 0.5
 
 
 class Decode(Protocol):
-    """Gives the values of what was taken, without those that cannot be read where the client skips them."""
+    """Decodes the taken values, without those that cannot be read where the client skips them."""
 
     def __call__(self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline) -> list[Any]: ...
 
@@ -91,13 +91,14 @@ class Listener:
         decode: Decode,
         running: set[Listener],
     ) -> None:
+        self._clock = receivers.connections.clock
         self._queue = queue
         self._source = source
         self._consumer = consumer
         self._receivers = receivers
         self._decode = decode
         self._stopped = False
-        self._stopping = Switch()
+        self._stopping = Switch(self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
         self._waits_since = math.inf
         self._holds: list[Any] = []
@@ -162,7 +163,7 @@ class Listener:
 
     def _waits(self) -> bool:
         """Whether a wait goes on for so long that Redis has not refused it."""
-        return time.monotonic() - self._waits_since > _PAUSE
+        return self._clock.monotonic() - self._waits_since > _PAUSE
 
     def _wait_for_one(self) -> list[Any]:
         """The next value, or none after an end or an error."""
@@ -173,7 +174,7 @@ class Listener:
             self._wait = receiver, lifeline
             if self._stopped or self._source() != source:
                 return []
-            self._waits_since = time.monotonic()
+            self._waits_since = self._clock.monotonic()
             taken = receiver.receive(None, 1, lifeline)
             self._holds = [each.data for each in taken]
             values = self._decode(taken, receiver, lifeline)
@@ -194,10 +195,10 @@ class Listener:
         return []
 
 
-def end_listeners(listeners: Sequence[Listener], grace: float) -> None:
+def end_listeners(listeners: Sequence[Listener], grace: float, clock: Clock) -> None:
     """Ends them, and gives their consumers so many seconds to return."""
     for listener in listeners:
         listener.end()
-    deadline = time.monotonic() + grace
+    deadline = clock.monotonic() + grace
     for listener in listeners:
-        listener.has_ended(max(0.0, deadline - time.monotonic()))
+        listener.has_ended(max(0.0, deadline - clock.monotonic()))

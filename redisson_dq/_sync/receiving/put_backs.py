@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from operator import attrgetter
 
-from redisson_dq._concurrency import Cancelled, Switch, sleep
+from redisson_dq._concurrency import Cancelled, Switch
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.waiters import Waiters
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.waiting.line import Line
 from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.taken import Taken
 
@@ -28,17 +27,18 @@ _LAST_PAUSE = 0.1
 
 
 class PutBacks:
-    """What one blocking pop sends until Redis has it back; its fields are guarded by the mutex of the waiters."""
+    """Values and requests that one pump sends until Redis has them; the mutex of the line guards its fields."""
 
     def __init__(
-        self, connections: Connections, source: Source, waiters: Waiters, again: Callable[[list[Taken]], None]
+        self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None]
     ) -> None:
         """``again`` is given the values that could not be sent."""
         self._connections = connections
+        self._clock = connections.clock
         self._source = source
-        self._waiters = waiters
+        self._line = line
         self._again = again
-        #: What nobody waits for, in the order in which it was taken.
+        #: Values that nobody waits for, in the order in which they were taken.
         self.surplus: list[Taken] = []
         #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.
         self.unsure: list[PutBack] = []
@@ -58,20 +58,20 @@ class PutBacks:
         self.surplus.sort(key=attrgetter("number"))
 
     def follow(self, after: PutBack) -> None:
-        """Sends what has to follow a take. Where Redis is away, that is sent before the next take."""
+        """Sends the request that has to follow a take. Where Redis is away, that is sent before the next take."""
         try:
             self._connections.run(after.request)
             self.answered[after.key] = after.nonce
         except RedissonDQError as error:
             if passes(error):
-                with self._waiters.mutex:
+                with self._line.mutex:
                     self.unsure.append(after)
             else:
                 logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
 
     def send(self) -> bool:
         """Puts back the values that nobody waits for. False when it has to be tried again."""
-        with self._waiters.mutex:
+        with self._line.mutex:
             unsure, surplus, self.unsure, self.surplus = self.unsure, self.surplus, [], []
         for back in [*unsure, *self._source.put_back(surplus, self.answered)]:
             try:
@@ -83,17 +83,17 @@ class PutBacks:
 
     def pause(self, closing: Switch, seconds: float = _LAST_PAUSE) -> None:
         """Waits before the next try, shortly once the receiver is closed."""
-        if not self._waiters.closed:
+        if not self._line.closed:
             closing.wait(seconds)
             return
         if self._give_up_at is None:
-            self._give_up_at = time.monotonic() + _LAST_TRIES
-        sleep(min(seconds, _LAST_PAUSE))
+            self._give_up_at = self._clock.monotonic() + _LAST_TRIES
+        self._clock.sleep(min(seconds, _LAST_PAUSE))
 
     @property
     def gives_up(self) -> bool:
         """Whether it was closed, and has tried long enough to put values back."""
-        return self._give_up_at is not None and time.monotonic() > self._give_up_at
+        return self._give_up_at is not None and self._clock.monotonic() > self._give_up_at
 
     def _failed(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
         if not back.values and isinstance(error, RedissonDQError) and (self.gives_up or not passes(error)):
@@ -107,7 +107,7 @@ class PutBacks:
             return
         if back.values:
             logger.warning("queue %r: cannot put %d popped values back: %s", self._source.key, len(back.values), error)
-        with self._waiters.mutex:
+        with self._line.mutex:
             if is_unsure:
                 self.unsure.append(back)
             else:

@@ -6,17 +6,17 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work, sleep
+from redisson_dq._clock import Clock
+from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import subject
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
-from redisson_dq._sync.receiving.waiters import Farewell, Waiter
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request
 
@@ -40,8 +40,9 @@ class Receivers:
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
+        self._clock = connections.clock
         self._receivers: dict[Waitable, Receiver] = {}
-        self._notices: Inbox[Notice] = Inbox()
+        self._notices: Inbox[Notice] = Inbox(self._clock)
         self._task: BackgroundTask | None = None
         self._closed = False
 
@@ -71,9 +72,9 @@ class Receivers:
         """The result of a request that has to come in so many seconds.
 
         In a background task: neither a connection that is being made nor a missing reply holds up the caller. Raises
-        what the request does, and RedisConnectionError when the time is over.
+        the errors of the request, and RedisConnectionError when the time is over.
         """
-        answer: Promise[T | RedissonDQError] = Promise()
+        answer: Promise[T | RedissonDQError] = Promise(self._clock)
         self.run_beside(partial(self._answer, request, within, answer), name)
         answer.wait(within)
         if not answer.filled:
@@ -99,11 +100,11 @@ class Receivers:
 
     def quiet(self, receivers: Sequence[Receiver]) -> bool:
         """Waits until every value on its way has a caller. False when that takes too long."""
-        deadline = time.monotonic() + _LAST_REPLY
+        deadline = self._clock.monotonic() + _LAST_REPLY
         while not all(receiver.is_quiet for receiver in receivers):
-            if time.monotonic() > deadline:
+            if self._clock.monotonic() > deadline:
                 return False
-            sleep(_PAUSE)
+            self._clock.sleep(_PAUSE)
         return True
 
     def leases(self, key: str) -> bool:
@@ -134,11 +135,11 @@ class Receivers:
     def _end(self, receivers: list[Receiver]) -> None:
         for receiver in receivers:
             self._notices.put(receiver.shut)
-        if not _at_rest(receivers, _LAST_REPLY):
+        if not _at_rest(receivers, self._clock, _LAST_REPLY):
             for receiver in receivers:
                 if not receiver.is_at_rest:
                     receiver.hang_up()
-            _at_rest(receivers, _LAST_STEPS)
+            _at_rest(receivers, self._clock, _LAST_STEPS)
 
     def _end_with_loop(self) -> None:
         """The loop ends and nobody has closed the client."""
@@ -156,9 +157,11 @@ class Receivers:
                 break
             self._handle(notice)
         # Callers who were given values may still leave without them.
-        deadline = time.monotonic() + _LAST_REPLY
+        deadline = self._clock.monotonic() + _LAST_REPLY
         receivers = self._receivers.values()
-        while time.monotonic() < deadline and any(each.has_open_looks or not each.is_at_rest for each in receivers):
+        while self._clock.monotonic() < deadline and any(
+            each.has_open_looks or not each.is_at_rest for each in receivers
+        ):
             last = self._notices.next(_PAUSE)
             if last is not None and last != self._stop:
                 self._handle(last)
@@ -183,11 +186,11 @@ def _begin(work: Work, name: str) -> None:
     BackgroundTask(work, name)
 
 
-def _at_rest(receivers: list[Receiver], timeout: float) -> bool:
-    deadline = time.monotonic() + timeout
+def _at_rest(receivers: list[Receiver], clock: Clock, timeout: float) -> bool:
+    deadline = clock.monotonic() + timeout
     # Not before the background task has seen the notices.
-    while not all(receiver.waiters.closed and receiver.is_at_rest for receiver in receivers):
-        if time.monotonic() > deadline:
+    while not all(receiver.line.closed and receiver.is_at_rest for receiver in receivers):
+        if clock.monotonic() > deadline:
             return False
-        sleep(_PAUSE)
+        clock.sleep(_PAUSE)
     return True

@@ -17,7 +17,6 @@ from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
-from redisson_dq._sync.receiving.waiters import Lifeline
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
@@ -26,6 +25,7 @@ from redisson_dq._sync.worker.starting import Starter
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased

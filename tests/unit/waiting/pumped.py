@@ -1,0 +1,876 @@
+"""A pump, its callers and its Redis as a few fields, to walk the pop table with. There is no server and no waiting.
+
+:class:`World` carries out the engine's actions as ``_async/receiving/pump.py`` does. Redis answers in every way that it
+can, the connection is cut at every place, and callers come and leave between any two steps. After each event
+:meth:`World.check` looks whether the promises of the table hold.
+"""
+
+from __future__ import annotations
+
+import copy
+import enum
+import math
+from collections.abc import Iterator
+from typing import Any, cast
+
+import attrs
+
+from redisson_dq.waiting.debts import LOOK, Owed, repeat
+from redisson_dq.waiting.line import SOON
+from redisson_dq.waiting.pop_table import IN_REDIS, Do, PopEngine, Pumper, State, Trigger
+
+__all__ = ["Broken", "Event", "Kind", "World"]
+
+Event = tuple[str, Any]
+
+_SPAN = 10.0
+
+
+# What the pumper does in a state, where that is one thing.
+_ACTIONS = {
+    State.IDLE: Do.WAIT,
+    State.RETURNING: Do.PUT_BACK,
+    State.REPEATING: Do.REPEAT,
+    State.CONNECTING: Do.CONNECT,
+    State.LOOKING: Do.LOOK,
+    State.PROBING: Do.PROBE,
+    **dict.fromkeys(IN_REDIS, Do.BLOCK),
+    State.SETTLING: Do.SETTLE,
+    State.FETCHING: Do.LOOK,
+    State.GATHERING: Do.GATHER,
+    State.GIVING: Do.GIVE,
+    State.FAILING: Do.DIAGNOSE,
+}
+_OF_STATES = set(_ACTIONS.values())
+
+
+class Broken(AssertionError):
+    """A promise of the table does not hold."""
+
+
+class Kind(enum.Enum):
+    """What is waited on: whether the blocking command sets aside, and whether a request is sent behind it."""
+
+    POP = "a blocking pop"
+    SEEN = "a blocking move, then a look"
+    LEASE = "a blocking move with a look behind it"
+
+
+@attrs.define
+class Caller:
+    """One caller in the line."""
+
+    number: int
+    deadline: float
+    is_expired: bool = False
+
+
+class FakeLine:
+    """The line as the engine sees it, with one value for each caller."""
+
+    def __init__(self) -> None:
+        self.callers: dict[int, Caller] = {}
+        self.closed = False
+        self.last = self.asked = 0
+
+    @property
+    def anyone(self) -> bool:
+        return any(not each.is_expired for each in self.callers.values())
+
+    def patience(self, now: float) -> float:
+        return max((each.deadline for each in self.callers.values()), default=-math.inf) - now
+
+    def is_unserved(self, now: float) -> bool:
+        return bool(self.callers) and (self.last > self.asked or (self.anyone and self.patience(now) >= SOON))
+
+
+class World:
+    """One pump. Events are pairs of a name and what the name needs."""
+
+    def __init__(self, kind: Kind, *, values: int = 2, callers: int = 2, mishaps: int = 1) -> None:
+        """At most so many values and callers come, and so many mishaps of each kind."""
+        self.kind = kind
+        self.most_values, self.most_callers = values, callers
+        # Few names make more worlds alike. They are enough where few requests are owed at a time.
+        self.names = 3 if mishaps < 2 else 1_000_000
+        self.line = FakeLine()
+        self.engine = PopEngine(cast("Any", self.line))
+        self.now = 0.0
+        self.inbox: tuple[tuple[int, float], ...] = ()
+        self.bell = 0
+        #: What became of each caller: "waits", a value that it has not kept yet, or "done".
+        self.callers: dict[int, Any] = {}
+        self.stand_in: int | None = None
+        self.pushed = 0
+        self.given: tuple[int, ...] = ()
+        # The pumper: what it has yet to carry out, and what came of it so far.
+        self.to_do: tuple[Do, ...] | None = None
+        self.outcome: Trigger | None = None
+        self.hand: tuple[int, ...] = ()
+        self.is_left = False
+        self.surplus: tuple[int, ...] = ()
+        self.lingered = self.in_trouble = self.cancelled = False
+        # The connection and Redis.
+        self.connected = self.is_cut = self.is_sent = self.in_redis = self.has_behind = False
+        self.replies: tuple[tuple[int, ...] | None, ...] = ()
+        self.reply: tuple[int, ...] | None = None
+        self.refused = False
+        self.ready: tuple[int, ...] = ()
+        self.aside: tuple[int, ...] = ()
+        self.leases: dict[str, tuple[int, ...]] = {}
+        self.unblocks = False
+        self.requests = 0
+        self.sent = ""
+        # The command that the unblocker has ended last.
+        self.ended = 0
+        self.behind = ""
+        self.is_pinged = self.must_stop = self.must_tell = False
+        self.budget = dict.fromkeys(("cut", "recover", "odd", "full"), mishaps) | {"close": 1}
+
+    def forget(self) -> None:
+        """Forgets the callers that were here, and the values that they were given."""
+        self.callers, self.given, self.pushed = {}, (), 0
+
+    def clone(self) -> World:
+        made = copy.copy(self)
+        made.line = copy.copy(self.line)
+        made.line.callers = {number: copy.copy(each) for number, each in self.line.callers.items()}
+        made.engine = copy.copy(self.engine)
+        made.engine.line = cast("Any", made.line)
+        made.engine.debts = copy.copy(self.engine.debts)
+        made.engine.debts.all = list(self.engine.debts.all)
+        made.callers, made.leases, made.budget = dict(self.callers), dict(self.leases), dict(self.budget)
+        return made
+
+    def key(self) -> tuple[Any, ...]:
+        """All that what follows depends on."""
+        engine, line = self.engine, self.line
+        return (
+            (engine.state, engine.pumper, engine.replies, engine.callers_pump, engine.until, engine.emptied),
+            tuple((debt.owed, str(debt.request)) for debt in engine.debts.all),
+            tuple((no, each.number > line.asked, each.deadline, each.is_expired) for no, each in line.callers.items()),
+            (line.closed, line.last > line.asked, self.now, self.inbox, self.bell, tuple(self.callers.items())),
+            (
+                self.stand_in,
+                self.pushed,
+                self.to_do,
+                self.outcome,
+                self.hand,
+                self.is_left,
+                self.surplus,
+                self.lingered,
+            ),
+            (self.in_trouble, self.connected, self.is_cut, self.is_sent, self.in_redis, self.has_behind, self.replies),
+            (self.reply, self.refused, self.ready, self.aside, tuple(sorted(self.leases.items())), self.unblocks),
+            (
+                self.cancelled,
+                self.behind,
+                tuple(self.budget.values()),
+                self.is_pinged,
+                self.must_stop,
+                self.must_tell,
+                self.ended == engine.number,
+            ),
+        )
+
+    # -- what may happen ---------------------------------------------------------------------------------------------
+
+    def events(self) -> Iterator[Event]:
+        """All that may happen now."""
+        yield from self.own_events()
+        if self.pushed < self.most_values:
+            yield "push", None
+        if len(self.callers) < self.most_callers:
+            yield "comes", math.inf
+            yield "comes", self.now + _SPAN
+            if self.to_do is None and self.kind is not Kind.POP and not self.line.closed:
+                yield "stands in", math.inf
+        for number, state in self.callers.items():
+            if state != "done" and number != self.stand_in:
+                yield "leaves", number
+            if state == "waits" and number == self.stand_in:
+                yield "is withdrawn", number
+            caller = self.line.callers.get(number)
+            if caller is not None and caller.deadline < math.inf and not caller.is_expired:
+                yield "is over", number
+        if self.budget["recover"] and self.kind is not Kind.POP:
+            yield "recovers", None
+        if self.budget["close"]:
+            yield "closes", None
+        if self.budget["odd"] and self.aside:
+            yield "others take it", None
+        if self.engine.callers_pump and self.stand_in is None:
+            yield "stands down", None
+
+    def own_events(self) -> Iterator[Event]:
+        """What happens without anybody else."""
+        if self.to_do is not None:
+            for outcome in self._outcomes():
+                yield "pumps", outcome
+        if self.unblocks:
+            yield "unblocks", None
+        if self.in_redis and self.engine.is_over(self.now):
+            yield "server ends it", None
+
+    def _outcomes(self) -> Iterator[str]:
+        assert self.to_do is not None
+        do = self.to_do[0] if self.to_do else None
+        cuts, odd = self.budget["cut"] > 0, self.budget["odd"] > 0
+        is_caller = self.stand_in is not None
+        if do is Do.WAIT:
+            yield "rings" if self.bell else "lingers"
+        elif do is Do.BLOCK:
+            if not self.is_sent:
+                yield "sends"
+                if self.budget["full"]:
+                    yield "is refused"
+            elif self.is_cut or self.replies:
+                yield "reads"
+            if self.is_sent and cuts and not self.is_cut:
+                yield "is cut"
+            if self.is_sent and odd and is_caller:
+                yield "is cancelled"
+        elif do in (Do.LOOK, Do.GATHER, Do.PROBE):
+            yield "goes well"
+            if cuts:
+                yield "is cut before"
+                yield "is cut after"
+            if odd:
+                yield "is refused"
+                if is_caller:
+                    yield "is cancelled"
+        elif do in (Do.CONNECT, Do.PUT_BACK, Do.REPEAT, Do.SETTLE, Do.GIVE, Do.REST):
+            yield "goes well"
+            if cuts and do is not Do.REST and (do is not Do.SETTLE or self.engine.replies):
+                yield "is cut"
+            if cuts and do is Do.SETTLE and self.has_behind and self.engine.replies > 1:
+                yield "is cut late"
+            if odd and is_caller and do in (Do.GIVE, Do.REST, Do.SETTLE):
+                yield "is cancelled"
+            if odd and do in (Do.PUT_BACK, Do.REPEAT):
+                yield "has a defect"
+        elif do is Do.DISCONNECT and is_caller:
+            yield "goes well"
+            if odd:
+                yield "is cancelled"
+        elif do is Do.DIAGNOSE:
+            yield "is away"
+            yield "is refused"
+        else:
+            yield "goes well"
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+
+    def happen(self, event: Event) -> None:
+        name, what = event
+        getattr(self, "_" + name.replace(" ", "_"))(what)
+        self.check()
+
+    def _push(self, _: None) -> None:
+        self.ready += (self.pushed,)
+        self.pushed += 1
+        self._redis_goes_on()
+
+    def _comes(self, deadline: float) -> None:
+        self._enter(deadline)
+        if not self.engine.is_running:
+            self._tell(Trigger.WORK)
+
+    def _stands_in(self, deadline: float) -> None:
+        number = self._enter(deadline)
+        if self.engine.stand_in(is_connected=self.connected):
+            self.stand_in = number
+            self._begin()
+        elif not self.engine.is_running:
+            self._tell(Trigger.WORK)
+
+    def _enter(self, deadline: float) -> int:
+        number = len(self.callers)
+        self.callers[number] = "waits"
+        self.inbox += ((number, deadline),)
+        self.bell += 1
+        return number
+
+    def _leaves(self, number: int) -> None:
+        self._admit()
+        state, self.callers[number] = self.callers[number], "done"
+        self.line.callers.pop(number, None)
+        if isinstance(state, int):
+            self.given = tuple(each for each in self.given if each != state)
+            self._distribute((state,))
+        if not self.line.anyone:
+            self._tell(Trigger.NOBODY)
+        self._tell(Trigger.WORK)
+
+    def _is_withdrawn(self, number: int) -> None:
+        self._admit()
+        self.callers[number] = "done"
+        self.line.callers.pop(number, None)
+        if not self.line.anyone:
+            self._tell(Trigger.NOBODY)
+        self._tell(Trigger.WORK)
+
+    def _others_take_it(self, _: None) -> None:
+        self.budget["odd"] -= 1
+        self.given += self.aside[:1]
+        self.aside = self.aside[1:]
+
+    def _is_over(self, number: int) -> None:
+        caller = self.line.callers[number]
+        self.now = max(self.now, caller.deadline)
+        caller.is_expired = True
+        engine = self.engine
+        if engine.is_idle or (engine.is_blocked and self.line.anyone):
+            self._answer_expired()
+        self._tell(Trigger.WORK)
+        if engine.state is State.BLOCKED and not self.line.anyone:
+            if engine.is_over(self.now):
+                self._tell(Trigger.TIME_OVER)
+            else:
+                self._tell(Trigger.NOBODY)
+
+    def _recovers(self, _: None) -> None:
+        self.budget["recover"] -= 1
+        theirs = f"theirs {self.budget['recover']}"
+        self._lease(theirs)
+        self.engine.debts.owe(repeat(cast("Any", theirs)))
+        self._tell(Trigger.OWED)
+
+    def _closes(self, _: None) -> None:
+        self.budget["close"] -= 1
+        self.line.closed = True
+        self._admit()
+        self._fail()
+        self._tell(Trigger.NOBODY)
+        if self.engine.is_running or self.connected:
+            self._tell(Trigger.WORK)
+
+    def _stands_down(self, _: None) -> None:
+        self.engine.callers_pump = False
+        self._tell(Trigger.WORK)
+
+    def _server_ends_it(self, _: None) -> None:
+        self._redis_ends(None)
+
+    def _unblocks(self, _: None) -> None:
+        if self.engine.state is State.ENDING:
+            self._admit()
+            if self.line.anyone:
+                self._tell(Trigger.JOINED)
+        if self.engine.state not in (State.ENDING, State.STOPPING) or self.ended == self.engine.number:
+            self.unblocks = False
+        elif self.in_redis:
+            self.ended = self.engine.number
+            if self.line.anyone and not self.must_stop:
+                raise Broken("a command is ended that somebody waits for")
+            self._redis_ends(None)
+
+    # -- the pumper --------------------------------------------------------------------------------------------------
+
+    def _tell(self, trigger: Trigger) -> None:
+        self.must_stop = self.must_stop or trigger is Trigger.OWED or self.engine.state is State.TIMED
+        self._at_once(self.engine.step(trigger))
+
+    def _at_once(self, to_do: tuple[Do, ...]) -> None:
+        for do in to_do:
+            if do is Do.START:
+                if self.to_do is not None and not self.is_leaving(to_do):
+                    raise Broken("two pump")
+                self._begin()
+            elif do is Do.RING:
+                self.bell += 1
+            elif do is Do.UNBLOCK:
+                self.unblocks = True
+            elif do is Do.NUDGE:
+                self.is_pinged = True
+                if not self.in_redis and not self.is_cut:
+                    self.replies = (*self.replies, ())
+            elif do is Do.DISCONNECT:
+                self._drop_connection()
+            elif do is Do.BLOCK or do is Do.PROBE:
+                self._prepare(do is Do.BLOCK)
+
+    def is_leaving(self, to_do: tuple[Do, ...]) -> bool:
+        return Do.LEAVE in to_do
+
+    def _begin(self) -> None:
+        self.to_do, self.outcome = (), None
+
+    def _pumps(self, outcome: str) -> None:
+        assert self.to_do is not None
+        do, rest = (self.to_do[0], self.to_do[1:]) if self.to_do else (None, ())
+        is_caller = self.stand_in is not None
+        if outcome == "has a defect":
+            self.budget["odd"] -= 1
+            self._fails(is_caller)
+            return
+        if outcome == "is cancelled":
+            self.budget["odd"] -= 1
+            self.cancelled = True
+            if do is Do.GIVE:
+                self._hand_out()
+            elif do is Do.SETTLE:
+                self._read_some(late=False)
+            elif do in (Do.LOOK, Do.GATHER, Do.PROBE):
+                # Redis may carry it out all the same.
+                self._request(do)
+            self._fails(is_caller)
+            return
+        if outcome.startswith("is cut"):
+            self.budget["cut"] -= 1
+            if do is Do.BLOCK:
+                self.is_cut, self.in_redis = True, False
+                return
+            if do in (Do.PUT_BACK, Do.REPEAT):
+                self.outcome = Trigger.STUCK
+                self._step(rest)
+                return
+            if do is Do.CONNECT:
+                self.connected = True
+            if outcome == "is cut after":
+                self._request(do)
+            elif do in (Do.LOOK, Do.GATHER):
+                self._owe(do)
+            if do is Do.GIVE:
+                self._hand_out()
+            if do is Do.SETTLE:
+                self._read_some(late=outcome == "is cut late")
+            self._fails(is_caller)
+            return
+        self.outcome = self._carried_out(do, outcome) or self.outcome
+        if self.outcome is Trigger.FAILED:
+            self._fails(is_caller)
+        elif not (do is Do.BLOCK and outcome != "reads"):
+            self._step(rest)
+
+    def _fails(self, is_caller: bool) -> None:
+        # Nobody knows what stands on the connection now.
+        self.is_cut = self.connected
+        if self.hand:
+            self.outcome = Trigger.SAVED
+        else:
+            self.outcome = Trigger.ABANDONED if is_caller else Trigger.FAILED
+        self._step(())
+
+    def _step(self, rest: tuple[Do, ...]) -> None:
+        if rest:
+            self.to_do = rest
+            return
+        caller, engine = self.stand_in, self.engine
+        trigger = self.outcome or self._classified()
+        if trigger is Trigger.NONE and not engine.debts:
+            self.in_trouble = False
+        self.outcome = None
+        to_do = engine.step(trigger)
+        self.to_do = to_do
+        if Do.LEAVE in to_do:
+            if self.bell and not engine.is_running:
+                if caller is None:
+                    engine.pump(Pumper.BACKGROUND)
+                    self._begin()
+                    return
+                self.to_do = None
+                self.stand_in = None
+                self._tell(Trigger.WORK)
+            else:
+                self.to_do = None
+                self.stand_in = None
+            self._at_once(to_do)
+            if caller is not None and self.callers[caller] == "waits" and self.cancelled:
+                # A stand-in that was cancelled leaves.
+                self._leaves(caller)
+            return
+        self._at_once(to_do)
+
+    def _classified(self) -> Trigger:
+        if self.engine.state is not State.CHOOSING:
+            return self.engine.next_command(self.now, in_trouble=self.in_trouble, has_returns=bool(self.surplus))
+        if self.must_tell:
+            raise Broken("Redis refuses, and nobody is told")
+        lingered, self.lingered = self.lingered, False
+        self._admit()
+        self._answer_expired()
+        self.surplus = self._give_to_line(self.surplus)
+        stand_in = self.stand_in
+        return self.engine.choice(
+            self.now,
+            is_answered=stand_in is not None and self.callers[stand_in] != "waits",
+            is_connected=self.connected,
+            has_returns=bool(self.surplus),
+            lingered=lingered,
+        )
+
+    def _carried_out(self, do: Do | None, outcome: str) -> Trigger | None:
+        if do is None:
+            return None
+        return cast("Trigger | None", getattr(self, f"_do_{do.name.lower()}")(outcome))
+
+    def _do_wait(self, outcome: str) -> Trigger:
+        self.bell = max(0, self.bell - 1)
+        self.lingered = outcome == "lingers"
+        self._admit()
+        return Trigger.RANG
+
+    def _do_put_back(self, outcome: str) -> Trigger:
+        self.ready = tuple(sorted(self.surplus + self.ready))
+        self.surplus = ()
+        self._redis_goes_on()
+        return Trigger.DONE
+
+    def _do_repeat(self, outcome: str) -> Trigger:
+        debt = self.engine.debts.first
+        self.hand = self._carry_out_lease(str(debt.request))
+        self.engine.debts.paid(debt)
+        self.leases.pop(str(debt.request), None)
+        return Trigger.CAME if self.hand else Trigger.NONE
+
+    def _do_connect(self, outcome: str) -> Trigger:
+        self.connected = True
+        return Trigger.DONE
+
+    def _do_disconnect(self, outcome: str) -> None:
+        pass
+
+    def _do_look(self, outcome: str) -> Trigger | None:
+        debt = self.engine.debts.first
+        if outcome == "is refused":
+            self.budget["odd"] -= 1
+            self._may_send()
+            # Redis would refuse it again. Its values return at their deadline, or by the next look.
+            self.engine.debts.paid(LOOK if debt.owed is not Owed.REPEAT else debt)
+            self.ready += self.leases.pop(str(debt.request), ())
+            self.ready, self.aside = tuple(sorted(self.ready + self.aside)), ()
+            return Trigger.FAILED
+        self.hand = self._request(Do.LOOK)
+        self._replied()
+        if debt.owed is not Owed.REPEAT:
+            self.engine.debts.paid(LOOK)
+        if self.hand:
+            return Trigger.CAME
+        return Trigger.NONE if self.engine.state is State.FETCHING else None
+
+    def _do_gather(self, outcome: str) -> Trigger:
+        if outcome == "is refused":
+            self.budget["odd"] -= 1
+            return Trigger.CAME
+        self.hand += self._request(Do.GATHER)
+        self._replied()
+        return Trigger.CAME
+
+    def _prepare(self, blocks: bool) -> None:
+        self._may_send()
+        self.line.asked = self.line.last
+        self.is_sent = self.refused = self.is_pinged = self.must_stop = False
+        self.reply = None
+        self.has_behind = blocks and self.kind is Kind.LEASE
+        self.engine.began(self.now, 0 if not blocks else 2 if self.has_behind else 1)
+        self.span = self.engine.span(self.now) if blocks else 0.0
+        if blocks and not (self.span > 0):
+            raise Broken("a command blocks for no time")
+        if self.has_behind:
+            self.requests += 1
+            self.behind = f"behind {self.requests % self.names}"
+            self.engine.debts.owe(repeat(cast("Any", self.behind)))
+        elif self.kind is not Kind.POP:
+            self.engine.debts.owe(LOOK)
+
+    def _do_probe(self, outcome: str) -> Trigger:
+        if outcome == "is refused":
+            self.budget["odd"] -= 1
+            self.refused = True
+        else:
+            self.reply = self._popped()
+        return Trigger.ANSWERED
+
+    def _read_some(self, *, late: bool) -> None:
+        """The connection breaks before the last reply."""
+        if self.kind is Kind.POP:
+            self.hand = self.reply or ()
+        elif late:
+            self.hand = self.replies[0] or ()
+            self.leases.pop(self.behind, None)
+            self.engine.debts.paid(repeat(cast("Any", self.behind)))
+        self.replies = ()
+
+    def _do_block(self, outcome: str) -> Trigger | None:
+        if outcome == "is refused":
+            self.budget["full"] -= 1
+            self.is_sent = self.refused = True
+            self.engine.sent(self.span)
+            self._redis_ends(None)
+            return None
+        if outcome == "sends":
+            self.is_sent = self.in_redis = True
+            self.engine.sent(self.span)
+            self._redis_goes_on()
+            return None
+        if self.is_cut:
+            return Trigger.FAILED
+        self.reply, *rest = self.replies
+        self.replies = tuple(rest)
+        return Trigger.ANSWERED
+
+    def _do_settle(self, outcome: str) -> Trigger | None:
+        engine, debts = self.engine, self.engine.debts
+        if engine.replies != len(self.replies):
+            raise Broken(f"{len(self.replies)} replies are there, {engine.replies} are read")
+        replies, self.replies = self.replies, ()
+        if self.has_behind:
+            self.hand = replies[0] or ()
+            self.leases.pop(self.behind, None)
+            debts.paid(repeat(cast("Any", self.behind)))
+        elif self.reply is not None and self.kind is Kind.POP:
+            self.hand = self.reply
+        engine.replies = 0
+        is_aside = self.reply is not None and not self.hand
+        if is_aside or (self.refused and not self.hand and self.kind is not Kind.POP):
+            debts.owe(LOOK)
+        else:
+            debts.paid(LOOK)
+        if self.refused and not self.hand:
+            return Trigger.FULL if self.kind is not Kind.POP else Trigger.FAILED
+        was_in_trouble, self.in_trouble = self.in_trouble, False
+        if self.hand:
+            return Trigger.MORE if self.ready else Trigger.CAME
+        if is_aside:
+            return Trigger.ASIDE
+        return None if was_in_trouble else Trigger.NONE
+
+    def _do_give(self, outcome: str) -> Trigger:
+        self.is_left = bool(self.ready)
+        self.engine.was_left(len(self.ready), self.now)
+        self._hand_out()
+        self.in_trouble = False
+        return Trigger.DONE
+
+    def _do_diagnose(self, outcome: str) -> Trigger:
+        self.must_tell = outcome != "is away"
+        return Trigger.REFUSED if self.must_tell else Trigger.AWAY
+
+    def _do_tell(self, outcome: str) -> None:
+        self.must_tell = False
+        self._fail()
+
+    def _do_pause(self, outcome: str) -> Trigger:
+        self.in_trouble = True
+        return Trigger.DONE
+
+    def _do_retry(self, outcome: str) -> Trigger:
+        return Trigger.DONE
+
+    def _do_rest(self, outcome: str) -> Trigger:
+        return Trigger.DONE
+
+    # -- Redis -------------------------------------------------------------------------------------------------------
+
+    def _may_send(self) -> None:
+        if not self.connected or self.is_cut or self.in_redis or self.replies:
+            raise Broken("a command is sent before the replies to others are read")
+
+    def _drop_connection(self) -> None:
+        self.connected = self.is_cut = self.in_redis = self.is_sent = False
+        self.replies = ()
+
+    def _request(self, do: Do | None) -> tuple[int, ...]:
+        """Redis carries out a look, a command for more, or a probe. Gives the values of the reply."""
+        self._may_send()
+        if do is Do.PROBE:
+            if self._popped() and self.kind is Kind.POP:
+                self.pushed_lost()
+            return ()
+        if self.kind is Kind.POP:
+            if do is Do.LOOK:
+                return ()
+            found, self.ready = self.ready[:1], self.ready[1:]
+            return found
+        self._owe(do)
+        return self._carry_out_lease(self.sent) if self.sent else ()
+
+    def _owe(self, do: Do | None) -> None:
+        """A request of the source is repeatable, and is owed before it is sent."""
+        debt, self.sent = self.engine.debts.first, ""
+        if self.kind is Kind.POP:
+            return
+        if do is Do.LOOK and debt.owed is Owed.REPEAT:
+            self.sent = str(debt.request)
+        elif self.line.callers or (do is Do.LOOK and debt is LOOK):
+            self.requests += 1
+            self.sent = f"look {self.requests % self.names}"
+            self.engine.debts.owe(repeat(cast("Any", self.sent)))
+        if do is Do.LOOK and self.sent:
+            self.line.asked = self.line.last
+
+    def _replied(self) -> None:
+        """The reply to the request that was sent last has been read."""
+        if self.kind is not Kind.POP and self.sent:
+            self.engine.debts.paid(repeat(cast("Any", self.sent)))
+            self.leases.pop(self.sent, None)
+
+    def _carry_out_lease(self, request: str) -> tuple[int, ...]:
+        if request not in self.leases:
+            self._lease(request)
+        return self.leases[request]
+
+    def _lease(self, request: str) -> None:
+        first = self.aside + self.ready
+        self.leases[request] = first[:1]
+        taken = len(self.aside[:1])
+        self.aside = self.aside[1:]
+        if not taken:
+            self.ready = self.ready[1:]
+
+    def pushed_lost(self) -> None:
+        """Its reply was lost, and the value with it: the one loss that the pages name."""
+
+    def _popped(self) -> tuple[int, ...] | None:
+        """The blocking command takes the first value, if any."""
+        if not self.ready:
+            return None
+        value, self.ready = self.ready[:1], self.ready[1:]
+        if self.kind is not Kind.POP:
+            self.aside += value
+            return ()
+        return value
+
+    def _redis_goes_on(self) -> None:
+        if self.in_redis and self.ready:
+            self._redis_ends(self._popped())
+
+    def _redis_ends(self, reply: tuple[int, ...] | None) -> None:
+        self.in_redis = False
+        self.replies = (*self.replies, reply)
+        if self.has_behind:
+            self.replies = (*self.replies, self._carry_out_lease(self.behind))
+        if self.is_pinged:
+            self.replies = (*self.replies, ())
+
+    # -- the line ----------------------------------------------------------------------------------------------------
+
+    def _admit(self) -> None:
+        for number, deadline in self.inbox:
+            if self.callers[number] != "waits":
+                continue
+            if self.line.closed:
+                self.callers[number] = "done"
+                continue
+            self.line.last += 1
+            self.line.callers[number] = Caller(self.line.last, deadline)
+        self.inbox = ()
+        self.bell = 0
+
+    def _answer_expired(self) -> None:
+        for number, each in list(self.line.callers.items()):
+            if each.is_expired and each.number <= self.line.asked:
+                del self.line.callers[number]
+                self.callers[number] = "done"
+
+    def _fail(self) -> None:
+        for number in self.line.callers:
+            self.callers[number] = "done"
+        self.line.callers.clear()
+
+    def _give_to_line(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        while values and self.line.callers:
+            number = next(iter(self.line.callers))
+            del self.line.callers[number]
+            self.callers[number] = values[0]
+            self.given += values[:1]
+            values = values[1:]
+        return values
+
+    def _distribute(self, values: tuple[int, ...]) -> None:
+        left = self._give_to_line(values)
+        if left:
+            self.engine.open()
+            self.surplus = tuple(sorted(self.surplus + left))
+            self._tell(Trigger.OWED)
+
+    def _hand_out(self) -> None:
+        hand, self.hand = self.hand, ()
+        self._admit()
+        self._distribute(hand)
+
+    # -- the promises ------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raises when a promise does not hold."""
+        self._check_values()
+        self._check_pumper()
+        self._check_action()
+        self._check_blocked()
+
+    def _check_values(self) -> None:
+        engine = self.engine
+        on_way = self.replies + ((self.reply,) if engine.state in (State.SETTLING, State.GATHERING) else ())
+        flying = tuple(value for reply in on_way for value in reply or ())
+        leased = tuple(value for values in self.leases.values() for value in values)
+        held = (*self.ready, *self.aside, *self.hand, *self.surplus, *self.given)
+        if len(set(held)) != len(held):
+            raise Broken(f"a value is in two places: {held}")
+        if self.kind is Kind.POP:
+            return
+        if lost := set(range(self.pushed)) - set(held) - set(leased) - set(flying):
+            raise Broken(f"values are lost: {lost}")
+        owed = {str(debt.request) for debt in engine.debts.all if debt.owed is Owed.REPEAT}
+        for request, values in self.leases.items():
+            if values and request not in owed and not set(values) & set(held):
+                raise Broken(f"nobody asks for the values of a lost reply: {request}")
+        if self.aside and not engine.debts and not self.line.closed and not (self.replies or engine.is_blocked):
+            raise Broken("nobody looks for a value that was set aside")
+
+    def _check_pumper(self) -> None:
+        engine = self.engine
+        if engine.is_running != (self.to_do is not None):
+            raise Broken("the table and the pumper do not agree whether somebody pumps")
+        if (engine.pumper is Pumper.CALLER) != (self.stand_in is not None):
+            raise Broken("the table and the pumper do not agree who pumps")
+        if engine.state in (State.RESTING, State.IDLE) and not self.bell:
+            owes = bool(engine.debts.has_request if self.line.closed else engine.debts)
+            # A caller whose time has just run out says so by itself.
+            unserved = self.line.is_unserved(self.now) or any(each.is_expired for each in self.line.callers.values())
+            if self.surplus or owes or unserved or self.inbox:
+                raise Broken("work is left and nobody pumps")
+            if self.line.closed and self.connected and engine.state is State.RESTING:
+                raise Broken("closed, and the connection stays")
+            if self.connected and not engine.callers_pump and engine.state is State.RESTING:
+                raise Broken("a connection stays that nobody uses")
+
+    def _check_action(self) -> None:
+        """The state tells what the pumper does. Others decide by it."""
+        if self.to_do is None:
+            return
+        state, wakes = self.engine.state, self.to_do[:1] == (Do.WAIT,) and self.engine.state is State.CHOOSING
+        if wakes and not self.bell:
+            raise Broken("the pumper sleeps, and there is work")
+        if state is State.IDLE and (self.surplus or (self.engine.debts and not self.line.closed)):
+            raise Broken("there is work, and the table tells that there is none")
+        done = _ACTIONS.get(state)
+        if done is not None and not wakes and done not in self.to_do and state is not State.GIVING:
+            raise Broken(f"the state is {state}, and the pumper does {self.to_do}")
+        if state is State.GIVING and not {Do.GIVE, Do.DISCONNECT} & set(self.to_do):
+            raise Broken(f"values are handed out, and the pumper does {self.to_do}")
+        if state is State.CHOOSING and not wakes and set(self.to_do) & _OF_STATES:
+            raise Broken(f"the pumper chooses, and does {self.to_do}")
+
+    def _check_blocked(self) -> None:
+        engine = self.engine
+        if not engine.is_blocked or not self.is_sent:
+            return
+        if self.is_cut:
+            return
+        coming = (1 + self.has_behind + self.is_pinged) * self.in_redis + len(self.replies)
+        if engine.replies != coming:
+            raise Broken(f"{coming} replies come, {engine.replies} are known")
+        if not self.in_redis:
+            return
+        if engine.state in (State.ENDING, State.STOPPING):
+            if not self.unblocks:
+                raise Broken("nobody ends a command that has to end")
+            return
+        if (engine.state is State.TIMED) != self.is_pinged:
+            raise Broken("the table and Redis do not agree whether a PING ends the command")
+        foreign = engine.debts.has_request and str(engine.debts.first.request) != self.behind
+        if not engine.is_over(self.now) and not self.line.anyone and not self.inbox:
+            raise Broken("a command blocks and nobody waits")
+        if self.surplus or foreign:
+            raise Broken("values or debts wait behind a blocking command")

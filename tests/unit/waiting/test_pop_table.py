@@ -1,0 +1,149 @@
+"""The pop table keeps its promises, whatever happens in whatever order. There is no server and no waiting."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from redisson_dq.waiting.pop_table import TRANSITIONS, Do, State, Trigger
+from tests.conftest import by_night
+from tests.unit.waiting.pumped import Kind, World
+from tests.unit.waiting.walking import STARTS, Row, Walk, walk
+
+_DEPTH = 6
+# A row that is broken shows so many events later at the latest.
+_SHOWS = 6
+
+
+@functools.cache
+def walked(kind: Kind, start: str, depth: int = _DEPTH) -> Walk:
+    return walk(STARTS[start](kind), depth)
+
+
+@pytest.mark.parametrize("depth", [_DEPTH, by_night(_DEPTH + 4)])
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
+def test_every_sequence_of_events_keeps_the_promises(kind: Kind, start: str, depth: int) -> None:
+    seen = walked(kind, start, depth)
+    assert (seen.problem, seen.path) == ("", ())
+    assert seen.worlds > 200
+
+
+def found(row: Row) -> list[tuple[World, Any]]:
+    """The worlds in which the walks met a row first, and the event that led to it."""
+    walks = (walked(kind, start).reached for kind in Kind for start in STARTS)
+    return [reached[row] for reached in walks if row in reached]
+
+
+_ROWS = pytest.mark.parametrize("row", TRANSITIONS, ids=lambda row: f"{row[0].name}-{row[1].name}")
+
+
+@_ROWS
+def test_the_walk_meets_every_row(row: Row) -> None:
+    assert found(row)
+
+
+Break = tuple[str, tuple[State, tuple[Do, ...]]]
+
+
+def breaks(row: Row, states: list[State]) -> Iterator[Break]:
+    """The row without one of its actions, and the row that leads elsewhere."""
+    state, to_do = TRANSITIONS[row]
+    for place, do in enumerate(to_do):
+        yield f"without {do.name}", (state, to_do[:place] + to_do[place + 1 :])
+    for other in states:
+        if other is not state:
+            yield f"to {other.name}", (other, to_do)
+
+
+def shows(row: Row, broken: Any) -> bool:
+    """Whether a walk shows that this row is not what it should be."""
+    table = {**TRANSITIONS, row: broken}
+    return any(walk(world, depth, table).problem for depth in range(1, _SHOWS + 1) for world, _ in found(row))
+
+
+_S, _T = State, Trigger
+#: Breaks that cost at most a command or a pause more. No promise depends on them.
+_HARMLESS: dict[Row, set[str]] = {
+    # A look is under way in both. They differ in whether a blocking command may follow.
+    **{(_S.LOOKING, told): {"to FETCHING"} for told in (_T.WORK, _T.OWED, _T.NOBODY)},
+    **{(_S.FETCHING, told): {"to LOOKING"} for told in (_T.WORK, _T.OWED, _T.NOBODY)},
+    (_S.CHOOSING, _T.LOOKS): {"to FETCHING"},
+    (_S.SETTLING, _T.ASIDE): {"to LOOKING"},
+    # The pumper hears its bell in both.
+    (_S.IDLE, _T.WORK): {"to IDLE"},
+    (_S.IDLE, _T.NOBODY): {"to CHOOSING"},
+    (_S.CHOOSING, _T.NOBODY): {"to IDLE"},
+    (_S.CHOOSING, _T.OWED): {"without RING"},
+    # A command that nobody waits for is ended in each of them. The PING ends one as well.
+    (_S.TIMED, _T.NOBODY): {"to TIMED"},
+    (_S.ENDING, _T.NOBODY): {"to STOPPING"},
+    # The values are handed out before anybody looks at the state.
+    (_S.SETTLING, _T.SAVED): {"to PAUSING"},
+    (_S.GATHERING, _T.SAVED): {"to PAUSING"},
+    # Nothing is left to disconnect.
+    (_S.CHOOSING, _T.ABANDONED): {"without DISCONNECT"},
+    (_S.REPEATING, _T.FAILED): {"without DISCONNECT"},
+}
+
+
+@_ROWS
+def test_a_broken_row_shows(row: Row) -> None:
+    """Each row without each of its actions, and each row that leads to a state in which nobody pumps."""
+    harmless = _HARMLESS.get(row, set())
+    states = [State.RESTING]
+    assert [name for name, broken in breaks(row, states) if name not in harmless and not shows(row, broken)] == []
+
+
+@pytest.mark.nightly
+@_ROWS
+def test_a_row_that_leads_anywhere_else_shows(row: Row) -> None:
+    unseen = {name for name, broken in breaks(row, list(State)) if not shows(row, broken)}
+    assert unseen == _HARMLESS.get(row, set())
+
+
+class Many(RuleBasedStateMachine):
+    """More values, callers and mishaps than a walk has, in sequences that are much longer."""
+
+    world: World
+
+    @initialize(kind=st.sampled_from(Kind))
+    def begin(self, kind: Kind) -> None:
+        self.world = World(kind, values=6, callers=5, mishaps=3)
+
+    @rule(choice=st.integers(0, 1_000_000))
+    def anything_happens(self, choice: int) -> None:
+        events = list(self.world.events())
+        if events:
+            self.world.happen(events[choice % len(events)])
+
+    @rule(choice=st.integers(0, 1_000_000), count=st.integers(1, 12))
+    def the_pumper_goes_on(self, choice: int, count: int) -> None:
+        for _ in range(count):
+            events = list(self.world.own_events())
+            if events:
+                self.world.happen(events[choice % len(events)])
+
+
+@pytest.mark.parametrize("examples", [60, by_night(3000)])
+def test_long_sequences_with_many_callers_keep_the_promises(examples: int) -> None:
+    run_state_machine_as_test(Many, settings=settings(max_examples=examples, stateful_step_count=60, deadline=None))
+
+
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
+def test_everything_comes_to_an_end(kind: Kind) -> None:
+    """Callers come, the connection is cut, everybody leaves: each value is given or ready, and nobody pumps."""
+    world = World(kind, values=3, callers=3, mishaps=0)
+    for event in (("comes", world.now + 10.0), ("push", None), ("push", None), ("push", None), ("closes", None)):
+        world.happen(event)
+        while (own := next(world.own_events(), None)) is not None and own != ("pumps", "lingers"):
+            world.happen(own)
+    assert world.engine.state is State.RESTING
+    assert sorted((*world.given, *world.ready)) == [0, 1, 2]
+    assert not world.connected
