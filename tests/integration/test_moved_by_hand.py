@@ -13,10 +13,12 @@ import pytest
 from redisson_dq import SettleOutcome
 from redisson_dq._clock import using
 from redisson_dq.codecs import StringCodec
+from redisson_dq.worker import Retry, TimedOut, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.hand_clock import HandClock
 from tests.integration.conftest import KEYS
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 MINUTE, HOUR = 60.0, 3600.0
 DAY = 86_400.0
@@ -144,3 +146,46 @@ def test_a_lease_that_is_not_renewed_is_lost_when_its_time_is_over(queue: Any, c
     assert not delivery.lost
     clock.advance(1 + MORE)
     assert delivery.lost
+
+
+# -- a worker --------------------------------------------------------------------------------------------------------
+
+
+def test_a_handler_is_late_when_its_time_is_over(flavour: Flavour, client: Any, queue: Any, clock: HandClock) -> None:
+    worker, gate = flavour.worker(client), Gate()
+    log = Log(worker)
+    worker.handler("orders", timeout=HOUR)(lambda value: gate.wait())
+    queue.add("a")
+    with running(worker, gate):
+        eventually(lambda: gate.inside)
+        clock.expect_wait(HOUR)
+        clock.advance(HOUR - 1)
+        clock.expect_wait(1)
+        assert log.of(TimedOut) == []
+        clock.advance(1)
+        (late,) = log.until(TimedOut)
+    assert late.timeout == timedelta(seconds=HOUR)
+
+
+def test_a_value_is_handled_again_when_the_clock_has_come_to_its_next_attempt(
+    flavour: Flavour, client: Any, queue: Any, admin: Any, clock: HandClock
+) -> None:
+    # A transfer also comes at the deadline of a lease.
+    worker, ledger = flavour.worker(client, visibility_timeout=2 * HOUR), Ledger()
+
+    def handle(value: Any, event: Any) -> None:
+        ledger.note(value, event)
+        if event.attempt == 1:
+            raise ValueError(value)
+
+    worker.handler("orders", retry=Retry(limit=2, backoff=fixed(HOUR)))(handle)
+    queue.add("a")
+    with running(worker):
+        assert ledger.next() == "a"
+        eventually(lambda: admin.zcard(KEYS.timeout))
+        expect_timer(clock, HOUR)
+        make_due(admin)
+        clock.advance(HOUR - MINUTE + RUN_ON)
+        assert ledger.next() == "a"
+        at_rest(admin)
+    assert [each.attempt for each in ledger.events] == [1, 2]

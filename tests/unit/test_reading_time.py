@@ -22,9 +22,8 @@ EXCEPTIONS = {
     "_redis/sending.py": "the reply of a server, which takes real time",
     "embedded/": "the start and the end of a server process",
     "cli/": "the processes of a worker, the sessions of its pages, the figures of the demo",
-    # These two rooms are being rebuilt.
+    # This room is being rebuilt.
     "_async/receiving/": "not yet",
-    "_async/worker/": "not yet",
 }
 
 #: Attributes of asyncio that wait by the time of the loop. ``wait`` does with ``timeout=``.

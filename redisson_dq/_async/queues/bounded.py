@@ -152,7 +152,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
     async def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
         """Whether the value is in. Gives the error where Redis refuses it for a reason that passes.
 
-        Raises RedisConnectionError when Redis has not answered by then, a moment of the monotonic clock.
+        Raises RedisConnectionError when Redis has not answered by then, a moment of the client's clock.
         """
         try:
             self._check()

@@ -18,7 +18,7 @@ class Watch:
     """Calls ``due(now)`` at the next moment that ``moments`` gives, and whenever an earlier one was added."""
 
     def __init__(self, clock: Clock, moments: Callable[[], Iterable[float]], due: Callable[[float], object]) -> None:
-        """Moments are on the monotonic clock."""
+        """Moments are in seconds of the clock."""
         self._clock = clock
         self._moments = moments
         self._due = due

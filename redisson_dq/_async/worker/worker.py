@@ -12,6 +12,7 @@ from redisson_dq._async.worker.beside import QueueReport, paused_among, report, 
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
+from redisson_dq._clock import current
 from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
 from redisson_dq._concurrency.handler_pools import AsyncSide
 from redisson_dq._concurrency.layers import AsyncResources
@@ -103,11 +104,11 @@ class Worker(Declarations):
         self._client: Client | None = None
         self._crew: Crew | None = None
         self._side: AsyncSide | None = None
-        self._changed = AsyncSwitch()
+        self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
         # Who starts or stops it just now. Others wait meanwhile.
         self._changer: object = None
-        self._settled = AsyncSwitch()
+        self._settled = AsyncSwitch(current())
 
     # -- its life ----------------------------------------------------------------------------------------------------
 

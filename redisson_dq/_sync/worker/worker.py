@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from redisson_dq._clock import current
 from redisson_dq._concurrency import Switch, finish, here
 from redisson_dq._concurrency.handler_pools import Side
 from redisson_dq._concurrency.layers import Resources
@@ -106,11 +107,11 @@ class Worker(Declarations):
         self._client: Client | None = None
         self._crew: Crew | None = None
         self._side: Side | None = None
-        self._changed = Switch()
+        self._changed = Switch(current())
         self._asked_to_stop = 0
         # Who starts or stops it just now. Others wait meanwhile.
         self._changer: object = None
-        self._settled = Switch()
+        self._settled = Switch(current())
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
