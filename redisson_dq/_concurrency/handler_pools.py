@@ -21,11 +21,11 @@ __all__ = [
     "AsyncHandlerPool",
     "AsyncRunning",
     "AsyncSettled",
-    "AsyncSide",
+    "AsyncBridge",
     "HandlerPool",
     "Running",
     "Settled",
-    "Side",
+    "Bridge",
 ]
 
 logger = logging.getLogger("redisson_dq")
@@ -120,8 +120,8 @@ class HandlerPool:
                 self._idle += 1
 
 
-class Side:
-    """The thread that a handler calls from. All threads are alike."""
+class Bridge:
+    """The way from a handler's thread to the worker. All threads are alike."""
 
     def call(self, function: Callable[[], T]) -> T:
         return function()
@@ -131,8 +131,8 @@ class Side:
         function()
 
 
-class AsyncSide:
-    """Where a handler calls from: a task of the loop, or a thread. A thread waits until the loop has done the call."""
+class AsyncBridge:
+    """The way from a handler to the loop, from a task or a thread. A thread waits until the loop has done the call."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

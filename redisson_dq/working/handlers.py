@@ -27,7 +27,7 @@ class Shape:
 
     takes_event: bool
     needs: tuple[str, ...]
-    #: What the argument is called that gets the event.
+    #: The name of the argument that gets the event.
     event_name: str = attrs.field(default="", eq=False)
 
     @classmethod
@@ -71,7 +71,7 @@ class Shape:
 class Handler:
     """One handler. Times are in seconds.
 
-    A worker that runs keeps what changes in a ``Post`` (:mod:`redisson_dq.working.roster`).
+    A running worker has the changing state in a ``Post`` (:mod:`redisson_dq.working.roster`).
     """
 
     function: Callable[..., Any]
@@ -84,7 +84,7 @@ class Handler:
     timeout: float | None
     on_failed: Callable[..., Any] | None
     crash_limit: int | None
-    #: What admits its values; None: all values are admitted.
+    #: The limits that admit its values; None: all values are admitted.
     admission: Admission | None
     #: How many values it takes at once, and how long it waits for them. None: one by one.
     batch: int | None

@@ -45,7 +45,7 @@ class State(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What happened to a handler's post."""
+    """An event of a handler's post."""
 
     CAME = "a value came, for itself"
     JOINED = "a value came, for a batch"
@@ -62,7 +62,7 @@ class Trigger(enum.Enum):
 
 
 class Do(enum.Enum):
-    """What the driver has to do."""
+    """An order to the driver."""
 
     GATHER = "keep the value"
     BEGIN = "begin a handling"
@@ -95,7 +95,7 @@ def _stay(state: State, *to_do: Do) -> _Row:
     return state, to_do
 
 
-#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FREE, Trigger.CAME): _stay(State.FREE, Do.BEGIN),
     (State.FREE, Trigger.JOINED): (State.GATHERING, (Do.GATHER, Do.ARM)),
@@ -111,7 +111,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.JOINED): _stay(State.GATHERING, Do.GATHER),
     (State.GATHERING, Trigger.FILLED): (State.FREE, (Do.GATHER, Do.BEGIN)),
     (State.GATHERING, Trigger.UNADMITTED): _stay(State.GATHERING, Do.TURN_AWAY),
-    # Who receives may wait for as many values as the batch lacked.
+    # The receiver may wait for as many values as the batch lacked.
     (State.GATHERING, Trigger.DUE): (State.FREE, (Do.BEGIN, Do.RECOUNT)),
     (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.ASK),
     (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.ASK),
@@ -284,7 +284,7 @@ class Roster:
         return [post.handler for post in self._queues.get(queue, ())]
 
     def employ(self, queue: str, handlers: Sequence[Handler], now: float) -> list[Action]:
-        """These handlers have the queue from now on. Handlers that were taken off end what they have begun."""
+        """These handlers have the queue from now on. Handlers that were taken off end the handlings they have begun."""
         posts = self._queues[queue] = [self.post(handler) for handler in handlers]
         self._clear()
         for post in posts:
@@ -333,7 +333,7 @@ class Roster:
         yield from (post.moment for post in self._posts.values() if post.moment is not None)
 
     def _clear(self) -> None:
-        """Forgets handlers that were taken off, and have ended what they had begun."""
+        """Forgets handlers that were taken off, and have ended all their handlings."""
         declared = {post.handler for posts in self._queues.values() for post in posts}
         for handler, post in list(self._posts.items()):
             if handler not in declared and not post.running and not post.gathered:

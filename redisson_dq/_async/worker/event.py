@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._concurrency.handler_pools import AsyncSettled, AsyncSide
+from redisson_dq._concurrency.handler_pools import AsyncBridge, AsyncSettled
 from redisson_dq._times import Delay
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Event:
         self._delivery = delivery
         self._queue = queue
         self._cancelled = False
-        self._side = AsyncSide()
+        self._bridge = AsyncBridge()
 
     def __repr__(self) -> str:
         return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
@@ -115,7 +115,7 @@ class Event:
         The worker does that by itself. It is for work that keeps the whole process busy for long. With asyncio it is
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
         """
-        return self._side.call(lambda: self._delivery.extend(visibility_timeout))
+        return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
 
 
 def cancel(event: Event) -> None:

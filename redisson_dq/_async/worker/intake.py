@@ -1,4 +1,4 @@
-"""One queue as a worker has it open: where its values come from, and who takes them."""
+"""One queue as a worker has it open: the sources of its values, and their takers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def timeout_of(settings: QueueSettings) -> Delay:
 
 
 class Intake:
-    """One queue as the worker has it: where its values come from, and who takes them."""
+    """One queue as the worker has it: the sources of its values, and their takers."""
 
     def __init__(
         self, runtime: Runtime, name: str, settings: QueueSettings, is_passed: Callable[[Handler], bool], owner: bytes
@@ -65,7 +65,7 @@ class Intake:
         #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.
         self.sources: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
-            # Who receives may become a handler, and receives for others.
+            # A receiver may become a handler, and receives for others.
             side.decodes_apart = True
         self._attachments = [
             runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides
@@ -88,7 +88,7 @@ class Intake:
         return source.acks_along and side.options.durable is None
 
     def employ(self, handlers: Sequence[Handler]) -> None:
-        """Is told who takes its values, from now on."""
+        """Sets the takers of its values, from now on."""
         limited = any(handler.admission is not None for handler in handlers)
         made: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:

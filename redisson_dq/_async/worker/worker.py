@@ -14,7 +14,7 @@ from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._clock import current
 from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
-from redisson_dq._concurrency.handler_pools import AsyncSide
+from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
 from redisson_dq._shared_options import names_options, options_of, with_options_of
@@ -103,7 +103,7 @@ class Worker(Declarations):
         self._resources: AsyncResources | None = None
         self._client: Client | None = None
         self._crew: Crew | None = None
-        self._side: AsyncSide | None = None
+        self._bridge: AsyncBridge | None = None
         self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
         # Who starts or stops it just now. Others wait meanwhile.
@@ -165,7 +165,7 @@ class Worker(Declarations):
 
     async def _start(self) -> None:
         self.check_dependencies()
-        self._side = AsyncSide()
+        self._bridge = AsyncBridge()
         self._layers_found.clear()
         self._client = self._make_client()
         self._hooks.observers = self._client.runtime.options.observers
@@ -209,9 +209,9 @@ class Worker(Declarations):
         It only asks, so a handler, another thread or a signal handler may call it.
         """
         self._asked_to_stop += 1
-        side = self._side
-        if side is not None:
-            side.soon(self._look)
+        bridge = self._bridge
+        if bridge is not None:
+            bridge.soon(self._look)
 
     def _look(self) -> None:
         self._changed.on()

@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq._concurrency.handler_pools import Settled, Side
+from redisson_dq._concurrency.handler_pools import Bridge, Settled
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._times import Delay
 
@@ -32,7 +32,7 @@ class Event:
         self._delivery = delivery
         self._queue = queue
         self._cancelled = False
-        self._side = Side()
+        self._bridge = Bridge()
 
     def __repr__(self) -> str:
         return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
@@ -118,7 +118,7 @@ class Event:
         The worker does that by itself. It is for work that keeps the whole process busy for long. With asyncio it is
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
         """
-        return self._side.call(lambda: self._delivery.extend(visibility_timeout))
+        return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
 
 
 def cancel(event: Event) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._clock import current
 from redisson_dq._concurrency import Switch, finish, here
-from redisson_dq._concurrency.handler_pools import Side
+from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._shared_options import names_options, options_of, with_options_of
@@ -106,7 +106,7 @@ class Worker(Declarations):
         self._resources: Resources | None = None
         self._client: Client | None = None
         self._crew: Crew | None = None
-        self._side: Side | None = None
+        self._bridge: Bridge | None = None
         self._changed = Switch(current())
         self._asked_to_stop = 0
         # Who starts or stops it just now. Others wait meanwhile.
@@ -168,7 +168,7 @@ class Worker(Declarations):
 
     def _start(self) -> None:
         self.check_dependencies()
-        self._side = Side()
+        self._bridge = Bridge()
         self._layers_found.clear()
         self._client = self._make_client()
         self._hooks.observers = self._client.runtime.options.observers
@@ -212,9 +212,9 @@ class Worker(Declarations):
         It only asks, so a handler, another thread or a signal handler may call it.
         """
         self._asked_to_stop += 1
-        side = self._side
-        if side is not None:
-            side.soon(self._look)
+        bridge = self._bridge
+        if bridge is not None:
+            bridge.soon(self._look)
 
     def _look(self) -> None:
         self._changed.on()

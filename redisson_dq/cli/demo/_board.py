@@ -1,4 +1,4 @@
-"""The values and delays that the demo offers, what happened to each item so far, and figures. No I/O, no clock."""
+"""The values and delays that the demo offers, the events of each item so far, and figures. No I/O, no clock."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Board:
         return item
 
     def summary(self, *, error_ms: float) -> Summary:
-        """The figures so far. Early is what came before its due time by more than the clock's error."""
+        """The figures so far. An item is early that came before its due time by more than the clock's error."""
         items = self.items.values()
         lateness = latenesses(items)
         return Summary(

@@ -1,4 +1,4 @@
-"""What the terminal shows while the demo runs: a live table, or plain lines."""
+"""The terminal's display while the demo runs: a live table, or plain lines."""
 
 from __future__ import annotations
 

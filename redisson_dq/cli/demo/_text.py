@@ -59,7 +59,7 @@ def headline(summary: Summary) -> str:
 
 
 def summary_lines(summary: Summary, sandbox: Sandbox, *, deleted: bool) -> list[str]:
-    """What follows the headline."""
+    """The text behind the headline."""
     keys = sandbox.keys
     fate = "deleted on exit" if deleted else "gone with the server"
     return [

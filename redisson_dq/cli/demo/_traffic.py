@@ -1,6 +1,6 @@
 """The demo's producer and consumer, through the public API: in two threads, or as two tasks of an event loop.
 
-Both report what they do, in their own thread. Times are ``time.perf_counter()`` seconds.
+Both report each step, in their own thread. Times are ``time.perf_counter()`` seconds.
 """
 
 from __future__ import annotations
