@@ -233,11 +233,10 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: nobody looks for what a lost reply told of",
-        f"{_RECEIVING}/pump.py",
-        "self._engine.debts.owe(repeat(self._behind))",
+        "redisson_dq/waiting/debts.py",
+        "self.all.append(debt)",
         "pass",
-        "tests/integration/test_waits_go_on.py::"
-        "test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more",
+        "tests/unit/waiting/test_pop_table.py::test_every_sequence_of_events_keeps_the_promises",
     ),
     Mutation(
         "receiving: a caller is given more than its limit",
