@@ -1,0 +1,201 @@
+"""The assigner gives values to handlers, gathers batches, and gives back what finds no slot. No server is asked."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq import Client
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency.handler_pools import HandlerPool
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.leases.lease import Lease
+from redisson_dq._sync.worker.assigning import Assigner
+from redisson_dq._sync.worker.handling import Setting
+from redisson_dq._sync.worker.intake import Intake
+from redisson_dq.codecs import StringCodec
+from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.endings import Ack, Bury, Nack
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.leases import Leased
+from redisson_dq.working.handlers import Handler, declared
+from redisson_dq.working.hooks import Hooks
+from redisson_dq.working.settings import WorkerOptions
+from tests.conftest import PATIENCE
+
+
+class Endings:
+    """Takes the ends of leases, in the place of the settler, and says at once that Redis noted them."""
+
+    is_torn_away = False
+
+    def __init__(self) -> None:
+        self._came: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+
+    def put(self, delivery: Delivery[Any], how: Any, then: Any, acked: Any = None) -> None:
+        lease_of(delivery).settled(how.done)
+        self._came.put((delivery.value, how))
+        then(how.done)
+
+    def next(self) -> tuple[str, Any]:
+        return self._came.get(timeout=PATIENCE)
+
+
+class Place:
+    """An assigner with one queue, whose handlers hold their values until they are let go."""
+
+    def __init__(self, total: int | None = None) -> None:
+        self.client = Client(redis.Redis(), codec=StringCodec())
+        self.endings = Endings()
+        self.asked: queue.SimpleQueue[tuple[str, bool]] = queue.SimpleQueue()
+        self.calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.goes_on: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        self.pool = HandlerPool("test")
+        setting = partial(
+            Setting,
+            pool=self.pool,
+            settler=self.endings,  # type: ignore[arg-type]
+            layers=lambda handler: (),
+            given={},
+            hooks=Hooks(),
+            chance=None,  # type: ignore[arg-type]
+            clock=SYSTEM,
+        )
+        self.assigner = Assigner(total, setting, lambda name, fewer: self.asked.put((name, fewer)))
+        settings = WorkerOptions(transfer=False).of_queues()
+        self.intake = Intake(self.client.runtime, "orders", settings, self.assigner.is_passed, b"")
+        self._count = 0
+
+    def employ(self, *handlers: Handler) -> None:
+        self.intake.employ(handlers)
+        self.assigner.employ(self.intake, handlers)
+
+    def handle(self, value: Any) -> None:
+        self.calls.put(value)
+        error = self.goes_on.get(timeout=PATIENCE)
+        if error is not None:
+            raise error
+
+    def called(self) -> Any:
+        return self.calls.get(timeout=PATIENCE)
+
+    def deliveries(self, *values: str) -> list[Delivery[Any]]:
+        ((side, source),) = self.intake.sources.values()
+        made: list[Delivery[Any]] = []
+        for value in values:
+            self._count += 1
+            now_us = SYSTEM.now_us()
+            leased = Leased(
+                data=value.encode(),
+                key=source.key,
+                id=self._count.to_bytes(10, "big"),
+                deadline_ms=now_us // 1000 + 600_000,
+                now_us=now_us,
+                read_us=now_us,
+                text=b"",
+            )
+            lease = Lease(Settling(source, side.name), leased, self.client.runtime.options.observers)
+            made.append(Delivery(self.client.runtime.connections, lease, value))
+        return made
+
+    def accept(self, *values: str) -> list[Delivery[Any]]:
+        made = self.deliveries(*values)
+        self.assigner.accept(self.intake, made, self.pool)
+        return made
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    made = Place()
+    yield made
+    made.assigner.stop()
+    for _ in range(20):
+        made.goes_on.put(None)
+    made.assigner.close()
+    made.pool.close(0)
+
+
+def handler(place: Place, concurrency: int = 1, batch: int | None = None, **options: Any) -> Handler:
+    return declared(place.handle, "orders", None, batch, 600, concurrency=concurrency, **options)
+
+
+def test_a_value_is_handled_and_its_slot_asks_for_the_next(place: Place) -> None:
+    place.employ(handler(place))
+    assert place.assigner.wanted(place.intake) == 1
+    place.accept("a")
+    assert place.called() == "a"
+    assert (place.assigner.wanted(place.intake), place.assigner.running) == (0, 1)
+    place.goes_on.put(None)
+    assert place.endings.next() == ("a", Ack())
+    assert place.asked.get(timeout=PATIENCE) == ("orders", False)
+    assert place.assigner.wanted(place.intake) == 1
+
+
+def test_a_value_that_finds_no_slot_goes_back_to_the_head(place: Place) -> None:
+    place.employ(handler(place))
+    place.accept("a", "b")
+    assert place.endings.next() == ("b", Nack(0, counted=False))
+    assert place.called() == "a"
+
+
+def test_a_batch_begins_when_it_is_full_without_values_that_were_lost(place: Place) -> None:
+    place.employ(handler(place, batch=3))
+    (lost,) = place.accept("a")
+    lease_of(lost).settled(SettleOutcome.LOST)
+    place.accept("b")
+    assert place.assigner.wanted(place.intake) == 1
+    place.accept("c")
+    assert place.called() == ["b", "c"]
+    place.goes_on.put(None)
+    assert [place.endings.next() for _ in "bc"] == [("b", Ack()), ("c", Ack())]
+
+
+def test_a_queue_that_is_left_gives_its_batch_back(place: Place) -> None:
+    place.employ(handler(place, batch=3))
+    place.accept("a", "b")
+    place.assigner.leave(place.intake)
+    assert [place.endings.next() for _ in "ab"] == [("a", Nack(0, counted=False)), ("b", Nack(0, counted=False))]
+
+
+def test_a_value_without_a_handler_is_buried(place: Place) -> None:
+    place.employ(declared(place.handle, "orders", int))
+    place.accept("a")
+    assert place.endings.next() == ("a", Bury("no handler takes a builtins.str"))
+
+
+def test_a_stop_hands_back_values_in_hand_and_values_that_still_come(place: Place) -> None:
+    place.employ(handler(place, 2))
+    place.accept("a")
+    assert place.called() == "a"
+    place.assigner.stop()
+    place.accept("b")
+    assert place.endings.next() == ("b", Nack(0, counted=False))
+    place.assigner.ended(0.0, lambda: False)
+    assert place.endings.next() == ("a", Nack(0, counted=False))
+    assert place.assigner.running == 0
+
+
+def test_a_handler_whose_lease_is_lost_frees_its_slot_and_settles_nothing(place: Place) -> None:
+    place.employ(handler(place))
+    (delivery,) = place.accept("a")
+    assert place.called() == "a"
+    place.assigner.lose(delivery)
+    assert place.asked.get(timeout=PATIENCE) == ("orders", False)
+    place.goes_on.put(None)
+    place.accept("b")
+    assert place.called() == "b"
+    place.goes_on.put(None)
+    assert place.endings.next() == ("b", Ack())
+
+
+def test_a_handler_whose_time_is_over_frees_its_slot(place: Place) -> None:
+    place.employ(handler(place, timeout=0.01, retry=None))
+    place.accept("a")
+    value, how = place.endings.next()
+    assert (value, type(how)) == ("a", Bury)
+    assert place.asked.get(timeout=PATIENCE) == ("orders", False)

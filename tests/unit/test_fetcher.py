@@ -1,0 +1,147 @@
+"""The fetcher receives in rounds: one command at a time, acks along, and an end at any moment. No server is asked."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency.handler_pools import HandlerPool
+from redisson_dq._sync.worker.fetching import Fetcher
+from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.working.order import Order
+from tests.conftest import PATIENCE
+
+
+class Peers:
+    """What the fetcher works with: slots, a receiver whose waits the test answers, and a settler."""
+
+    def __init__(self) -> None:
+        self.slots = 0
+        self.waits: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.refusals: list[str] = []
+
+    # -- the assigner ------------------------------------------------------------------------------------------------
+
+    def wanted(self, intake: Any) -> int:
+        return self.slots
+
+    # -- the receivers, and the only one -----------------------------------------------------------------------------
+
+    def of(self, waitable: Any) -> Any:
+        return self
+
+    def receive(self, timeout: None, limit: int, lifeline: Any, *, stands_in: bool) -> list[Any]:
+        self.waits.put(limit)
+        answer = self.answers.get(timeout=PATIENCE)
+        if isinstance(answer, BaseException):
+            raise answer
+        return list(answer)
+
+    def withdraw(self, lifeline: Any) -> None:
+        self.answers.put(ClosedError("withdrawn"))
+
+    def hang_up(self) -> None: ...
+
+    def quiet(self, receivers: Any) -> None: ...
+
+    def stand_down(self) -> None: ...
+
+    # -- settler and connections -------------------------------------------------------------------------------------
+
+    def take_over(self, settlements: Any) -> None:
+        for each in settlements:
+            self.sent.put(each)
+
+    def began(self, place: object, key: str, what: str, error: object, is_well: object) -> None:
+        self.refusals.append(key)
+
+    def ended(self, place: object) -> None: ...
+
+
+class Opened(SimpleNamespace):
+    """A queue that the fetcher receives from."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+@pytest.fixture
+def peers() -> Peers:
+    return Peers()
+
+
+@pytest.fixture
+def fetcher(peers: Peers) -> Iterator[Fetcher]:
+    pool = HandlerPool("test")
+    connections = SimpleNamespace(refusals=peers)
+    runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=peers, renewal=None)
+    made = Fetcher(runtime, peers, Order(), pool, peers)  # type: ignore[arg-type]
+    yield made
+    made.end()
+    made.has_ended()
+    pool.close(0)
+
+
+def intake(fetcher: Fetcher, *names: str) -> list[Any]:
+    source = SimpleNamespace(sees_first=False)
+    made: list[Any] = [Opened(name=each, sources={each: (None, source)}, acks_along=True) for each in names]
+    fetcher.set_intakes(made)
+    return made
+
+
+def test_it_sleeps_until_a_slot_is_free(peers: Peers, fetcher: Fetcher) -> None:
+    intake(fetcher, "orders")
+    fetcher.start()
+    peers.slots = 3
+    fetcher.freed("orders")
+    assert peers.waits.get(timeout=PATIENCE) == 3
+    assert fetcher.is_well
+
+
+def test_acks_are_sent_while_it_waits(peers: Peers, fetcher: Fetcher) -> None:
+    peers.slots = 1
+    (orders,) = intake(fetcher, "orders")
+    fetcher.start()
+    peers.waits.get(timeout=PATIENCE)
+    orders.acked("an ack")
+    assert peers.sent.get(timeout=PATIENCE) == "an ack"
+
+
+def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
+    peers.slots = 5
+    intake(fetcher, "orders")
+    fetcher.start()
+    assert peers.waits.get(timeout=PATIENCE) == 5
+    peers.slots = 2
+    fetcher.recount()
+    assert peers.waits.get(timeout=PATIENCE) == 2
+    assert peers.refusals == []
+
+
+def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetcher) -> None:
+    peers.slots = 1
+    intake(fetcher, "orders")
+    fetcher.start()
+    peers.waits.get(timeout=PATIENCE)
+    peers.answers.put(RedisConnectionError("gone"))
+    # The next wait begins when the pause is over, or at once where a slot is freed.
+    assert peers.waits.get(timeout=PATIENCE) == 1
+    assert peers.refusals == ["orders"]
+
+
+def test_the_end_comes_while_it_waits_and_acks_are_sent_after_it(peers: Peers, fetcher: Fetcher) -> None:
+    peers.slots = 1
+    (orders,) = intake(fetcher, "orders")
+    fetcher.start()
+    peers.waits.get(timeout=PATIENCE)
+    fetcher.end()
+    fetcher.has_ended()
+    assert not fetcher.is_well
+    orders.acked("an ack")
+    assert peers.sent.get(timeout=PATIENCE) == "an ack"
