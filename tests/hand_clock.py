@@ -18,6 +18,8 @@ __all__ = ["HandClock"]
 
 # An arbitrary moment, far from zero as that of a machine.
 _BEGINNING = 1_000_000.0
+# A shorter wait ends by real time too.
+_LOOK = 0.1
 # What is due a nanosecond later falls due too: sums of floats differ by less.
 _NOISE = 1e-9
 
@@ -33,6 +35,9 @@ class HandClock:
     by the answers that it gets. After ``advance(3600)`` the client sends its transfer. Redis answers that nothing is
     due for another hour, and the client arms its timer anew, as after any change of a clock. A test that wants the
     item moves its score in Redis as well. Waits for a reply, or for the end of a thread or a task, go by real time.
+
+    A wait of less than a tenth of a second is a look at something that ends by itself, such as a connection that is
+    closed. It also ends by real time, so a client can be closed while the time stands still.
 
     A thread may read the time, and begin to wait after the time was moved. So a test expects each wait
     (``expect_wait``) before it moves the time on. Between two advances each call seems to take no time at all.
@@ -95,7 +100,8 @@ class HandClock:
         lock.acquire(timeout=seconds)
 
     def sleep_until(self, moment_us: int, *, busy: bool) -> None:
-        self.sleep(max(0.0, moment_us / 1_000_000 - self._now))
+        while (left := moment_us / 1_000_000 - self._now) > _NOISE:
+            self.sleep(left)
 
     def call_later(
         self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
@@ -114,14 +120,21 @@ class HandClock:
 
     async def async_sleep(self, seconds: float) -> None:
         over = asyncio.get_running_loop().create_future()
-        alarm = self.call_later(over.get_loop(), seconds, over.set_result, None)
+
+        def end() -> None:
+            # It may have rung twice, by real time and by hand.
+            if not over.done():
+                over.set_result(None)
+
+        alarm = self.call_later(over.get_loop(), seconds, end)
         try:
             await over
         finally:
             alarm.cancel()
 
     async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
-        await self.async_sleep(max(0.0, moment_us / 1_000_000 - self._now))
+        while (left := moment_us / 1_000_000 - self._now) > _NOISE:
+            await self.async_sleep(left)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -134,6 +147,10 @@ class HandClock:
                 self._changed.notify_all()
         if seconds <= 0:
             ring()
+        elif seconds < _LOOK:
+            look = threading.Timer(seconds, alarm.ring)
+            look.daemon = True
+            look.start()
         return alarm
 
     def drop(self, alarm: _Alarm) -> None:
@@ -147,12 +164,19 @@ class _Alarm:
         self._clock = clock
         self.at = at
         self._number = number
-        self.ring = ring
+        self._ring = ring
+        self._has_rung = False
         self.is_cancelled = False
 
     @property
     def is_over(self) -> bool:
-        return self._clock.monotonic() >= self.at
+        return self._has_rung or self._clock.monotonic() >= self.at
+
+    def ring(self) -> None:
+        self._has_rung = True
+        self._clock.drop(self)
+        if not self.is_cancelled:
+            self._ring()
 
     def cancel(self) -> None:
         self.is_cancelled = True

@@ -104,10 +104,18 @@ def test_a_thread_sleeps_until_the_time_was_moved(clock: HandClock) -> None:
     for _ in sleeps:
         clock.expect_wait(HOUR)
     clock.advance(HOUR - 0.001)
-    clock.expect_wait(0.001)
     assert all(each.empty() for each in sleeps)
     clock.advance(0.001)
     assert [each.get(timeout=PATIENCE) for each in sleeps] == [None, None]
+
+
+def test_a_short_look_ends_though_the_time_stands_still(clock: HandClock) -> None:
+    before = clock.monotonic()
+    clock.sleep(0.001)
+    assert Promise[str](clock).wait(0.001) is False
+    assert Inbox[str](clock).next(0.001) is None
+    asyncio.run(clock.async_sleep(0.001))
+    assert clock.monotonic() == before
 
 
 def test_a_promise_is_waited_for_until_it_is_filled_or_the_time_is_over(clock: HandClock) -> None:
