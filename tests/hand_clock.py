@@ -61,15 +61,22 @@ class HandClock:
         while (alarm := self._next(until)) is not None:
             alarm.ring()
 
-    def expect_wait(self, seconds: float, *, within: float = 1.0) -> None:
-        """Returns as soon as a wait is under way that ends in so many seconds, or ``within`` sooner or later."""
+    def expect_wait(self, *seconds: float, within: float = 1.0) -> float:
+        """Returns as soon as a wait is under way that ends in so many seconds, or ``within`` sooner or later.
+
+        Of several it gives the first that was found.
+        """
+
+        def waited() -> float | None:
+            left = [each.at - self._now for each in self._alarms]
+            return next((each for each in seconds if any(abs(one - each) <= within for one in left)), None)
+
         with self._changed:
-            found = self._changed.wait_for(
-                lambda: any(abs(each.at - self._now - seconds) <= within for each in self._alarms),
-                PATIENCE,
-            )
+            self._changed.wait_for(lambda: waited() is not None, PATIENCE)
+            found = waited()
             waits = sorted(each.at - self._now for each in self._alarms)
-        assert found, f"nobody waits for {seconds} s; waits end in {waits} s"
+        assert found is not None, f"nobody waits for {seconds} s; waits end in {waits} s"
+        return found
 
     def _next(self, until: float) -> _Alarm | None:
         with self._changed:
