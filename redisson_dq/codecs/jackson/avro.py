@@ -42,9 +42,9 @@ class Avro:
 
     def dumps(self, node: Any) -> bytes:
         """The bytes of a node. Raises Unencodable when it does not fit the schema. O(size)."""
-        out: list[bytes] = []
+        out = bytearray()
         self._type.write(node, out)
-        return b"".join(out)
+        return bytes(out)
 
     def loads(self, data: bytes) -> Any:
         """The node of the bytes. Raises Malformed. O(size)."""

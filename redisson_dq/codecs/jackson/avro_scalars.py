@@ -42,7 +42,7 @@ class Type(ABC):
         self.kind = kind
 
     @abstractmethod
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         """Write a node. Raises Unencodable when it does not fit. O(size)."""
 
     @abstractmethod
@@ -74,11 +74,11 @@ class _ScalarType(Type):
         self._read = read
         self._takes_bytes = takes_bytes
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         raw = self._write(node)
         if raw is None:
             raise self.misfit(node)
-        out.append(raw)
+        out += raw
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Any, int]:
         return self._read(data, pos)
@@ -252,7 +252,7 @@ class DecimalType(Type):
         self._scale = scale
         self._size = size
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         unscaled = self._unscaled(node) if type(node) is Decimal else None
         if unscaled is None:
             raise self.misfit(node)

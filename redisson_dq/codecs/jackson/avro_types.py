@@ -48,13 +48,13 @@ class ArrayType(Type):
         super().__init__("array")
         self.items = items
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         if type(node) is str and self.items.kind == "int":  # Jackson makes a text of a char[]
             node = _units(node)
         if type(node) is not list:
             raise self.misfit(node)
         if node:
-            out.append(long_bytes_of(len(node)))
+            out += long_bytes_of(len(node))
         index = 0
         try:
             for index in range(len(node)):
@@ -64,7 +64,7 @@ class ArrayType(Type):
             raise
         except Exception as error:
             raise unwritable(error, index) from error
-        out.append(END)
+        out += END
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[list[Any], int]:
         depth = deeper(depth, pos)
@@ -85,12 +85,12 @@ class MapType(Type):
         super().__init__("map")
         self._values = values
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         if type(node) is not Object:
             raise self.misfit(node)
         values = dict(node)
         if values:
-            out.append(long_bytes_of(len(values)))
+            out += long_bytes_of(len(values))
         name = ""
         try:
             for name in _hash_order(values):
@@ -101,7 +101,7 @@ class MapType(Type):
             raise
         except Exception as error:
             raise unwritable(error, name) from error
-        out.append(END)
+        out += END
 
     def read(self, data: bytes, pos: int, depth: int) -> tuple[Object, int]:
         depth = deeper(depth, pos)
@@ -130,7 +130,7 @@ class RecordType(Type):
             name in names or _may_be_null(of_field) for name, of_field in self.fields.items()
         )
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         if type(node) is not Object:
             raise self.misfit(node)
         values = dict(node)
@@ -181,9 +181,9 @@ class UnionType(Type):
         super().__init__("union")
         self.types = types
 
-    def write(self, node: Any, out: list[bytes]) -> None:
+    def write(self, node: Any, out: bytearray) -> None:
         number = self._choice(node)
-        out.append(long_bytes_of(number))
+        out += long_bytes_of(number)
         self.types[number].write(node, out)
 
     def _choice(self, node: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.codecs import (
+    AvroJacksonCodec,
     CborJacksonCodec,
     Codec,
     IonJacksonCodec,
@@ -19,6 +20,7 @@ from redisson_dq.codecs import (
     SnappyCodec,
     StringCodec,
 )
+from redisson_dq.codecs.jackson.avro_scalars import long_bytes_of
 from redisson_dq.codecs.kryo5.wire import ascii_name
 from redisson_dq.errors import DecodeError
 from tests.unit.codecs.memory import peak_of
@@ -72,6 +74,15 @@ def test_memory_is_bounded_by_what_is_read(name: str) -> None:
 
     assert peak_of(decode) < MOST * len(data)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("items", ['"long"', '"string"', '"boolean"', '["null", "long"]'])
+def test_elements_of_a_byte_each_in_avro_take_a_few_pointers(items: str) -> None:
+    codec = AvroJacksonCodec(Any, f'{{"type": "array", "items": {items}}}')
+    data = long_bytes_of(SIZE) + bytes(SIZE) + b"\0"
+    value: Any = codec.decode(data)
+    assert len(value) == SIZE
+    assert peak_of(lambda: codec.decode(data)) < 48 * len(data)
 
 
 def test_bytes_in_smile_take_a_few_times_their_memory() -> None:
