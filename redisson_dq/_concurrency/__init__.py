@@ -11,10 +11,8 @@ from redisson_dq._concurrency.calling import AsyncCallback, AsyncHome, Callback,
 from redisson_dq._concurrency.guards import AsyncMutex, AsyncSemaphore, AsyncSendLock, Mutex, Semaphore, SendLock
 from redisson_dq._concurrency.sleeping import (
     async_give_way,
-    async_sleep,
     async_stand_back,
     give_way,
-    sleep,
     stand_back,
 )
 from redisson_dq._concurrency.tasks import (
@@ -65,13 +63,11 @@ __all__ = [
     "async_finish_or_undo",
     "async_give_way",
     "async_here",
-    "async_sleep",
     "async_stand_back",
     "call",
     "finish",
     "finish_or_undo",
     "give_way",
     "here",
-    "sleep",
     "stand_back",
 ]

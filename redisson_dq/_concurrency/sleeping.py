@@ -7,15 +7,10 @@ import time
 
 __all__ = [
     "async_give_way",
-    "async_sleep",
     "async_stand_back",
     "give_way",
-    "sleep",
     "stand_back",
 ]
-
-async_sleep = asyncio.sleep
-sleep = time.sleep
 
 
 async def async_give_way() -> None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from redisson_dq._clock import SYSTEM, Clock, Events, Gate
+from redisson_dq._clock import Clock, Events, Gate
 
 __all__ = ["AsyncInbox", "AsyncPromise", "AsyncSwitch", "Inbox", "Promise", "Switch"]
 
@@ -39,7 +39,7 @@ async def _until_woken(clock: Clock, woken: asyncio.Future[None], timeout: float
 class AsyncInbox(Generic[T]):
     """A queue of events with one reader. ``put`` may be called from any thread."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._events: collections.deque[T] = collections.deque()
@@ -91,7 +91,7 @@ class AsyncInbox(Generic[T]):
 class Inbox(Generic[T]):
     """A queue of events. ``put`` may be called from any thread, and is one step that no signal handler can split."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._queue: Events = clock.events()
         # The C function itself. A weak reference may call it without running bytecode.
         self.put: Callable[[T], None] = self._queue.put
@@ -143,7 +143,7 @@ class _Held(Generic[T]):
 class AsyncPromise(_Held[T]):
     """Holds one value that one task waits for. Filled once; ``filled`` says whether it was."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._woken: asyncio.Future[None] | None = None
@@ -167,7 +167,7 @@ class AsyncPromise(_Held[T]):
 class Promise(_Held[T]):
     """Holds one value that somebody waits for. Filled once; ``filled`` says whether it was."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         # A bare lock, as a signal handler may fill the promise that its own thread is about to wait for.
         self._gate = clock.lock()
         self._gate.acquire()
@@ -185,7 +185,7 @@ class Promise(_Held[T]):
 class AsyncSwitch:
     """On or off. A task can wait until it is on. Turned from the loop's thread."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._is_on = False
         self._waiting: list[asyncio.Future[None]] = []
@@ -216,7 +216,7 @@ class Switch:
     may leave the lock held that every other thread needs.
     """
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._is_on = False
         self._waiting: list[Gate] = []

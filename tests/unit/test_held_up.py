@@ -17,8 +17,9 @@ from tests.unit.test_style import SOURCES
 # how much of the time is left, and waits for ever when it is less than nothing.
 _WAITS = {
     "inbox": """
+        from redisson_dq._clock import SYSTEM
         from redisson_dq._concurrency import Inbox
-        inbox = Inbox()
+        inbox = Inbox(SYSTEM)
         for number in range(20_000):
             inbox.put(number)
             assert inbox.next(None) == number

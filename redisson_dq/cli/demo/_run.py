@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.demo._board import Board, make_plan
 from redisson_dq.cli.demo._clock import ServerTime, measure
@@ -26,7 +27,7 @@ def run_demo(*, url: str | None, items: int, bulk: int, seconds: float, use_asyn
     """Run it; 0 when every item came exactly once and none early, else 1."""
     plan = make_plan(items=items, bulk=bulk, seconds=seconds)
     board = Board(plan)
-    reports: Inbox[Report] = Inbox()
+    reports: Inbox[Report] = Inbox(SYSTEM)
     with Sandbox(url) as sandbox, _quick_thread_switches(), contextlib.ExitStack() as stack:
         clock = measure(sandbox.time)
         traffic = (TaskTraffic if use_async else ThreadTraffic)(sandbox.url, sandbox.name, plan, reports.put)

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
@@ -51,7 +52,7 @@ class Recovery:
 
     def __init__(self, worker: AnyWorker) -> None:
         self._worker = worker
-        self._came: Inbox[_DeadProcess | str] = Inbox()
+        self._came: Inbox[_DeadProcess | str] = Inbox(SYSTEM)
         self._waiting: list[_DeadProcess] = []
         self._closes = threading.Event()
         self._look: concurrent.futures.Future[_Paused] = concurrent.futures.Future()

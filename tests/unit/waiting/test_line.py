@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox, Promise
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import Answer, Farewell, Lifeline, Line, Waiter
@@ -23,7 +24,7 @@ class Callers:
     """Callers of one queue, and the events that they tell its worker."""
 
     def __init__(self) -> None:
-        self.inbox: Inbox[Waiter | str] = Inbox()
+        self.inbox: Inbox[Waiter | str] = Inbox(SYSTEM)
         self.line = Line("orders", self.inbox, contextlib.nullcontext())
         self.events: list[Any] = []
 
@@ -48,7 +49,7 @@ class Callers:
 
 
 def promise() -> Promise[Answer]:
-    return Promise()
+    return Promise(SYSTEM)
 
 
 @pytest.fixture
