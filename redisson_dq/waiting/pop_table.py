@@ -157,11 +157,13 @@ def _stay(state: State) -> _Row:
 
 
 # The pumper does something, and chooses again after it. It sees the triggers of others then.
-_BUSY: Final = frozenset(State) - IN_REDIS - {State.RESTING, State.IDLE, State.CHOOSING}
+_BUSY: Final = [state for state in State if state not in IN_REDIS | {State.RESTING, State.IDLE, State.CHOOSING}]
 _TOLD: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY)
-# Commands are under way on the connection. In the others something else is that may fail.
+# Commands are under way on the connection. In the next ones something else is that may fail, and in the last ones only
+# a caller that pumps may be gone.
 _EXCHANGING: Final = IN_REDIS | {State.LOOKING, State.PROBING, State.SETTLING, State.FETCHING}
 _HELPING: Final = frozenset({State.CONNECTING, State.RETURNING, State.REPEATING, State.GIVING})
+_ALONE: Final = frozenset({State.CHOOSING, State.GIVING, State.PAUSING})
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
@@ -235,8 +237,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.SAVED): _SAVE,
     (State.GIVING, Trigger.DONE): _CHOOSE,
     # Failures.
-    **{(state, Trigger.FAILED): _FAIL for state in _EXCHANGING | _HELPING},
-    **{(state, Trigger.ABANDONED): _ABANDON for state in _EXCHANGING | {State.CHOOSING, State.GIVING, State.PAUSING}},
+    **{(state, Trigger.FAILED): _FAIL for state in State if state in _EXCHANGING | _HELPING},
+    **{(state, Trigger.ABANDONED): _ABANDON for state in State if state in _EXCHANGING | _ALONE},
     (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.REFUSED): (State.CHOOSING, (Do.TELL,)),
     (State.PAUSING, Trigger.DONE): _CHOOSE,
