@@ -50,7 +50,7 @@ class Trigger(enum.Enum):
     CAME = "a value came, for itself"
     JOINED = "a value came, for a batch"
     FILLED = "a value came: the batch is full"
-    UNADMITTED = "a value came that was let past a limit"
+    UNADMITTED = "a value came that is not let in"
     TAKEN = "last slot taken: others share the queue"
     TAKEN_ALONE = "last slot taken: nobody shares the queue"
     SHARED = "another handler shares the queue"
@@ -190,7 +190,10 @@ class Post:
         return slots * self.handler.batch + (self.handler.batch - len(self.gathered) if gathers else 0)
 
     def came(self, value: Any, now: float, *, fails: bool = False, is_admitted: bool = True) -> tuple[Action, ...]:
-        """A value came. One that ``fails`` is not for the handler's function any more."""
+        """A value came. One that ``fails`` is not for the handler's function any more.
+
+        One that is not admitted was let past a limit, or came when no slot was free, even if one is free by now.
+        """
         if not is_admitted:
             return self.happened(Trigger.UNADMITTED, now)
         if self.handler.batch is None or fails:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import random
 import re
 import threading
@@ -17,6 +18,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java import java_class
 from redisson_dq.worker import DeadLettered, Received, Recovered, Retry, Succeeded, fixed
 from redisson_dq.working.handlers import is_async
+from redisson_dq.working.roster import Post
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -389,6 +391,66 @@ def test_handlers_come_and_go_while_it_runs(admin: Any, worker: Any, client: Any
         at_rest(admin)
         at_rest(admin, "other")
     assert first.values == ["a"]
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_hook_takes_the_handler_of_a_received_value_off(admin: Any, worker: Any, client: Any, batch: bool) -> None:
+    gate, ledger = Gate(), Ledger()
+
+    def handle(value: Any) -> None:
+        ledger.note(value)
+        gate.wait()
+
+    def remove(happening: Received) -> None:
+        # With asyncio the hook is called in the loop.
+        getattr(worker, "inner", worker).remove_handler(handle)
+
+    worker.on(Received)(remove)
+    if batch:
+        worker.batch_handler("orders", 3, within=0.05, when=lambda value: value == "a")(handle)
+    else:
+        worker.handler("orders", when=lambda value: value == "a")(handle)
+    # The queue stays open for another one.
+    worker.handler("orders")(ledger.handle)
+    client.blocking_queue("orders").add("a")
+    with running(worker, gate):
+        assert ledger.next() == (["a"] if batch else "a")
+        assert worker.running == 1
+        gate.open()
+        at_rest(admin)
+        eventually(lambda: worker.running == 0)
+
+
+def test_a_slot_that_is_freed_while_a_value_is_turned_away(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, ledger = Gate(), Ledger()
+    has_room: Any = inspect.getattr_static(Post, "has_room")
+
+    def found(post: Post) -> bool:
+        found: bool = has_room.__get__(post)
+        if not found and not gate.is_open:
+            gate.open()
+            eventually(lambda: post.running == 0)
+        return found
+
+    def handle(value: Any, event: Any) -> None:
+        ledger.note(value, event)
+        gate.wait()
+
+    with Flavour().connect(url) as own:
+        worker = Flavour().worker(own)
+        log = Log(worker)
+        worker.handler("orders", when=lambda value: value.startswith("a"))(handle)
+        worker.handler("orders")(ledger.handle)
+        queue = own.blocking_queue("orders")
+        queue.add("a1")
+        with running(worker, gate):
+            assert ledger.next() == "a1"
+            monkeypatch.setattr(Post, "has_room", property(found))
+            queue.add("a2")
+            assert ledger.next() == "a2"
+            log.until(Succeeded, 2)
+    # A value that is handled was told of before, and looked at for faults.
+    assert [each.id for each in log.of(Received)] == [event.id for event in ledger.events]
 
 
 def test_one_worker_is_started_again(admin: Any, worker: Any, queue: Any) -> None:

@@ -79,6 +79,10 @@ class Gate:
             with self._mutex:
                 self.inside -= 1
 
+    @property
+    def is_open(self) -> bool:
+        return self._open.is_set()
+
     def open(self) -> None:
         self._open.set()
 

@@ -167,12 +167,16 @@ class Assigner:
             return
         with self._mutex:
             post = self._roster.post(handler)
-        is_admitted = intake.admitting.admits(delivery.id)
-        if is_admitted and post.has_room:
+        # A slot that is freed from here on is for another value.
+        is_admitted = intake.admitting.admits(delivery.id) and post.has_room
+        if is_admitted:
             self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)
         did = self._decide(
-            lambda: post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted),
+            # A hook may have taken the handler off, and its post with it.
+            lambda: self._roster.post(handler).came(
+                delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted
+            ),
             starter,
             error,
         )
