@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import threading
@@ -21,6 +22,7 @@ from redisson_dq.wire.blocking import Pop, ReceiverKinds
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.proxy import Proxy
 
@@ -253,3 +255,27 @@ def test_a_wait_that_never_reached_redis_says_that_nothing_was_done(
         with pytest.raises(RedisConnectionError) as received:
             queue.receive(timeout=0.05)
         assert not received.value.maybe_done
+
+
+def test_an_outage_is_over_when_nobody_waits_for_the_new_connection(
+    flavour: Flavour, own_server: EmbeddedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    port = own_server.port or 0
+    with Gate(lambda: port) as gate, flavour.connect(gate.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        assert queue.poll(timeout=0.01) is None
+        gate.refusing = True
+        gate.cut()
+        with pytest.raises(RedisConnectionError):
+            queue.poll(timeout=0.3)
+        assert caplog.text.count("Redis is away") == 1
+        # Callers come and leave until the new connection is being made.
+        trap = gate.trap("CLIENT", "reply", "freeze")
+        gate.refusing = False
+        while not trap.sprung.is_set():
+            with contextlib.suppress(RedisConnectionError):
+                queue.poll(timeout=0.001)
+        assert "Redis is back again" not in caplog.text
+        gate.thaw()
+        eventually(lambda: "Redis is back again" in caplog.text)
+        assert queue.poll(timeout=0.001) is None

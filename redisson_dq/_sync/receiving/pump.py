@@ -282,7 +282,11 @@ class Pump:
                 if caller is not None and isinstance(error, Cancelled):
                     cancelled = error
             with self._line.mutex:
-                to_do = self._next(trigger or self._classified(caller), caller)
+                trigger = trigger or self._classified(caller)
+                to_do = self._next(trigger, caller)
+            if self._proves_redis_is_back(trigger):
+                # Not under the mutex: observers hear of it.
+                self._trouble_is_over()
         self._disconnect()
         if caller is None:
             self._connections.outage.gave_up(self._place)
@@ -290,8 +294,6 @@ class Pump:
             raise cancelled
 
     def _next(self, trigger: Trigger, caller: Waiter | None) -> tuple[Do, ...]:
-        if trigger is Trigger.NONE and not self._engine.debts:
-            self._trouble_is_over()
         to_do = self._engine.step(trigger)
         if Do.LEAVE in to_do and self._bell.count and not self._engine.is_running:
             # Somebody came who still found a pumper here.
@@ -350,6 +352,12 @@ class Pump:
             return None
         return self._dedicated, self._engine.number
 
+    def _proves_redis_is_back(self, trigger: Trigger) -> bool:
+        if trigger is Trigger.NONE:
+            return not self._engine.debts
+        # A connection that rests was made after the last trouble, as each trouble ends one.
+        return trigger in (Trigger.IDLES, Trigger.LEAVES) and self._dedicated is not None
+
     def _trouble_is_over(self) -> None:
         self.trouble = None
         self._pause_seconds = _FIRST_PAUSE
@@ -407,8 +415,11 @@ class Pump:
         return Trigger.DONE
 
     def _disconnect(self) -> None:
-        while self._retired:
-            self._retired.pop().close()
+        # The next pumper may already have one of its own to close.
+        with self._line.mutex:
+            retired, self._retired = self._retired, []
+        for dedicated in retired:
+            dedicated.close()
 
     # -- actions that take -------------------------------------------------------------------------------------------
 
