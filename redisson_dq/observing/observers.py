@@ -74,6 +74,8 @@ class Observers(list[Observer]):
     def tell(self, happening: Happening) -> None:
         """Calls the log and all observers, one after the other. Nothing that an observer raises comes out.
 
+        In the main thread KeyboardInterrupt and SystemExit do, as a signal may have raised them.
+
         An observer may call the client. No observer hears of the happenings of that call.
         """
         log(happening)
@@ -84,7 +86,11 @@ class Observers(list[Observer]):
             for observer in tuple(self):
                 try:
                     observer(happening)
-                except (Exception, CancelledError):
+                except BaseException as error:
+                    # A signal strikes in the main thread alone. In any other one the observer ends no thread of the
+                    # client's.
+                    if _may_be_of_a_signal(error):
+                        raise
                     self._note_failure(observer, happening)
         finally:
             self._here.tells = False
@@ -122,3 +128,8 @@ class Observers(list[Observer]):
             self.tell(Answered(number=number, request=request, keys=keys, duration=duration, error=error))
 
         return answered
+
+
+def _may_be_of_a_signal(error: BaseException) -> bool:
+    is_of_observer = isinstance(error, (Exception, CancelledError))
+    return not is_of_observer and threading.current_thread() is threading.main_thread()

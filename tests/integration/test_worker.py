@@ -16,7 +16,7 @@ import pytest
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import java_class
-from redisson_dq.worker import DeadLettered, Received, Recovered, Retry, Succeeded, fixed
+from redisson_dq.worker import DeadLettered, Happening, Received, Recovered, Retry, Succeeded, fixed
 from redisson_dq.working.handlers import is_async
 from redisson_dq.working.roster import Post
 from tests.conftest import PATIENCE, eventually
@@ -462,6 +462,24 @@ def test_one_worker_is_started_again(admin: Any, worker: Any, queue: Any) -> Non
             assert ledger.next() == value
             at_rest(admin)
         worker.stop()
+
+
+@pytest.mark.parametrize("kind", [Received, Succeeded])
+def test_an_observer_that_would_end_the_program(flavour: Flavour, url: str, admin: Any, kind: type[Happening]) -> None:
+    ledger = Ledger()
+
+    def observe(happening: Happening) -> None:
+        if isinstance(happening, kind):
+            raise SystemExit
+
+    with flavour.connect(url, codec=StringCodec(), observer=observe) as client:
+        worker = flavour.worker(client)
+        worker.handler("orders")(ledger.handle)
+        client.blocking_queue("orders").add_all(["a", "b", "c"])
+        with running(worker):
+            assert ledger.some(3) == ["a", "b", "c"]
+            at_rest(admin)
+    assert ledger.values == ["a", "b", "c"]
 
 
 def test_a_worker_with_a_client_of_its_own(flavour: Flavour, url: str, queue: Any, admin: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import attrs
@@ -80,6 +81,9 @@ def test_an_interruption_is_no_error_of_an_observer(interruption: type[BaseExcep
     for _ in range(2):
         with pytest.raises(interruption):
             observers.tell(MOVED)
+    # No signal strikes in another thread, so there it is the observer's own.
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(observers.tell, MOVED).result()
 
 
 def test_happenings_of_other_threads_are_told_meanwhile() -> None:
