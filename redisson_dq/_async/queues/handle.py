@@ -181,7 +181,9 @@ class Handle(Generic[T]):
 
         A key of another type is told of and fails nothing. ``client.inspect(name)`` needs no handle.
 
-        >>> print(await queue.inspect())
+        >>> found = await queue.inspect()
+        >>> found.waiting, found.is_paused
+        (0, False)
 
         :Cost: O(log n), and the size of the first entry, of two of the list and of the first ready value. One round
             trip

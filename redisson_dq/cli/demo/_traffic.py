@@ -119,7 +119,8 @@ class TaskTraffic:
     async def _main(self) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        loop = asyncio.get_running_loop()
+        self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
         self._begun.set()
         async with aio.connect(self._url, codec=StringCodec()) as client:
             queue = client.blocking_queue(self._name)
