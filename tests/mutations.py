@@ -311,8 +311,8 @@ MUTATIONS = [
     Mutation(
         "observers: an error of one comes out",
         "redisson_dq/observing/observers.py",
-        "except (Exception, CancelledError):",
-        "except OSError:",
+        "except BaseException as error:\n                    # A signal",
+        "except OSError as error:\n                    # A signal",
         "tests/unit/test_observers.py::test_the_first_error_of_each_is_logged",
     ),
     Mutation(
