@@ -63,5 +63,5 @@ class Admitting:
 
 
 def _plain(data: bytes) -> Seen:
-    # A value that cannot be read, or has no handler or no key, is received as it is. Whoever gets it says so.
+    # A value that cannot be read, or has no handler or no key, is received as it is. Its receiver reports it.
     return Seen(digest=digest_of(data))

@@ -14,8 +14,8 @@ Handlers ack meanwhile. Where more values stood ready in the only queue, the nex
 kept for it: one call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or
 passes them on. It keeps none while it waits, so an ack never depends on a value that may not come.
 
-What is received may change at any time: a queue is added, a slot is freed in another queue, a batch lacks fewer values.
-A change in the middle of a round ends its wait, or keeps the wait from beginning.
+The wanted values may change at any time: a queue is added, a slot is freed in another queue, a batch lacks fewer
+values. A change in the middle of a round ends its wait, or keeps the wait from beginning.
 
 Time comes in as an argument, in seconds of any clock that never steps.
 """
@@ -32,7 +32,7 @@ __all__ = ["PAUSE", "TRANSITIONS", "Action", "Do", "FetchPlan", "State", "Trigge
 
 
 class State(enum.Enum):
-    """What the one who receives for a worker is doing."""
+    """A state of the receiver."""
 
     TURNING = "between two rounds"
     CARRYING = "between two rounds, and the next one carries acks"
@@ -47,7 +47,7 @@ class State(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What happened."""
+    """An event of the receiver."""
 
     NOTHING = "round: nothing is wanted"
     JOINS = "round: more is ready in the only queue"
@@ -68,7 +68,7 @@ class Trigger(enum.Enum):
 
 
 class Do(enum.Enum):
-    """What the driver has to do."""
+    """An order to the driver."""
 
     SLEEP = "sleep"
     JOIN = "ack and receive"
@@ -107,7 +107,7 @@ def _changes(state: State, *to_do: Do, to: State | None = None) -> dict[tuple[St
 # In these states acks may wait, or be under way.
 _HAVING_ACKS: Final = (State.CARRYING, State.JOINING, State.LEAVING)
 
-#: (state, trigger) -> (next state, what to do). What is not listed cannot happen.
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # A change wakes the receiver that is about to sleep.
     (State.TURNING, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),

@@ -67,7 +67,7 @@ class WorkerOptions:
             positive(self.concurrency, "worker: concurrency=")
         elif self.order is not None:
             raise ArgumentError("worker: order= says who comes first when slots are few: give concurrency= too")
-        # They raise for what they cannot be made of.
+        # They raise for options that they cannot be made of.
         self.turns()
         self.of_queues()
         self.grace_seconds()

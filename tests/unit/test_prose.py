@@ -8,12 +8,6 @@ import pytest
 
 from docs.prose import LIMIT, ROOT, files, habits, habits_of, long_sentences, sentences, subjects
 
-NOT_YET = (
-    "redisson_dq/_async/worker/",
-    "redisson_dq/working/",
-)
-"""The rooms whose docstrings and comments still have the three habits. A room leaves the list and never comes back."""
-
 
 @pytest.mark.parametrize(
     ("block", "expected"),
@@ -107,14 +101,9 @@ def test_docstrings_and_comments_have_no_habit() -> None:
     found = [
         f"{habit.path}:{habit.line}: {habit.habit!r}: {habit.text}"
         for name, path in sources.items()
-        if not name.startswith(NOT_YET)
         for habit in habits(path)
     ]
     assert found == [], "see docs/prose.py for these habits:\n" + "\n".join(found)
-    done = [
-        room for room in NOT_YET if not any(habits(path) for name, path in sources.items() if name.startswith(room))
-    ]
-    assert done == [], "these rooms have no habit any more: take them off NOT_YET"
 
 
 def test_new_commits_have_no_habit_in_their_subjects() -> None:

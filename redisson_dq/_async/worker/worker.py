@@ -1,4 +1,4 @@
-"""The worker: handlers by queue, and what runs them."""
+"""The worker: its handlers by queue, its start and its stop."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Worker(Declarations):
         """
         made = cls.__new__(cls)
         options = {name: client_options.pop(name) for name in options_of(WorkerOptions) if name in client_options}
-        # Raises at once what is wrong with them.
+        # A wrong option raises at once.
         unopened(url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
         made._setup(made._connected, True, WorkerOptions(**options))
         made._url = url, client_options
@@ -97,8 +97,8 @@ class Worker(Declarations):
         self._order = options.turns()
         self._grace = options.grace_seconds()
         self._url: tuple[str, dict[str, Any]] | None = None
-        #: Four bytes that the ids of its leases begin with, so that whoever started this process can hand them back
-        #: (:meth:`return_leases`) when it has died. A supervisor sets it before the start.
+        #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
+        #: leases back (:meth:`return_leases`) when this process has died.
         self.owner = b""
         self._resources: AsyncResources | None = None
         self._client: Client | None = None
@@ -106,7 +106,7 @@ class Worker(Declarations):
         self._bridge: AsyncBridge | None = None
         self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
-        # Who starts or stops it just now. Others wait meanwhile.
+        # The thread or task that starts or stops it just now. Others wait meanwhile.
         self._changer: object = None
         self._settled = AsyncSwitch(current())
 
@@ -119,7 +119,7 @@ class Worker(Declarations):
 
     @property
     def is_consuming(self) -> bool:
-        """Whether it runs, and receives what is ready or would as soon as a slot is free. For health probes.
+        """Whether it runs, and receives ready values, or would as soon as a slot is free. For health probes.
 
         False before the start, while it stops, while Redis cannot be reached, and while there are :attr:`problems`.
         """
@@ -128,9 +128,9 @@ class Worker(Declarations):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What the worker cannot do at present for its queues, though Redis can be reached. Empty when all is well.
+        """The tasks that cannot be done at present for its queues, though Redis can be reached. Empty when all is well.
 
-        Each problem names the queue, the error and what to do, and ends by itself. Other queues of the client do not
+        Each problem names the queue, the error and the remedy, and ends by itself. Other queues of the client do not
         count. Example::
 
             for problem in worker.problems:
@@ -148,8 +148,8 @@ class Worker(Declarations):
     async def start(self) -> None:
         """Begins to receive, and returns. May be called twice. While the worker stops, it waits for the end of that.
 
-        Raises ArgumentError for a dependency that nobody declared, and what a dependency of the worker raises. A Redis
-        that is away raises nothing: the worker waits for it.
+        Raises ArgumentError for a dependency that nobody declared. An error of a dependency of the worker comes out
+        too. A Redis that is away raises nothing: the worker waits for it.
         """
         if is_importing.get():
             raise ArgumentError(
@@ -197,9 +197,9 @@ class Worker(Declarations):
     async def stop(self, grace: Delay | None = None) -> None:
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
-        What has not returned by then is handed back, uncounted and ready at once. Nothing is lost. May be called twice;
-        a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError in a handler, in a hook and
-        in a function per worker, for which it would wait.
+        The values of handlers that have not returned by then are handed back, uncounted and ready at once. Nothing is
+        lost. May be called twice; a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError
+        in a handler, in a hook and in a function per worker, for which it would wait.
         """
         await self._stop(grace, self._asked_to_stop)
 
@@ -237,7 +237,7 @@ class Worker(Declarations):
                     if not self._asked_to_stop:
                         await self._changed.wait(None)
             finally:
-                # The first request is what it stops for; each one more ends the grace.
+                # It stops because of the first request. Each one more ends the grace.
                 await self._stop(grace, min(1, self._asked_to_stop))
 
     async def __aenter__(self: Self) -> Self:
@@ -288,8 +288,8 @@ class Worker(Declarations):
     async def return_leases(self, owner: bytes, queues: Sequence[str] = ()) -> int:
         """Hands the leases of a worker's process back that has died: ready at once, and counted as a crash.
 
-        ``owner`` is what that worker had as :attr:`owner`, ``queues`` its queues where it had others than this one.
-        Tells how many values came back. What somebody else has by now is left alone.
+        ``owner`` is the :attr:`owner` of that worker, ``queues`` its queues where it had others than this one. Returns
+        how many values came back. A value that somebody else has by now is left alone.
         """
         names = dict.fromkeys([*self.queues, *queues])
         client = self._make_client()

@@ -41,7 +41,7 @@ _PATIENCE = 0.2
 
 
 class Fetcher:
-    """Receives from some queues, one of them in most workers, and hands over what came."""
+    """Receives from some queues, one of them in most workers, and hands the values over."""
 
     def __init__(self, runtime: Runtime, assigner: Assigner, order: Order, pool: HandlerPool, settler: Settler) -> None:
         self._runtime = runtime
@@ -101,7 +101,7 @@ class Fetcher:
             # Redis stands still, and so does who reads from it.
             wait[0].hang_up()
         self._ended.wait(None)
-        # What a wait that was ended has received yet goes back before the process may exit.
+        # A wait that was ended may have received values. They go back before the process may exit.
         for receiver, receivers in self._receivers.items():
             receivers.quiet([receiver])
             receiver.stand_down()
@@ -150,13 +150,13 @@ class Fetcher:
                 self._renew()
                 self._decide(self._plan.gone)
             else:
-                # Who has received becomes a handler, and somebody else receives.
+                # This thread becomes a handler, and another one receives.
                 self.start()
         if first is not None:
             self._pool.run(first)
 
     def _renew(self) -> None:
-        """Has the leases renewed of what is not done yet. Handlers begin before that."""
+        """Begins to renew the leases of values that are not done yet. Handlers begin before that."""
         kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
         if kept:
             try:
@@ -185,8 +185,8 @@ class Fetcher:
                     logger.error("worker: cannot receive from %s: %s", wanted, error)
                 is_well, step = False, self._refused(counts, error)
             except Failure as error:
-                # A defect, or in a thread a class of the user's that wants to end the program when it is made. What it
-                # had received comes again at its deadline.
+                # A defect, or in a thread a class of the user's that wants to end the program when it is made. Values
+                # that were received already come again at their deadlines.
                 logger.exception("worker: receiving from %s failed", wanted)
                 is_well, step = False, self._refused(counts, error)
         if is_well:
@@ -223,7 +223,7 @@ class Fetcher:
         return self._decide(lambda: self._plan.took(more, self._clock.monotonic()))
 
     def _ack_and_receive(self, counts: Mapping[Intake, int], starter: Starter) -> Do | None:
-        """Sends the acks that came meanwhile, if any, and takes what is ready, in one call."""
+        """Sends the acks that came meanwhile, if any, and takes ready values, in one call."""
         ((intake, wanted),) = counts.items()
         ((side, source),) = intake.sources.values()
         with self._mutex:
@@ -231,7 +231,7 @@ class Fetcher:
         settling = Settling(source, side.name)
         both, receive = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
         try:
-            # Whoever stops the worker waits no longer than that for a server that stands still.
+            # A stop waits no longer than that for a server that stands still.
             done = self._runtime.connections.run(both, within=PAUSE, at_hand=True)
         except BaseException as error:
             if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
@@ -254,7 +254,7 @@ class Fetcher:
         return step
 
     def _look(self, intakes: Sequence[Intake], starter: Starter) -> Do | None:
-        """Takes what is ready of the first queue in order that has something."""
+        """Takes the ready values of the first queue in order that has some."""
         by_name = {intake.name: intake for intake in intakes}
         idle: list[str] = []
         for name in self._order.sorted(list(by_name)):
@@ -286,7 +286,7 @@ class Fetcher:
         wanted = min(*counts.values(), MOST_AT_ONCE) if len(counts) == 1 else 1
         receiver = self._receiver(sources[0] if len(sources) == 1 else RoundRobin(tuple(sources)))
         lifeline = Lifeline()
-        # The place first: whoever ends the wait finds it, or is seen here.
+        # The place is set first: a change finds it and ends the wait, or is seen here.
         self._wait = receiver, lifeline
         try:
             if self._plan.is_stale:
@@ -349,7 +349,7 @@ class Fetcher:
             self._handed_over += deliveries
             if error is not None:
                 self._assigner.unreadable(intake, error)
-            # Whoever waits for the end waits for no handler. So the one who receives does not become one any more.
+            # The end of the receiver may not wait for a handler. So its thread becomes none any more.
             self._assigner.accept(intake, deliveries, self._pool if self._plan.ends else starter)
 
 

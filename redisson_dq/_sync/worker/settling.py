@@ -31,7 +31,7 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 # One script call ends so many.
 _AT_ONCE = 1000
-# By what it is known where Redis is away.
+# Its name in an outage.
 _PLACE = "settling"
 # How long the end waits for an answer that is under way.
 _LAST_ANSWER = 2.0
@@ -39,7 +39,7 @@ _LAST_ANSWER = 2.0
 _LOOK = 0.05
 
 
-#: Is called with what came of it.
+#: A function that gets the outcome.
 _Then = Callable[[SettleOutcome], object]
 
 
@@ -57,7 +57,7 @@ _END: Any = object()
 
 
 class Settler:
-    """Sends acks and nacks of all queues of a worker. What Redis does not take is tried again until the lease ends."""
+    """Sends acks and nacks of all queues of a worker. One that Redis does not take is tried until the lease ends."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -86,12 +86,12 @@ class Settler:
             self._settlements.put(settlement)
 
     def take_over(self, settlements: Iterable[Settlement]) -> None:
-        """Sends what went along with no receive."""
+        """Sends settlements that no receive carried."""
         for settlement in settlements:
             self._settlements.put(settlement)
 
     def tell(self, settlement: Settlement, outcome: SettleOutcome) -> None:
-        """Notes what came of an end, and tells who waits for it."""
+        """Notes the outcome of an end, and calls the function that waits for it."""
         settlement.lease.settled(outcome)
         try:
             settlement.then(outcome)
@@ -103,7 +103,7 @@ class Settler:
             )
 
     def close(self, timeout: float, timeout_away: float) -> None:
-        """Sends what was put, as long as Redis takes it within so many seconds, or so many while it is away."""
+        """Sends the settlements that are left, within ``timeout`` seconds, and ``timeout_away`` while Redis is away."""
         self._settlements.put(_END)
         began = self._connections.clock.monotonic()
         while not self._worker.join(_LOOK):
