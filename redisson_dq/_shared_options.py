@@ -25,19 +25,17 @@ _LISTED = 20
 _UNITS = ("unit", "milli", "second", "minute", "hour")
 
 
-def with_options_of(function: Callable[..., Any], *, and_more: bool = False) -> Callable[[F], F]:
+def with_options_of(function: Callable[..., Any]) -> Callable[[F], F]:
     """Shows the options of a function in the signature of another one that passes its ``**options`` on to it.
 
-    So ``help()`` and the pages list them with their defaults. Type checkers read the annotation of ``**options``. With
-    ``and_more`` the other function takes further options.
+    So ``help()`` and the pages list them with their defaults. Type checkers read the annotation of ``**options``.
     """
     options = [each for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
 
     def show(method: F) -> F:
         written = inspect.signature(method)
         own = [each for each in written.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        more = [each for each in written.parameters.values() if and_more and each.kind is each.VAR_KEYWORD]
-        method.__signature__ = written.replace(parameters=[*own, *options, *more])  # type: ignore[attr-defined]
+        method.__signature__ = written.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
         return method
 
     return show

@@ -296,6 +296,12 @@ def worker_side(client: redisson_dq.Client) -> None:
     Retry(backoff="5")  # wrong: argument
     worker.handler("orders", concurrency="8")  # wrong: overload
     worker.handler("orders", retry=5)  # wrong: overload
+    Worker(client, grace="5")  # wrong: argument
+    Worker(client, concurency=5)  # wrong: name
+    Worker.connect("redis://localhost", concurrency="16")  # wrong: argument
+    Worker.connect("redis://localhost", order=16)  # wrong: argument
+    Worker.connect("redis://localhost", grace="5")  # wrong: argument
+    reveal_type(Worker.connect("redis://localhost", transfer=False, username="shop"))  # Worker
     worker.stop(grace=timedelta(seconds=5))
     reveal_type(worker.is_consuming)  # bool
     reveal_type(worker.problems)  # tuple[Problem, ...]

@@ -12,12 +12,14 @@ import redis
 import redis.asyncio
 
 import redisson_dq
-from redisson_dq import aio
+from redisson_dq import aio, worker
 from redisson_dq._async.queues.leaser import Receiving
 from redisson_dq._shared_options import with_options_of
+from redisson_dq.aio import worker as aio_worker
 from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.partitioned import PartitionedDelayedRequests
+from redisson_dq.working.settings import WorkerOptions
 
 
 def options(function: Callable[..., Any]) -> dict[str, Any]:
@@ -31,6 +33,11 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
 )
 def test_what_type_checkers_know_is_what_is_taken(typed: Any, function: Callable[..., Any]) -> None:
     assert list(typed.__annotations__) == list(options(function))
+
+
+@pytest.mark.parametrize("kind", [worker.Worker, aio_worker.Worker])
+def test_a_worker_with_a_client_of_its_own_has_the_defaults_of_every_worker(kind: Any) -> None:
+    assert options(kind) == options(kind.connect) == options(WorkerOptions)
 
 
 @pytest.mark.parametrize("flavour", [redisson_dq, aio])

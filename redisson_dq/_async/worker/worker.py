@@ -73,18 +73,35 @@ class Worker(Declarations):
         self._setup(lambda: client, False, WorkerOptions(**options))
 
     @classmethod
-    @with_options_of(WorkerOptions, and_more=True)
-    def connect(cls: type[Self], url: str, **client_options: Any) -> Self:
+    def connect(
+        cls: type[Self],
+        url: str,
+        *,
+        concurrency: int | None = None,
+        order: AnyOrder | None = None,
+        visibility_timeout: Delay = 30,
+        transfer: bool = True,
+        grace: Delay = 30,
+        chance: random.Random | None = None,
+        **client_options: Any,
+    ) -> Self:
         """A worker with a client of its own, which it makes when it starts and closes when it stops.
 
         ``client_options`` are those of :func:`connect`. Nothing is sent before the start, so a worker may be made when
         its module is imported.
         """
         made = cls.__new__(cls)
-        options = {name: client_options.pop(name) for name in options_of(WorkerOptions) if name in client_options}
+        options = WorkerOptions(
+            concurrency=concurrency,
+            order=order,
+            visibility_timeout=visibility_timeout,
+            transfer=transfer,
+            grace=grace,
+            chance=chance,
+        )
         # A wrong option raises at once.
         unopened(url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
-        made._setup(made._connected, True, WorkerOptions(**options))
+        made._setup(made._connected, True, options)
         made._url = url, client_options
         return made
 
