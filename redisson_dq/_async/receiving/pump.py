@@ -72,8 +72,6 @@ class Pump:
         self._connections = connections
         self._clock = connections.clock
         self.source = source
-        #: The keys that its values come from.
-        self.keys = source.keys
         self._key = source.key
         # The name under which it reports an outage.
         self._place = f"wait {id(self)}"
@@ -133,6 +131,17 @@ class Pump:
     def shut_if_at_rest(self) -> bool:
         """Takes for callers no more, where it has nothing to do. Gives whether it is shut."""
         return self._engine.shut_if_at_rest()
+
+    def answer_expired(self) -> None:
+        """Answers the callers whose time is over, as far as no command has to end before."""
+        engine = self._engine
+        if self.trouble is not None:
+            self._line.answer_expired(self.trouble)
+        elif engine.is_idle or (engine.is_blocked and self._line.anyone):
+            if engine.found_nothing(self._clock.monotonic()):
+                # No command is needed for callers who have come since.
+                self._line.asked()
+            self._line.answer_expired()
 
     def put_away(self, values: list[Taken]) -> None:
         """Puts values back where they came from, in the order in which they were taken.
@@ -249,19 +258,9 @@ class Pump:
         return self._engine.is_open
 
     @property
-    def is_idle(self) -> bool:
-        """Whether the pumper waits for the bell, which nobody has rung."""
-        return self._engine.is_idle
-
-    @property
     def is_blocked(self) -> bool:
         """Whether the blocking command is on its way or stands in Redis."""
         return self._engine.is_blocked
-
-    @property
-    def found_nothing(self) -> bool:
-        """Whether it is blocked, and would have answered by now if there had been a value."""
-        return self._engine.found_nothing(self._clock.monotonic())
 
     # -- the pumper --------------------------------------------------------------------------------------------------
 

@@ -13,11 +13,12 @@ pop goes back to its place.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.receiver import Notice, Receiver
+from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
@@ -47,10 +48,10 @@ class RoundRobinReceiver(Receiver):
 
     # -- where it differs --------------------------------------------------------------------------------------------
 
-    def _make_pumps(self, sources: Sequence[Source]) -> dict[str, Pump]:
+    def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         return {source.key: self._make_pump(source) for source in sources}
 
-    def _make_pump(self, source: Source) -> Pump:
+    def _make_pump(self, source: Source) -> Taker:
         return Pump(self._connections, source, self.line, AsyncInbox(self._clock), stay=STAY, shuts=True)
 
     @property
@@ -63,7 +64,7 @@ class RoundRobinReceiver(Receiver):
             self._task = AsyncBackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
         self._inbox.put(WAKE)
 
-    def _answer_expired(self) -> Pump | None:
+    def _answer_expired(self) -> Taker | None:
         if self.trouble is not None:
             self.line.answer_expired(self.trouble)
         elif not self._is_looking:

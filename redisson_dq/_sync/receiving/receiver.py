@@ -9,7 +9,7 @@ import contextlib
 import logging
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Union
 
@@ -18,6 +18,7 @@ from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import Answer, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
@@ -238,11 +239,11 @@ class Receiver:
 
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
-    def _make_pumps(self, sources: Sequence[Source]) -> dict[str, Pump]:
+    def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         return {each.key: Pump(self._connections, each, self.line, self._inbox) for each in sources}
 
     @property
-    def _pump(self) -> Pump:
+    def _pump(self) -> Taker:
         return next(iter(self._pumps.values()))
 
     @property
@@ -254,21 +255,10 @@ class Receiver:
         """Makes sure that somebody serves those who wait."""
         self._pump.wake()
 
-    def _answer_expired(self) -> Pump | None:
-        """Answers callers whose time is over with nothing.
-
-        Gives the pop that has to end before they can be answered.
-        """
-        if self._pump.trouble is not None:
-            self.line.answer_expired(self._pump.trouble)
-        elif self._pump.is_idle or (self._pump.is_blocked and self.line.anyone):
-            if self._pump.found_nothing:
-                # No command is needed for callers who have come since.
-                self.line.asked()
-            self.line.answer_expired()
-        elif self._pump.is_blocked:
-            return self._pump
-        return None
+    def _answer_expired(self) -> Taker | None:
+        """Answers callers whose time is over. Gives the pump whose command may have to end before that."""
+        self._pump.answer_expired()
+        return self._pump
 
     def _nobody_waits(self) -> None:
         self._pump.end()
@@ -316,7 +306,7 @@ class Receiver:
         """Gives values to others who wait, or back to where they came from."""
         left = self.line.give(values)
         for pump in self._pumps.values():
-            pump.put_away([taken for taken in left if taken.key in pump.keys])
+            pump.put_away([taken for taken in left if taken.key in pump.source.keys])
 
     def _stand_down(self) -> None:
         with self.line.mutex:

@@ -16,12 +16,13 @@ pop goes back to its place.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
+from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
@@ -50,10 +51,10 @@ class RoundRobinReceiver(Receiver):
 
     # -- where it differs --------------------------------------------------------------------------------------------
 
-    def _make_pumps(self, sources: Sequence[Source]) -> dict[str, Pump]:
+    def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         return {source.key: self._make_pump(source) for source in sources}
 
-    def _make_pump(self, source: Source) -> Pump:
+    def _make_pump(self, source: Source) -> Taker:
         return Pump(self._connections, source, self.line, Inbox(self._clock), stay=STAY, shuts=True)
 
     @property
@@ -66,7 +67,7 @@ class RoundRobinReceiver(Receiver):
             self._task = BackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
         self._inbox.put(WAKE)
 
-    def _answer_expired(self) -> Pump | None:
+    def _answer_expired(self) -> Taker | None:
         if self.trouble is not None:
             self.line.answer_expired(self.trouble)
         elif not self._is_looking:

@@ -1,0 +1,99 @@
+"""The interface between a receiver and whatever takes values for its callers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.waiting.line import Waiter
+from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Taker"]
+
+
+class Taker(Protocol):
+    """Takes from one source for the callers of one line, whose mutex guards all but the last three methods.
+
+    It hands values to the line. Those that nobody waits for go back to where they came from.
+    """
+
+    @property
+    def source(self) -> Source:
+        """The source that it takes from."""
+        ...
+
+    @property
+    def trouble(self) -> RedisConnectionError | None:
+        """Why nothing can be taken just now. May be read without the mutex, as each of these properties."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it takes for callers."""
+        ...
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether somebody sees callers that enter the inbox of the line."""
+        ...
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the blocking command is on its way or stands in Redis."""
+        ...
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it holds no value, and none is on its way to it."""
+        ...
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it has no background task and no value."""
+        ...
+
+    # -- triggers, under the mutex -----------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Somebody may wait."""
+
+    def end(self) -> None:
+        """Nobody waits any more."""
+
+    def open(self) -> None:
+        """Takes for callers from now on."""
+
+    def shut_if_at_rest(self) -> bool:
+        """Takes for callers no more, where it has nothing to do. Gives whether it is shut."""
+        ...
+
+    def answer_expired(self) -> None:
+        """Answers the callers whose time is over, as far as no command has to end before."""
+
+    def put_away(self, values: list[Taken]) -> None:
+        """Puts values back where they came from, in the order in which they were taken."""
+
+    def owe(self, request: Request[list[Taken]]) -> None:
+        """Notes a request that has to be sent again. May be called without the mutex."""
+
+    def recover(self, request: Request[list[Taken]]) -> None:
+        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
+
+    def stand_down(self) -> None:
+        """Callers do not pump any more."""
+
+    def close(self) -> None:
+        """Ends the background task as soon as its values are back."""
+
+    # -- triggers, not under the mutex -------------------------------------------------------------------------------
+
+    async def stand_in(self, waiter: Waiter) -> None:
+        """Lets a caller pump until it has its answer. Does nothing where somebody else pumps."""
+
+    async def end_in_time(self) -> None:
+        """Ends the blocking command when nobody waits any more whose time is not over."""
+
+    async def hang_up(self) -> None:
+        """Cuts the connection. Values in the reply on it are lost."""
