@@ -14,7 +14,8 @@ from redisson_dq._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from redisson_dq import aio, codecs, errors, observing
-    from redisson_dq._sync.client import Client, connect
+    from redisson_dq._sync.client import Client
+    from redisson_dq._sync.connect import connect
     from redisson_dq._sync.leases.delivery import Delivery, DeliveryRequests
     from redisson_dq._sync.pipeline import Pipeline, Reply
     from redisson_dq._sync.queues.blocking import BlockingQueue
@@ -47,7 +48,8 @@ else:
     __getattr__, __dir__ = lazily(
         __name__,
         {
-            "_sync.client": ("Client", "connect"),
+            "_sync.client": ("Client",),
+            "_sync.connect": ("connect",),
             "_sync.leases.delivery": ("Delivery", "DeliveryRequests"),
             "_sync.pipeline": ("Pipeline", "Reply"),
             "_sync.queues.blocking": ("BlockingQueue",),

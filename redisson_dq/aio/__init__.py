@@ -6,7 +6,8 @@ async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
     value = await queue.take()
 """
 
-from redisson_dq._async.client import Client, connect
+from redisson_dq._async.client import Client
+from redisson_dq._async.connect import connect
 from redisson_dq._async.leases.delivery import Delivery, DeliveryRequests
 from redisson_dq._async.pipeline import Pipeline, Reply
 from redisson_dq._async.queues.blocking import BlockingQueue

@@ -7,7 +7,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from redisson_dq._async.client import Client, unopened
+from redisson_dq._async.client import Client
+from redisson_dq._async.connect import unopened
 from redisson_dq._async.worker.beside import QueueReport, paused_among, report, return_leases
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations

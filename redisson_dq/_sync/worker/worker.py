@@ -16,7 +16,8 @@ from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._shared_options import names_options, options_of, with_options_of
-from redisson_dq._sync.client import Client, unopened
+from redisson_dq._sync.client import Client
+from redisson_dq._sync.connect import unopened
 from redisson_dq._sync.worker.beside import QueueReport, paused_among, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
