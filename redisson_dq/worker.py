@@ -31,6 +31,8 @@ from redisson_dq.working.happenings import (
     Retried,
     Succeeded,
     TimedOut,
+    Unhandled,
+    Unreadable,
 )
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Backoff, Reject, Retry, delays, exponential, fixed
@@ -60,6 +62,8 @@ __all__ = [
     "Retry",
     "Succeeded",
     "TimedOut",
+    "Unhandled",
+    "Unreadable",
     "Worker",
     "current_event",
     "delays",

@@ -12,9 +12,11 @@ somebody watches. Metrics, traces and displays are observers, and do not belong 
 """
 
 from redisson_dq.observing.happenings import (
+    AckedTooLate,
     Answered,
     Away,
     BackAgain,
+    Buried,
     Expired,
     Happening,
     LeaseBegan,
@@ -29,6 +31,7 @@ from redisson_dq.observing.happenings import (
     Settled,
     Skipped,
     Subscribed,
+    TookLong,
     Undecodable,
     ValuesTaken,
 )
@@ -36,9 +39,11 @@ from redisson_dq.observing.observers import Observer, Observers
 from redisson_dq.scheduling.engine import Role
 
 __all__ = [
+    "AckedTooLate",
     "Answered",
     "Away",
     "BackAgain",
+    "Buried",
     "Expired",
     "Happening",
     "LeaseLost",
@@ -56,6 +61,7 @@ __all__ = [
     "Settled",
     "Skipped",
     "Subscribed",
+    "TookLong",
     "ValuesTaken",
     "Undecodable",
 ]

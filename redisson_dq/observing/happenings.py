@@ -15,9 +15,11 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.engine import Role
 
 __all__ = [
+    "AckedTooLate",
     "Answered",
     "Away",
     "BackAgain",
+    "Buried",
     "Expired",
     "Happening",
     "LeaseLost",
@@ -32,6 +34,7 @@ __all__ = [
     "Settled",
     "Skipped",
     "Subscribed",
+    "TookLong",
     "ValuesTaken",
     "Undecodable",
 ]
@@ -178,6 +181,17 @@ class Skipped(OfQueue):
     error: DecodeError
 
 
+@attrs.frozen(kw_only=True)
+class TookLong(OfQueue):
+    """A call that Redis carries out in one go took long: ``duration``, with all that was sent along with it.
+
+    ``call`` is the name of the call, or of two that send the same command. A queue's call is told once in a process.
+    """
+
+    call: str
+    duration: timedelta
+
+
 # -- leases ----------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +202,28 @@ class OfLease(OfQueue):
     id: str
     offer_id: str | None
     attempt: int
+
+    @property
+    def told_as(self) -> str:
+        """The delivery's id, and that of the offer, for log lines."""
+        return self.id if self.offer_id is None else f"{self.id} (offered as {self.offer_id!r})"
+
+
+@attrs.frozen(kw_only=True)
+class Buried(OfQueue):
+    """``count`` values were delivered ``limit`` times, and never acked. They are in the list with the key ``kept_in``.
+
+    A call that receives finds them. A worker counts deliveries by itself, and tells them one by one.
+    """
+
+    count: int
+    limit: int
+    kept_in: str
+
+
+@attrs.frozen(kw_only=True)
+class AckedTooLate(OfLease):
+    """The block of a delivery has ended, and its ack came after the end of the lease. The value may come again."""
 
 
 @attrs.frozen(kw_only=True)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import logging
 from functools import singledispatch
 
-from redisson_dq.observing.happenings import Away, BackAgain, Expired, Happening, SetAside, Skipped
+from redisson_dq.observing.happenings import (
+    AckedTooLate,
+    Away,
+    BackAgain,
+    Buried,
+    Expired,
+    Happening,
+    SetAside,
+    Skipped,
+    TookLong,
+)
 
 __all__ = ["log"]
 
@@ -50,3 +60,30 @@ def _expired(expired: Expired) -> None:
 @log.register
 def _skipped(skipped: Skipped) -> None:
     logger.warning("queue %r: skipped %d values: %s", skipped.queue, skipped.count, skipped.error)
+
+
+@log.register
+def _took_long(call: TookLong) -> None:
+    logger.warning(
+        "queue %r: %s took %.1f s, with all that was sent along. Redis carries it out in one go, however much there "
+        "is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
+        call.queue,
+        call.call,
+        call.duration.total_seconds(),
+    )
+
+
+@log.register
+def _buried(buried: Buried) -> None:
+    logger.warning(
+        "queue %r: %d values were delivered %d times and are in the list %r now",
+        buried.queue,
+        buried.count,
+        buried.limit,
+        buried.kept_in,
+    )
+
+
+@log.register
+def _acked_too_late(late: AckedTooLate) -> None:
+    logger.warning("queue %r: the lease of %s had ended before its ack", late.queue, late.told_as)

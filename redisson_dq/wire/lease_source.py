@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -23,10 +22,8 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 
-logger = logging.getLogger("redisson_dq")
-
 T = TypeVar("T")
-#: The function that takes the number of values that became dead letters.
+#: A reply that tells how many values became dead letters.
 R = TypeVar("R", Admitted, Due)
 
 #: One script call leases no more values than that.
@@ -60,6 +57,8 @@ class LeaseSource(PlainSource):
     sees_first: bool = False
     #: The clock by which the leases tell how much of their time is left.
     clock: Clock = attrs.field(default=SYSTEM, eq=False, repr=False)
+    #: A function that is called with the number of values that a call has made dead letters.
+    tell_buried: Callable[[int], object] | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def visible(self) -> float:
@@ -184,26 +183,19 @@ class LeaseSource(PlainSource):
 
     def _leased(self, received: ReceiveReply) -> list[Leased]:
         leased, buried = received
-        self.warn_of_dead(buried)
+        self._tell(buried)
         return leased
 
     def _taken(self, received: ReceiveReply) -> list[Taken]:
         return list(self._leased(received))
 
     def _told_of(self, reply: R) -> R:
-        self.warn_of_dead(reply.buried)
+        self._tell(reply.buried)
         return reply
 
-    def warn_of_dead(self, buried: int) -> None:
-        """Logs how many values have become dead letters."""
-        if buried:
-            logger.warning(
-                "queue %r: %d values were delivered %d times and are in the list %r now",
-                self.key,
-                buried,
-                self.limit,
-                self.lease_keys.dead.dead,
-            )
+    def _tell(self, buried: int) -> None:
+        if buried and self.tell_buried is not None:
+            self.tell_buried(buried)
 
 
 def mark_of(owner: bytes, envelope: Envelope) -> bytes:

@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._texts import described
+from redisson_dq.errors import DecodeError
 from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
 from redisson_dq.observing.log import log
 
@@ -28,6 +30,8 @@ __all__ = [
     "Retried",
     "Succeeded",
     "TimedOut",
+    "Unhandled",
+    "Unreadable",
 ]
 
 logger = logging.getLogger("redisson_dq")
@@ -41,6 +45,22 @@ class Dropped(OfQueue):
 
 
 @attrs.frozen(kw_only=True)
+class Unreadable(OfQueue):
+    """``count`` values came that the codec cannot read. :class:`DeadLettered` follows for each.
+
+    Where Redis refused to make them dead letters, ``error.kept_in`` is None, and they come again at their deadlines.
+    """
+
+    count: int
+    error: DecodeError
+
+
+@log.register
+def _unreadable(came: Unreadable) -> None:
+    logger.error("queue %r: %d values cannot be read: %s", came.queue, came.count, came.error)
+
+
+@attrs.frozen(kw_only=True)
 class OfValue(OfQueue):
     """A happening of one value. ``event`` is its handler's argument, None when no handler takes the value.
 
@@ -51,6 +71,12 @@ class OfValue(OfQueue):
     attempt: int
     handler: str = ""
     event: Any = attrs.field(default=None, repr=False)
+
+    @property
+    def told_as(self) -> str:
+        """The delivery's id, and that of the offer, for log lines."""
+        offer_id = None if self.event is None else self.event.offer_id
+        return self.id if offer_id is None else f"{self.id} (offered as {offer_id!r})"
 
 
 @attrs.frozen(kw_only=True)
@@ -68,6 +94,18 @@ class Recovered(OfValue):
 
 
 @attrs.frozen(kw_only=True)
+class Unhandled(OfValue):
+    """No handler takes the value, for the ``reason``. :class:`DeadLettered` follows."""
+
+    reason: str
+
+
+@log.register
+def _unhandled(value: Unhandled) -> None:
+    logger.error("queue %r: %s goes to the dead letters: %s", value.queue, value.told_as, value.reason)
+
+
+@attrs.frozen(kw_only=True)
 class Succeeded(OfValue):
     """The handler returned, and the value is gone. ``duration`` is how long the handler took."""
 
@@ -76,10 +114,27 @@ class Succeeded(OfValue):
 
 @attrs.frozen(kw_only=True)
 class Failed(OfValue):
-    """The handler raised ``error``. :class:`Retried` or :class:`GivenUp` follows."""
+    """The handler raised ``error``. :class:`Retried` or :class:`GivenUp` follows when Redis has noted that.
+
+    ``delay`` is the time after which the value is to come again. It is None for a value that is given up, and ``why``
+    says what was exhausted.
+    """
 
     error: BaseException
     duration: timedelta
+    delay: timedelta | None = None
+    why: str = ""
+
+
+@log.register
+def _failed(failed: Failed) -> None:
+    reason = described(failed.error)
+    if failed.delay is None:
+        text = "queue %r: %s is given up: %s: %s"
+        logger.error(text, failed.queue, failed.told_as, failed.why, reason, exc_info=failed.error)
+        return
+    text = "queue %r: %s failed, and %s comes again in %.1f s: %s"
+    logger.warning(text, failed.queue, failed.handler, failed.told_as, failed.delay.total_seconds(), reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -91,9 +146,7 @@ class TimedOut(OfValue):
 
 @log.register
 def _timed_out(late: TimedOut) -> None:
-    offer_id = late.event.offer_id
-    told_as = late.id if offer_id is None else f"{late.id} (offered as {offer_id!r})"
-    logger.error("queue %r: %s has not handled %s within %s", late.queue, late.handler, told_as, late.timeout)
+    logger.error("queue %r: %s has not handled %s within %s", late.queue, late.handler, late.told_as, late.timeout)
 
 
 @attrs.frozen(kw_only=True)

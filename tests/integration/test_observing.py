@@ -18,9 +18,11 @@ from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, WrongTypeError
 from redisson_dq.observing import (
+    AckedTooLate,
     Answered,
     Away,
     BackAgain,
+    Buried,
     Expired,
     Happening,
     LeaseBegan,
@@ -47,6 +49,8 @@ from redisson_dq.worker import (
     Retried,
     Retry,
     Succeeded,
+    Unhandled,
+    Unreadable,
     fixed,
 )
 from tests.conftest import eventually, moving
@@ -472,6 +476,25 @@ def test_a_lease_that_was_lost(client: Any, watch: Watch) -> None:
     ]
 
 
+def test_an_ack_that_comes_too_late_and_a_value_that_nobody_acks(
+    client: Any, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = client.blocking_queue("orders", delivery_limit=1)
+    queue.add("a")
+    with queue.receive(visibility_timeout=0.05) as delivery:
+        # The look that finds no value finds that this one was delivered once.
+        eventually(lambda: queue.receive(timeout=0.05) is None and watch.of(Buried))
+    (late,) = watch.of(AckedTooLate)
+    assert (late.queue, late.id, late.attempt) == ("orders", delivery.id, 1)
+    (buried,) = watch.of(Buried)
+    assert (buried.queue, buried.count, buried.limit) == ("orders", 1, 1)
+    assert [letter.value for letter in queue.dead_letters()] == ["a"]
+    assert [record.getMessage() for record in caplog.records if record.name == "redisson_dq"] == [
+        f"queue 'orders': 1 values were delivered 1 times and are in the list {buried.kept_in!r} now",
+        f"queue 'orders': the lease of {delivery.id} had ended before its ack",
+    ]
+
+
 def test_a_lease_that_is_not_renewed_any_more(client: Any, watch: Watch, admin: redis.Redis) -> None:
     queue = client.blocking_queue("orders", transfer=False)
     queue.add("a")
@@ -536,6 +559,27 @@ def test_a_worker_tells_the_observers_of_its_client(flavour: Flavour, client: An
     ]
     assert {each.queue for each in told} == {"orders"}
     assert {each.handler for each in told if isinstance(each, OfValue)} == {handle.__qualname__}
+
+
+def test_a_worker_tells_of_values_that_no_handler_gets(
+    flavour: Flavour, url: str, watch: Watch, admin: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    with flavour.connect(url, codec=LongCodec(), observer=watch) as client:
+        worker, queue = flavour.worker(client), client.blocking_queue("orders")
+        worker.handler("orders", str)(print)
+        admin.rpush(KEYS.ready, b"words")
+        queue.add(7)
+        with running(worker):
+            watch.until(DeadLettered, 2)
+    (unreadable,), (unhandled,) = watch.of(Unreadable), watch.of(Unhandled)
+    assert (unreadable.queue, unreadable.count, unreadable.error.undecodable) == ("orders", 1, [b"words"])
+    assert (unhandled.queue, unhandled.handler, unhandled.reason) == ("orders", "", "no handler takes a builtins.int")
+    assert sorted(each.data for each in watch.of(DeadLettered)) == [b"7", b"words"]
+    lines = {(record.levelname, record.getMessage()) for record in caplog.records if record.name == "redisson_dq"}
+    assert lines == {
+        ("ERROR", f"queue 'orders': 1 values cannot be read: {unreadable.error}"),
+        ("ERROR", f"queue 'orders': {unhandled.id} goes to the dead letters: no handler takes a builtins.int"),
+    }
 
 
 def test_hooks_and_observers_are_told_the_same(flavour: Flavour, url: str, watch: Watch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ import pytest
 
 from redisson_dq import observing
 from redisson_dq._clock import SYSTEM
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, DecodeError
 from redisson_dq.observing import Answered, Away, Happening, Moved, Observers, Sent
 from redisson_dq.working import happenings
 from redisson_dq.working.hooks import Hooks
@@ -116,11 +117,61 @@ def test_an_answer_has_the_number_of_its_request() -> None:
     assert (heard[2].error, heard[3].error) == (error, None)
 
 
-def test_the_log_is_told_where_nobody_watches(caplog: pytest.LogCaptureFixture) -> None:
-    Observers().tell(Away(error=ConnectionError("gone")))
-    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
-        (logging.WARNING, "Redis is away: gone")
-    ]
+OF_VALUE: dict[str, Any] = {"queue": "orders", "id": "ab12", "attempt": 2, "handler": "charge"}
+OF_LEASE: dict[str, Any] = {"queue": "orders", "id": "ab12", "offer_id": "71", "attempt": 2}
+UNREAD = DecodeError("no such class", codec="Kryo5Codec", data=b"a")
+
+
+@pytest.mark.parametrize(
+    ("happening", "level", "text"),
+    [
+        (Away(error=ConnectionError("gone")), logging.WARNING, "Redis is away: gone"),
+        (
+            observing.TookLong(queue="orders", call="delete()", duration=timedelta(seconds=0.25)),
+            logging.WARNING,
+            "queue 'orders': delete() took 0.2 s, with all that was sent along. Redis carries it out in one go, "
+            "however much there is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
+        ),
+        (
+            observing.Buried(queue="orders", count=3, limit=10, kept_in="dead"),
+            logging.WARNING,
+            "queue 'orders': 3 values were delivered 10 times and are in the list 'dead' now",
+        ),
+        (
+            observing.AckedTooLate(**OF_LEASE),
+            logging.WARNING,
+            "queue 'orders': the lease of ab12 (offered as '71') had ended before its ack",
+        ),
+        (
+            happenings.Failed(**OF_VALUE, error=KeyError("a"), duration=timedelta(0), delay=timedelta(seconds=5)),
+            logging.WARNING,
+            "queue 'orders': charge failed, and ab12 comes again in 5.0 s: KeyError: 'a'",
+        ),
+        (
+            happenings.Failed(**OF_VALUE, error=KeyError("a"), duration=timedelta(0), why="2 attempts"),
+            logging.ERROR,
+            "queue 'orders': ab12 is given up: 2 attempts: KeyError: 'a'",
+        ),
+        (
+            happenings.Unhandled(**OF_VALUE, reason="no handler takes a builtins.str"),
+            logging.ERROR,
+            "queue 'orders': ab12 goes to the dead letters: no handler takes a builtins.str",
+        ),
+        (
+            happenings.Unreadable(queue="orders", count=1, error=UNREAD),
+            logging.ERROR,
+            f"queue 'orders': 1 values cannot be read: {UNREAD}",
+        ),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_the_log_is_told_where_nobody_watches(
+    happening: Happening, level: int, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Observers().tell(happening)
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [(level, text)]
+    is_given_up = isinstance(happening, happenings.Failed) and happening.delay is None
+    assert [bool(record.exc_info) for record in caplog.records] == [is_given_up]
 
 
 @pytest.mark.parametrize("module", [observing, happenings])

@@ -122,6 +122,10 @@ class Lease:
             held = timedelta(microseconds=self._clock.now_us() - self.leased.read_us)
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
+    def acked_too_late(self) -> None:
+        """Tells observers that its ack found no lease."""
+        self._observers.tell(observing.AckedTooLate(**self._known))
+
     def lost(self) -> None:
         """Tells observers, once, that the receiver has lost it."""
         if self._observers and not self._is_told_lost:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.worker.event import Event
 from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.intake import Intake
@@ -128,7 +128,7 @@ class Assigner:
 
     def unreadable(self, intake: Intake, error: DecodeError) -> None:
         """Values came that the codec cannot read."""
-        logger.error("queue %r: %d values cannot be read: %s", intake.name, len(error.undecodable), error)
+        self._hooks.tell(happenings.Unreadable(queue=intake.name, count=len(error.undecodable), error=error))
         if error.kept_in is None:
             return
         for data in error.undecodable:
@@ -192,8 +192,8 @@ class Assigner:
     def _bury(self, intake: Intake, delivery: Delivery[Any]) -> None:
         kind = type(delivery.value)
         reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-        logger.error("queue %r: %s goes to the dead letters: %s", intake.name, lease_of(delivery).told_as, reason)
         known = _known(intake, delivery, None)
+        self._hooks.tell(happenings.Unhandled(**known, reason=reason))
 
         def then(outcome: SettleOutcome) -> None:
             if outcome is SettleOutcome.CANCELLED:

@@ -270,9 +270,7 @@ class Delivery(Generic[T]):
             return
         if kind is None:
             if not self.ack():
-                logger.warning(
-                    "queue %r: the lease of %s had ended before its ack", self._lease.name, self._lease.told_as
-                )
+                self._lease.acked_too_late()
             return
         counts = error is not None and issubclass(kind, Exception)
         reason = described(error) if error is not None and counts else None

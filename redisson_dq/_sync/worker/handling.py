@@ -231,24 +231,14 @@ class Handling:
 
     def _failed(self, place: int, error: BaseException, duration: timedelta) -> None:
         event = self.events[place]
-        self._tell(happenings.Failed, event, error=error, duration=duration)
         chosen = self._verdict(event, error)
         reason = described(error)
         if isinstance(chosen, Again):
-            logger.warning(
-                "queue %r: %s failed, and %s comes again in %.1f s: %s",
-                self.intake.name,
-                self.handler.name,
-                _told(event),
-                chosen.delay,
-                reason,
-            )
             told = {"delay": timedelta(seconds=chosen.delay), "error": error}
+            self._tell(happenings.Failed, event, **told, duration=duration)
             self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
             return
-        logger.error(
-            "queue %r: %s is given up: %s: %s", self.intake.name, _told(event), chosen.why, reason, exc_info=error
-        )
+        self._tell(happenings.Failed, event, error=error, duration=duration, why=chosen.why)
         if not self._persisted(place, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"

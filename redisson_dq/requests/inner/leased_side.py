@@ -10,6 +10,7 @@ from redisson_dq._options import Options
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Buried
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.inner.settling import visible_us
@@ -72,9 +73,14 @@ class LeasedSide(OpenQueue[T]):
                 self.delivery_limit,
                 self.back_after_us,
                 clock=self.options.clock,
+                tell_buried=self._tell_buried,
             )
             self._last_source = last
         return last
+
+    def _tell_buried(self, count: int) -> None:
+        kept_in = self.dead_keys.dead
+        self.options.observers.tell(Buried(queue=self.name, count=count, limit=self.delivery_limit, kept_in=kept_in))
 
     # -- leases ------------------------------------------------------------------------------------------------------
 

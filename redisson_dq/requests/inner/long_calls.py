@@ -1,27 +1,26 @@
-"""Warns of calls that Redis carries out in one go, however much there is, and serves nobody else meanwhile."""
+"""Tells of calls that Redis carries out in one go, however much there is, and serves nobody else meanwhile."""
 
 from __future__ import annotations
 
-import logging
+from datetime import timedelta
 from typing import Any, TypeVar
 
+from redisson_dq.observing import TookLong
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire.request import Request
 
 __all__ = ["LONG_US", "told_if_long"]
 
-logger = logging.getLogger("redisson_dq")
-
 U = TypeVar("U")
 
-#: A call that takes longer is warned of.
+#: A call that takes longer is told.
 LONG_US = 100_000
-#: The queues and calls of this process that were warned of.
+#: The queues and calls of this process that were told.
 _told: set[tuple[str, str]] = set()
 
 
 def told_if_long(request: Request[U], queue: OpenQueue[Any], what: str) -> Request[U]:
-    """Adds a warning to an exchange. It is logged when the exchange takes long, once for each queue and call."""
+    """Tells observers when the exchange of a request takes long, once for each queue and call."""
     clock, sent_us = queue.options.clock, 0
 
     def begin() -> None:
@@ -32,13 +31,8 @@ def told_if_long(request: Request[U], queue: OpenQueue[Any], what: str) -> Reque
         took_us = clock.now_us() - sent_us
         if took_us > LONG_US and (queue.name, what) not in _told:
             _told.add((queue.name, what))
-            logger.warning(
-                "queue %r: %s took %.1f s, with all that was sent along. Redis carries it out in one go, however much "
-                "there is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
-                queue.name,
-                what,
-                took_us / 1e6,
-            )
+            took = timedelta(microseconds=took_us)
+            queue.options.observers.tell(TookLong(queue=queue.name, call=what, duration=took))
         return result
 
     return request.then(checked, on_sending=begin)
