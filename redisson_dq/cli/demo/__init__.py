@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+import attrs
+
 __all__ = ["HELP", "add_arguments", "run"]
 
 HELP = "Offer items with mixed delays, take them as they fall due, and show how late each one was."
@@ -19,21 +21,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run on this Redis (redis://, rediss:// or unix://) instead of starting one; "
         "all keys have a name of their own and are deleted at the end",
     )
-    parser.add_argument(
-        "--items",
-        type=_Whole(1, _MOST_ITEMS),
-        default=12,
-        metavar="N",
-        help="items shown one by one (default 12)",
+    numbers = (
+        ("--items", "N", _NumberWithin(int, 1, _MOST_ITEMS), 12, "items shown one by one (default 12)"),
+        (
+            "--bulk",
+            "N",
+            _NumberWithin(int, 0, _MOST_BULK),
+            300,
+            "more items, offered in one call (default 300; 0 for none)",
+        ),
+        ("--seconds", "S", _NumberWithin(float, 0.001, _MOST_SECONDS), 6.0, "the longest delay (default 6)"),
     )
-    parser.add_argument(
-        "--bulk",
-        type=_Whole(0, _MOST_BULK),
-        default=300,
-        metavar="N",
-        help="more items, offered in one call and counted together (default 300; 0 for none)",
-    )
-    parser.add_argument("--seconds", type=_seconds, default=6.0, metavar="S", help="the longest delay (default 6)")
+    for option, letter, kind, default, text in numbers:
+        parser.add_argument(option, type=kind, default=default, metavar=letter, help=text)
     parser.add_argument("--async", dest="use_async", action="store_true", help="use redisson_dq.aio")
     parser.add_argument("--plain", action="store_true", help="plain lines, as when not on a terminal")
 
@@ -46,24 +46,20 @@ def run(arguments: argparse.Namespace) -> int:
     return run_demo(**{name: options[name] for name in ("url", "items", "bulk", "seconds", "use_async", "plain")})
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= _MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"a number of seconds above 0, {_MOST_SECONDS} at most, not {text!r}")
-    return seconds
+@attrs.frozen
+class _NumberWithin:
+    """A number within bounds, as argparse's ``type=``."""
 
+    kind: type[int] | type[float]
+    least: float
+    most: float
 
-class _Whole:
-    """A whole number within bounds, as argparse's ``type=``."""
-
-    def __init__(self, least: int, most: int) -> None:
-        self._least, self._most = least, most
-
-    def __call__(self, text: str) -> int:
-        number = int(text) if text.isdecimal() else -1
-        if not self._least <= number <= self._most:
-            raise argparse.ArgumentTypeError(f"a whole number from {self._least} to {self._most}, not {text!r}")
+    def __call__(self, text: str) -> float:
+        try:
+            number = self.kind(text)
+        except ValueError:
+            number = math.nan
+        if not self.least <= number <= self.most:
+            what = "a whole number" if self.kind is int else "a number of seconds"
+            raise argparse.ArgumentTypeError(f"{what} from {self.least} to {self.most}, not {text!r}")
         return number

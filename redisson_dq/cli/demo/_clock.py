@@ -20,29 +20,26 @@ class ServerTime:
     server may have read its clock at either end of it.
     """
 
-    offset_ms: float
     error_ms: float
+    offset_ms: float
+    counter: Callable[[], float] = time.perf_counter
 
-    def at(self, counter: float) -> float:
-        """The server's clock, in epoch milliseconds, when the counter (seconds) stood there."""
-        return counter * 1000 + self.offset_ms
+    def now_ms(self) -> float:
+        """The server's clock, in epoch milliseconds."""
+        return self.counter() * 1000 + self.offset_ms
 
     def drift_ms(self, later: ServerTime) -> float:
         """By how much a later measurement of the same clock differs from this one."""
         return abs(later.offset_ms - self.offset_ms)
 
 
-def measure(
-    server_time: Callable[[], tuple[int, int]], *, counter: Callable[[], float] = time.perf_counter
-) -> ServerTime:
-    """Ask for the server's TIME (seconds, microseconds) 20 times and trust the quickest answer."""
-    best: tuple[float, float] | None = None
+def measure(server_time_us: Callable[[], int], *, counter: Callable[[], float] = time.perf_counter) -> ServerTime:
+    """Ask for the server's time in microseconds 20 times, and trust the quickest answer."""
+    samples = []
     for _ in range(_SAMPLES):
         sent = counter()
-        seconds, micros = server_time()
+        there_ms = server_time_us() / 1000
         received = counter()
-        middle_ms = (sent + received) * 500
-        sample = ((received - sent) * 500, seconds * 1000 + micros / 1000 - middle_ms)
-        best = min(best, sample) if best else sample
-    assert best is not None
-    return ServerTime(error_ms=best[0], offset_ms=best[1])
+        samples.append(((received - sent) * 500, there_ms - (sent + received) * 500))
+    error_ms, offset_ms = min(samples)
+    return ServerTime(error_ms=error_ms, offset_ms=offset_ms, counter=counter)

@@ -1,156 +1,106 @@
-"""The demo's producer and consumer, through the public API: in two threads, or as two tasks of an event loop.
-
-Both report each step, in their own thread. Times are ``time.perf_counter()`` seconds.
-"""
+"""The demo's producer and consumer, through the public API: in two threads, or as two tasks of an event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import attrs
 
 from redisson_dq import aio, connect
-from redisson_dq.cli.demo._board import OfferPlan
+from redisson_dq.cli.demo._board import Board, Item
+from redisson_dq.cli.demo._clock import ServerTime
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ClosedError
 
-__all__ = ["Aborted", "Arrived", "Offered", "Report", "TaskTraffic", "ThreadTraffic"]
+__all__ = ["Traffic"]
 
-_PATIENCE = 10.0  # seconds for threads to end
-
-
-@attrs.frozen(kw_only=True)
-class Offered:
-    """These values were offered by one call, between ``sent`` and ``done``."""
-
-    values: tuple[str, ...]
-    sent: float
-    done: float
+_GRACE = 5.0  # seconds after the last due time until an item counts as lost
+_LINGER = 0.3  # seconds after the last arrival in which a second one would show
+_PAGE = 10_000  # items; the most that one call reads
 
 
-@attrs.frozen(kw_only=True)
-class Arrived:
-    """``take()`` returned this value at that time."""
+@attrs.define
+class Traffic:
+    """Offers the items of a board and takes them, until every item came or counts as lost.
 
-    value: str
-    at: float
+    Notes due times and arrivals on the board, and calls ``show`` with each item that arrived.
+    """
+
+    url: str
+    name: str
+    board: Board
+    clock: ServerTime
+    show: Callable[[Item], None]
+    _offered_ms: float = attrs.field(init=False, default=0.0)
+
+    def in_threads(self) -> None:
+        """A second thread offers, and this one takes."""
+        self._offered_ms = self.clock.now_ms()
+        with contextlib.ExitStack() as stack:
+            pool = stack.enter_context(ThreadPoolExecutor(1))
+            client = stack.enter_context(connect(self.url, codec=StringCodec()))
+            queue = client.blocking_queue(self.name)
+            offering = pool.submit(_carry_out, self._offers(client.delayed_queue(queue)))
+            while (seconds := self._patience()) > 0:
+                self._took(queue.poll(timeout=seconds))
+            offering.result()
+
+    async def in_tasks(self) -> None:
+        """One task offers, another one takes."""
+        self._offered_ms = self.clock.now_ms()
+        async with aio.connect(self.url, codec=StringCodec()) as client:
+            queue = client.blocking_queue(self.name)
+            await asyncio.gather(
+                self._take_in_task(queue), _carry_out_in_task(self._offers(client.delayed_queue(queue)))
+            )
+
+    async def _take_in_task(self, queue: Any) -> None:
+        while (seconds := self._patience()) > 0:
+            self._took(await queue.poll(timeout=seconds))
+
+    def _patience(self) -> float:
+        """For how many seconds the consumer waits on; none when the run is over."""
+        if self.board.missing:
+            end_ms = self._offered_ms + (self.board.longest + _GRACE) * 1000
+        else:
+            end_ms = self.board.last_ms + _LINGER * 1000
+        return (end_ms - self.clock.now_ms()) / 1000
+
+    def _took(self, value: str | None) -> None:
+        if value is not None and (item := self.board.arrived(value, self.clock.now_ms())):
+            self.show(item)
+
+    def _offers(self, delayed: Any) -> Generator[Callable[[], Any], Any, None]:
+        """Yields the producer's calls one by one, and gets the reply of each. Learns the due times from them."""
+        for item in self.board.singles:
+            item.due_ms = _ms((yield partial(delayed.offer, item.value, item.delay)))
+        if bulk := self.board.bulk:
+            sent_ms = self.clock.now_ms()
+            yield partial(delayed.offer_all, [(item.value, item.delay) for item in bulk])
+            waiting = {item.value: _ms(item) for item in (yield partial(delayed.items, 0, _PAGE - 1))}
+            for item in bulk:
+                # An item that waits no more was not due before this, so it is never shown too early.
+                item.due_ms = waiting.get(item.value, sent_ms + item.delay * 1000)
+        self._offered_ms = self.clock.now_ms()
 
 
-@attrs.frozen(kw_only=True)
-class Aborted:
-    """The producer or the consumer ended with this error."""
-
-    error: BaseException
+def _ms(item: Any) -> float:
+    return float(item.due.timestamp() * 1000)
 
 
-Report = Offered | Arrived | Aborted
-_Emit = Callable[[Report], None]
-
-
-class ThreadTraffic:
-    """One thread offers, another takes, from ``start`` to ``stop``."""
-
-    def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
-        self._url, self._name, self._plan, self._emit = url, name, plan, emit
-        self._stack = contextlib.ExitStack()
-
-    def start(self) -> None:
-        """Connects and begins. Raises the errors of connecting."""
-        client = connect(self._url, codec=StringCodec())
-        queue = client.blocking_queue(self._name)
-        works = (partial(self._consume, queue), partial(self._produce, client.delayed_queue(queue)))
-        threads = [threading.Thread(target=work, name="demo", daemon=True) for work in works]
-        for thread in threads:
-            self._stack.callback(thread.join, _PATIENCE)
-        # It is closed first, which ends take().
-        self._stack.enter_context(client)
-        for thread in threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """Closes the client, which ends both threads, and waits for them. May be called before and twice."""
-        self._stack.close()
-
-    def _produce(self, delayed: Any) -> None:
-        with _reporting(self._emit):
-            for values, offer in _offers(self._plan, delayed):
-                sent = perf_counter()
-                offer()
-                self._emit(Offered(values=values, sent=sent, done=perf_counter()))
-
-    def _consume(self, queue: Any) -> None:
-        with _reporting(self._emit):
-            while True:
-                value = queue.take()
-                self._emit(Arrived(value=value, at=perf_counter()))
-
-
-class TaskTraffic:
-    """An event loop in a thread of its own, where one task offers and another takes, from ``start`` to ``stop``."""
-
-    def __init__(self, url: str, name: str, plan: OfferPlan, emit: _Emit) -> None:
-        self._url, self._name, self._plan, self._emit = url, name, plan, emit
-        self._thread = threading.Thread(target=self._run, name="demo", daemon=True)
-        self._begun = threading.Event()
-        self._cancel: Callable[[], object] = bool
-
-    def start(self) -> None:
-        """Begins. An error of connecting is reported."""
-        self._thread.start()
-        self._begun.wait()
-
-    def stop(self) -> None:
-        """Cancels both tasks, and waits until the client is closed. May be called before and twice."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-            self._cancel()
-        if self._thread.is_alive():
-            self._thread.join(_PATIENCE)
-
-    def _run(self) -> None:
-        with _reporting(self._emit), contextlib.suppress(asyncio.CancelledError):
-            asyncio.run(self._main())
-
-    async def _main(self) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        loop = asyncio.get_running_loop()
-        self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
-        self._begun.set()
-        async with aio.connect(self._url, codec=StringCodec()) as client:
-            queue = client.blocking_queue(self._name)
-            await asyncio.gather(self._consume(queue), self._produce(client.delayed_queue(queue)))
-
-    async def _produce(self, delayed: Any) -> None:
-        for values, offer in _offers(self._plan, delayed):
-            sent = perf_counter()
-            await offer()
-            self._emit(Offered(values=values, sent=sent, done=perf_counter()))
-
-    async def _consume(self, queue: Any) -> None:
+def _carry_out(calls: Generator[Callable[[], Any], Any, None]) -> None:
+    with contextlib.suppress(StopIteration):
+        call = next(calls)
         while True:
-            value = await queue.take()
-            self._emit(Arrived(value=value, at=perf_counter()))
+            call = calls.send(call())
 
 
-def _offers(plan: OfferPlan, delayed: Any) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
-    """The calls of the producer, each with the values that it offers."""
-    for value, delay in plan.items.items():
-        yield (value,), partial(delayed.offer, value, delay=delay)
-    if plan.bulk:
-        yield tuple(plan.bulk), partial(delayed.offer_all, list(plan.bulk.items()))
-
-
-@contextlib.contextmanager
-def _reporting(emit: _Emit) -> Iterator[None]:
-    try:
-        yield
-    except ClosedError:
-        pass  # that is how stop() ends a wait
-    except Exception as error:
-        emit(Aborted(error=error))
+async def _carry_out_in_task(calls: Generator[Callable[[], Any], Any, None]) -> None:
+    with contextlib.suppress(StopIteration):
+        call = next(calls)
+        while True:
+            call = calls.send(await call())

@@ -61,7 +61,7 @@ class TestOutcome:
             assert re.search(rf"  {prefix}:\{{redisson-dq-demo-\w+\}}  ", done.stdout)
         singles = [line.split() for line in done.stdout.splitlines() if line.startswith("item-")]
         assert [float(words[2]) for words in singles] == [0.2, 0.4, 0.6, 0.8]
-        assert "bulk: 60 of 60 taken" in done.stdout
+        assert "bulk of 60  delay 0.4-0.8 s  due offer_all  arrived 60 of 60" in done.stdout
 
     @MODES
     def test_on_the_users_redis_it_leaves_nothing(self, own_redis: EmbeddedServer, mode: tuple[str, ...]) -> None:
@@ -84,9 +84,9 @@ class TestErrors:
         ("url", "words"),
         [
             ("redis://127.0.0.1:1", "refused"),
-            ("http://127.0.0.1", "not a Redis URL"),
-            ("nonsense", "not a Redis URL: 'nonsense'"),
-            ("redis://127.0.0.1:port", "not a Redis URL"),
+            ("http://127.0.0.1", "'http://127.0.0.1' cannot be used"),
+            ("nonsense", "'nonsense' cannot be used"),
+            ("redis://127.0.0.1:port", "cannot be used"),
         ],
     )
     def test_one_line(self, mode: tuple[str, ...], url: str, words: str) -> None:
