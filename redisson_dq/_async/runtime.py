@@ -55,6 +55,8 @@ class Runtime:
         self.options = options
         #: The time, and every wait that ends by time.
         self.clock = options.clock
+        #: Those that are called around operations on messages.
+        self.operations = options.observers.operations
         self.connections = Connections(servers, self.clock, options.observers)
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)

@@ -6,7 +6,6 @@ import inspect
 import itertools
 import logging
 import threading
-from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -16,6 +15,7 @@ from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
 from redisson_dq.observing.log import log
+from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 
 __all__ = ["Observer", "Observers"]
 
@@ -45,6 +45,8 @@ class Observers(list[Observer]):
         # Those that have failed. The log has the first error of each.
         self._failed: list[Observer] = []
         self._here = threading.local()
+        #: Those that are called around operations, as a trace needs it.
+        self.operations = Operations()
         if observer is not None:
             self.add(observer)
 
@@ -89,7 +91,7 @@ class Observers(list[Observer]):
                 except BaseException as error:
                     # A signal strikes in the main thread alone. In any other one the observer ends no thread of the
                     # client's.
-                    if _may_be_of_a_signal(error):
+                    if may_be_of_a_signal(error):
                         raise
                     self._note_failure(observer, happening)
         finally:
@@ -128,8 +130,3 @@ class Observers(list[Observer]):
             self.tell(Answered(number=number, request=request, keys=keys, duration=duration, error=error))
 
         return answered
-
-
-def _may_be_of_a_signal(error: BaseException) -> bool:
-    is_of_observer = isinstance(error, (Exception, CancelledError))
-    return not is_of_observer and threading.current_thread() is threading.main_thread()

@@ -18,6 +18,7 @@ from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
 from redisson_dq._redis import async_read, async_send, dedicated_connection, mark_clean, pack, translate
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
+from redisson_dq.observing.operations import Operations
 
 __all__ = ["Pools"]
 
@@ -65,6 +66,16 @@ class Pools:
     def database(self) -> int:
         """The number of the database that the keys are in."""
         return self._servers.database
+
+    @property
+    def address(self) -> tuple[str, int | None] | None:
+        """Host and port of the server, or the path of its socket. None where neither is known before it is asked."""
+        return self._servers.address
+
+    @property
+    def operations(self) -> Operations:
+        """Those that are called around operations on messages."""
+        return self._observers.operations
 
     @property
     def is_cluster(self) -> bool:

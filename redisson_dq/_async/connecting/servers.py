@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import secrets
+from collections.abc import Mapping
 from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
@@ -33,6 +34,8 @@ class SingleServer:
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(pool.connection_kwargs.get("db") or 0)
+        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
+        self.address = _address_of(pool.connection_kwargs)
 
     async def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -58,6 +61,12 @@ class ClusterServers:
         #: A cluster has database 0 alone.
         self.database = 0
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
+
+    @property
+    def address(self) -> tuple[str, int | None] | None:
+        """Host and port of one node: the first that the client knows."""
+        node = next(iter(self._cluster.nodes_manager.startup_nodes.values()), None)
+        return None if node is None else (str(node.host), int(node.port))
 
     async def pool_of(self, key: str) -> ConnectionPool:
         """The pool to the master that owns the key's slot. For the empty key it is the pool to any master. So the
@@ -89,6 +98,13 @@ class ClusterServers:
     async def aclose(self) -> None:
         for pool in self._pools.values():
             await pool.disconnect(inuse_connections=False)
+
+
+def _address_of(settings: Mapping[str, Any]) -> tuple[str, int | None] | None:
+    """Host and port, or the path of a socket, in the settings of a connection. None where they name neither."""
+    if settings.get("path"):
+        return str(settings["path"]), None
+    return (str(settings["host"]), int(settings.get("port") or 6379)) if settings.get("host") else None
 
 
 Servers = Union[SingleServer, ClusterServers]

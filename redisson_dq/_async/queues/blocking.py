@@ -135,7 +135,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(k), k taken, in one reply; one round trip
         :Guarantee: atomic, at most once
         """
-        return await self._run_taking(self.requests.drain_to(limit))
+        return await self._run_taking(self.requests.drain_to(limit), "drain_to", many=True)
 
     async def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
@@ -234,9 +234,12 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         ends = check_end(from_end, self.name), check_end(to_end, self.name)
         if seconds:
             return await self._wait_for_move(destination, *ends, seconds)
+        receiving = self._runtime.operations.receiving("move", self.name)
         while True:
             data = await self._run(self._side.move(destination, *ends))
             values = [] if data is None else self._moved(data, destination)
+            if receiving is not None:
+                receiving.end_taking(len(values))
             if data is None or values:
                 return values[0] if values else None
 
@@ -318,6 +321,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         """Waits for values of the first of the lists that has some: ``result(key, values)``, or ``nothing``."""
         source = self._source(end, keys)
         deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
+        call = "take" if timeout is None else "poll"
+        receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
         while True:
             left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             receiver, lifeline = self._receiver(source), Lifeline()
@@ -328,6 +333,9 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
                 values = await self._values.received(taken, receiver, lifeline, deadline)
                 if values:
                     made = result(taken[0].key, values)
+                    if receiving is not None:
+                        receiving.operation.queue = self._name_of(taken[0].key)
+                        receiving.end_taking(len(values))
                     # Keeping is the last step. After an interruption before it, the values go back.
                     lifeline.keep()
                     return made
@@ -340,11 +348,14 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     async def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Waits for a value and moves it. It stays in Redis whatever happens here."""
         receiver = self._receiver(self._move_source(destination, from_end, to_end))
+        receiving = self._runtime.operations.receiving("move", self.name)
         deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         while True:
             left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
             taken = await receiver.receive(left)
             values = self._moved(taken[0].data, destination) if taken else []
+            if receiving is not None:
+                receiving.end_taking(len(values))
             if values or not taken:
                 return values[0] if values else None
 
@@ -380,7 +391,11 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
             count = check_count(limit, self.name)
             none: list[T] = []
             return await self._wait(end, keys, seconds, count, lambda _, values: values, none)
-        return await self._run_taking(self._side.pop_many(end, limit))
+        return await self._run_taking(self._side.pop_many(end, limit), many=True)
+
+    def _name_of(self, key: str) -> str:
+        """The queue's name, or the key of another one that a call has waited on."""
+        return self.name if key == self.keys.ready else key
 
     def _any_of(self, queue_names: tuple[str, ...]) -> dict[str, str]:
         """Raw name -> name, this queue's first."""
@@ -394,7 +409,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         if seconds:
             return await self._wait(end, tuple(names), seconds, 1, lambda key, values: (names[key], values[0]), None)
         for key, name in names.items():
-            values = await self._run_taking(self._side.pop_from(key, end, 1))
+            values = await self._run_taking(self._side.pop_from(key, end, 1), queue=name, many=True)
             if values:
                 return name, values[0]
         return None

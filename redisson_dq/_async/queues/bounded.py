@@ -14,6 +14,7 @@ from redisson_dq._concurrency import async_finish
 from redisson_dq._redis import passes
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import RedissonDQError, ServerFullError
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.sources import BoundedSource
 from redisson_dq.requests.ready import BoundedRequests
 from redisson_dq.wire.blocking import Move, Pop, Source
@@ -73,7 +74,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.add(value))
+        return await self._run_adding(self.requests.add(value), "add")
 
     async def add_all(self, values: Iterable[T]) -> bool:
         """Puts values at the end in their order; False, and none is in, when there is no room for all.
@@ -92,8 +93,10 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         :Guarantee: atomic; never sent twice
         """
         if timeout is None:
-            return await self._run(self.requests.offer(value))
-        return await self._offer_within(value, timeout_seconds(timeout, self.name))
+            return await self._run_adding(self.requests.offer(value), "offer")
+        seconds = timeout_seconds(timeout, self.name)
+        with self._runtime.operations.around(OperationKind.SEND, "offer", self.name):
+            return await self._offer_within(value, seconds)
 
     async def put(self, value: T) -> None:
         """Puts a value at the end, as soon as there is room.
@@ -102,7 +105,8 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         :Cost: O(1); one round trip, one more for each release it hears of
         :Guarantee: atomic; never sent twice
         """
-        await self._offer_within(value, None)
+        with self._runtime.operations.around(OperationKind.SEND, "put", self.name):
+            await self._offer_within(value, None)
 
     async def remove(self, value: T, count: int = 0) -> bool:
         """Removes all values with equal bytes, as Redisson does here, and makes room for them; True if any.

@@ -35,7 +35,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.add_first(*values))
+        return await self._run_adding(self.requests.add_first(*values), "add_first", len(values))
 
     async def add_last(self, *values: T) -> int:
         """Puts values at the end in their order; gives the new size.
@@ -44,7 +44,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.add_last(*values))
+        return await self._run_adding(self.requests.add_last(*values), "add_last", len(values))
 
     async def add_first_if_exists(self, *values: T) -> int:
         """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
@@ -53,7 +53,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.add_first_if_exists(*values))
+        return await self._run_adding(self.requests.add_first_if_exists(*values), "add_first_if_exists", len(values))
 
     async def add_last_if_exists(self, *values: T) -> int:
         """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
@@ -62,7 +62,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return await self._run(self.requests.add_last_if_exists(*values))
+        return await self._run_adding(self.requests.add_last_if_exists(*values), "add_last_if_exists", len(values))
 
     async def offer_first(self, value: T) -> bool:
         """Puts a value in front. Always True.
@@ -71,7 +71,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return await self._run(self.requests.offer_first(value))
+        return await self._run_adding(self.requests.offer_first(value), "offer_first")
 
     async def offer_last(self, value: T) -> bool:
         """Puts a value at the end. Always True.
@@ -80,7 +80,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return await self._run(self.requests.offer_last(value))
+        return await self._run_adding(self.requests.offer_last(value), "offer_last")
 
     async def put_first(self, value: T) -> None:
         """Puts a value in front.
@@ -89,7 +89,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        await self._run(self.requests.add_first(value))
+        await self._run_adding(self.requests.add_first(value), "put_first")
 
     async def put_last(self, value: T) -> None:
         """Puts a value at the end.
@@ -98,7 +98,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        await self._run(self.requests.add_last(value))
+        await self._run_adding(self.requests.add_last(value), "put_last")
 
     async def push(self, value: T) -> None:
         """Puts a value in front.
@@ -107,7 +107,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        await self._run(self.requests.add_first(value))
+        await self._run_adding(self.requests.add_first(value), "push")
 
     # -- taking ------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.sides import SideRequests
 from redisson_dq.wire.keys import QueueKeys
@@ -399,15 +400,27 @@ class Handle(Generic[T]):
             found += part
         return found
 
-    async def _run_taking(self, request: Request[U]) -> U:
-        """Runs a request whose values are taken out of Redis.
+    async def _run_adding(self, request: Request[U], call: str, count: int | None = None) -> U:
+        """Runs a request that adds values which are ready at once. ``count`` is for a call that adds many."""
+        with self._runtime.operations.around(OperationKind.SEND, call, self.name, count=count):
+            return await self._run(request)
+
+    async def _run_taking(
+        self, request: Request[U], call: str = "poll", *, queue: str | None = None, many: bool = False
+    ) -> U:
+        """Runs a request whose values are taken out of Redis: one or none, or ``many`` as a list.
 
         Bytes that the codec cannot read are put into the list of undecodable values. With ``undecodable="skip"`` the
         call goes on with the values after it; otherwise, and when they could not be put there, it raises.
         """
+        receiving = self._runtime.operations.receiving(call, queue or self.name, count=0 if many else None)
         while True:
             try:
-                return await self._run(request)
+                found = await self._run(request)
+                if receiving is not None:
+                    taken = len(found) if many else int(found is not None)  # type: ignore[arg-type]
+                    receiving.end_taking(taken)
+                return found
             except DecodeError as error:
                 if request.aside is None:
                     raise

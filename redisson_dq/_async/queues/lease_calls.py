@@ -17,6 +17,7 @@ from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
@@ -96,7 +97,7 @@ class LeaseCalls(Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
-        return await self._settle_all(deliveries, lambda settling, ids: settling.ack(ids), durable)
+        return await self._settle_all("ack_all", deliveries, lambda settling, ids: settling.ack(ids), durable)
 
     async def nack_all(
         self,
@@ -113,7 +114,7 @@ class LeaseCalls(Generic[T]):
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
         return await self._settle_all(
-            deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable
+            "nack_all", deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable
         )
 
     async def reject_all(
@@ -124,7 +125,9 @@ class LeaseCalls(Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
-        return await self._settle_all(deliveries, lambda settling, ids: settling.reject(ids, reason), durable)
+        return await self._settle_all(
+            "reject_all", deliveries, lambda settling, ids: settling.reject(ids, reason), durable
+        )
 
     async def extend_all(
         self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
@@ -150,6 +153,7 @@ class LeaseCalls(Generic[T]):
 
     async def _settle_all(
         self,
+        call: str,
         deliveries: Iterable[Delivery[T]],
         request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
         durable: Durability | None,
@@ -157,7 +161,10 @@ class LeaseCalls(Generic[T]):
         chosen = self._leases(deliveries)
         for each in chosen:
             each.begin_ending()
-        return await self._run_all(chosen, request_of, _settled, durable)
+        with self._runtime.operations.around(
+            OperationKind.SETTLE, call, self._leaser.name, leases=chosen, count=len(chosen)
+        ):
+            return await self._run_all(chosen, request_of, _settled, durable)
 
     def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         side = self._leaser.sides[0]

@@ -191,6 +191,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
         """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
         deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
+        call = "take" if timeout is None else "poll"
+        receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
         while True:
             self._begin_taking()
             left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
@@ -203,6 +205,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                 values = await self._decoded(taken, receiver, lifeline, deadline)
                 if values:
                     made = result(values)
+                    if receiving is not None:
+                        receiving.end_taking(len(values))
                     # The last step. An interruption up to here lets the values go back.
                     lifeline.keep()
                     return made
@@ -243,10 +247,13 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def _take_at_once(self, limit: int) -> list[T]:
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
+        receiving = self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0)
         while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
             values = await self._popped(taken)
             # Otherwise no value that was taken could be read.
             if values:
+                if receiving is not None:
+                    receiving.end_taking(len(values))
                 return values
         return []
 

@@ -33,7 +33,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return await self._run(self.requests.add(value))
+        return await self._run_adding(self.requests.add(value), "add")
 
     async def add_all(self, values: Iterable[T]) -> bool:
         """Puts values at the end in their order; False, and nothing is sent, when there are none.
@@ -44,7 +44,7 @@ class ReadyQueue(Handle[T]):
         """
         self._check()
         values = self._side.collected(values)
-        return bool(values) and await self._run(self.requests.add_all(values))
+        return bool(values) and await self._run_adding(self.requests.add_all(values), "add_all", len(values))
 
     async def offer(self, value: T, timeout: Delay | None = None) -> bool:
         """Puts a value at the end. There is always room, so ``timeout`` (seconds or a timedelta) never passes.
@@ -58,7 +58,7 @@ class ReadyQueue(Handle[T]):
         """
         if timeout is not None:
             timeout_seconds(timeout, self.name)
-        return await self._run(self.requests.offer(value))
+        return await self._run_adding(self.requests.offer(value), "offer")
 
     async def put(self, value: T) -> None:
         """Puts a value at the end.
@@ -67,7 +67,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        await self._run(self.requests.put(value))
+        await self._run_adding(self.requests.put(value), "put")
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

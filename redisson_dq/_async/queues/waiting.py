@@ -46,7 +46,7 @@ class WaitingQueue(Handle[T]):
         """
         if limit is None:
             return await self._run_taking(self.requests.poll())
-        return await self._run_taking(self.requests.poll(limit))
+        return await self._run_taking(self.requests.poll(limit), many=True)
 
     async def element(self) -> T:
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.

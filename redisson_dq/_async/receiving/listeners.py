@@ -13,6 +13,7 @@ from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call
 from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
@@ -89,6 +90,7 @@ class Listener:
         running: set[Listener],
     ) -> None:
         self._clock = receivers.connections.clock
+        self._operations = receivers.connections.operations
         self._queue = queue
         self._source = source
         self._consumer = consumer
@@ -149,7 +151,8 @@ class Listener:
                 for value in await self._wait_for_one():
                     self._holds = [value]
                     try:
-                        await async_call(self._consumer, value)
+                        with self._operations.around(OperationKind.PROCESS, "process", self._queue.name):
+                            await async_call(self._consumer, value)
                     except Exception:
                         logger.exception("queue %r: a listener's consumer failed", self._queue.name)
                     self._holds = []

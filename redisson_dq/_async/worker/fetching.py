@@ -20,6 +20,7 @@ from redisson_dq._async.worker.starting import Starter
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq.errors import ClosedError, DecodeError, RedisConnectionError, RedissonDQError
+from redisson_dq.requests.inner.endings import Ack
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
@@ -229,11 +230,15 @@ class Fetcher:
             carried = self._plan.carried(MOST_AT_ONCE)
         settling = Settling(source, side.name)
         both, receive = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
+        settles = self._settler.settling(Ack.name, carried)
         try:
             # A stop waits no longer than that for a server that stands still.
             done = await self._runtime.connections.run(both, within=PAUSE, at_hand=True)
         except BaseException as error:
             if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
+                # Otherwise nothing was sent, and the acks go another way.
+                if settles is not None:
+                    settles.end(error)
                 self._receiver(source).recover(receive)
             if not isinstance(error, RedissonDQError):
                 raise
@@ -242,6 +247,8 @@ class Fetcher:
         if done is None:
             return self._missed(PAUSE)
         outcomes, leased = done
+        if settles is not None:
+            settles.end_settling(outcomes)
         with self._mutex:
             self._plan.noted()
         for settlement, outcome in zip(carried, outcomes, strict=True):

@@ -21,6 +21,7 @@ from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.connecting.servers import ClusterServers, Servers
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
+from redisson_dq.observing.operations import Operations
 
 __all__ = ["Pools"]
 
@@ -68,6 +69,16 @@ class Pools:
     def database(self) -> int:
         """The number of the database that the keys are in."""
         return self._servers.database
+
+    @property
+    def address(self) -> tuple[str, int | None] | None:
+        """Host and port of the server, or the path of its socket. None where neither is known before it is asked."""
+        return self._servers.address
+
+    @property
+    def operations(self) -> Operations:
+        """Those that are called around operations on messages."""
+        return self._observers.operations
 
     @property
     def is_cluster(self) -> bool:

@@ -19,6 +19,7 @@ from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
@@ -218,7 +219,7 @@ class Delivery(Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice; the value may be received again when no reply came
         """
-        return self._connections.run(self.requests.ack(durable=durable))
+        return self._settled("ack", self.requests.ack(durable=durable))
 
     @names_options
     def nack(
@@ -238,7 +239,7 @@ class Delivery(Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._connections.run(self.requests.nack(delay, count, reason, durable=durable))
+        return self._settled("nack", self.requests.nack(delay, count, reason, durable=durable))
 
     @names_options
     def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
@@ -247,7 +248,7 @@ class Delivery(Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._connections.run(self.requests.reject(reason, durable=durable))
+        return self._settled("reject", self.requests.reject(reason, durable=durable))
 
     @names_options
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
@@ -259,6 +260,14 @@ class Delivery(Generic[T]):
         :Guarantee: atomic; may safely be repeated
         """
         return self._connections.run(self.requests.extend(visibility_timeout, durable=durable))
+
+    def _settled(self, call: str, request: Request[SettleOutcome]) -> SettleOutcome:
+        lease = self._lease
+        with lease.operations.around(OperationKind.SETTLE, call, lease.name, leases=[lease]) as settling:
+            outcome = self._connections.run(request)
+            if settling is not None:
+                settling.outcome = outcome.value
+            return outcome
 
     def __enter__(self) -> Delivery[T]:
         return self

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from redisson_dq import observing
 from redisson_dq._concurrency import Callback
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import Operations
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.leases import Leased, LeaseRecord
 
 __all__ = ["Lease"]
+
+_NO_CONTEXT: Mapping[str, str] = {}
 
 
 class Lease:
@@ -42,6 +45,8 @@ class Lease:
         self._now_us, self._read_us = leased.now_us, leased.read_us
         self._record: LeaseRecord | None = None
         self._is_told_lost = False
+        #: A note of an interceptor about the handling of the value.
+        self.handling: Any = None
 
     @property
     def id(self) -> bytes:
@@ -74,6 +79,21 @@ class Lease:
     def offer_id(self) -> str | None:
         """The ``id=`` of the offer, or None."""
         return self.record.offer_id if self.leased.text else None
+
+    @property
+    def attempt(self) -> int:
+        """Which delivery of the value this is, from 1 on."""
+        return self.record.attempt
+
+    @property
+    def context(self) -> Mapping[str, str]:
+        """The ``context=`` of the offer, else empty."""
+        return self.record.context if self.leased.text else _NO_CONTEXT
+
+    @property
+    def operations(self) -> Operations:
+        """Those that are called around operations on it."""
+        return self._observers.operations
 
     @property
     def told_as(self) -> str:

@@ -15,13 +15,14 @@ from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.delayed_item import DelayedItem
-from redisson_dq._sync.queues.leaser import Leaser
+from redisson_dq._sync.queues.leaser import Leaser, tell_received
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, due_word
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.requests.inner.long_calls import told_if_long
@@ -98,7 +99,16 @@ class DelayedQueue(WaitingQueue[T]):
         """
         # The time until the command is sent is a part of the delay.
         due = due_word(self.name, delay, at, self._runtime.clock)
-        return DelayedItem(self, self._run(self._side.offer(due, value, **options)))
+        context, id = options.get("context"), options.get("id")
+        with self._runtime.operations.around(
+            OperationKind.SEND, "offer", self.name, context=context, carries=True, id=id
+        ) as sending:
+            if sending is not None:
+                options["context"] = sending.context
+            item = self._run(self._side.offer(due, value, **options))
+            if sending is not None:
+                sending.id = item.id
+        return DelayedItem(self, item)
 
     @names_options
     def offer_all(
@@ -126,12 +136,16 @@ class DelayedQueue(WaitingQueue[T]):
         self._check()
         pairs = self._side.collected(values_and_delays)
         offered = 0
-        for request in self.requests.offer_all(pairs, context=context, durable=durable):
-            try:
-                offered += self._runtime.connections.run(request)
-            except RedissonDQError as error:
-                note_offered(error, f"{offered} of {len(pairs)} values were offered before", offered)
-                raise
+        with self._runtime.operations.around(
+            OperationKind.SEND, "offer_all", self.name, context=context, carries=True, count=len(pairs)
+        ) as sending:
+            context = context if sending is None else sending.context
+            for request in self.requests.offer_all(pairs, context=context, durable=durable):
+                try:
+                    offered += self._runtime.connections.run(request)
+                except RedissonDQError as error:
+                    note_offered(error, f"{offered} of {len(pairs)} values were offered before", offered)
+                    raise
         return offered
 
     # -- taking, by due times ----------------------------------------------------------------------------------------
@@ -190,12 +204,13 @@ class DelayedQueue(WaitingQueue[T]):
         if visibility_timeout is not None:
             return self._lease_due(wanted, visibility_timeout)
         told: list[Due] = []
-        values = self._run_taking(self._side.take_due(wanted, told.append))
+        values = self._run_taking(self._side.take_due(wanted, told.append), "take_due", many=True)
         self._go_on(told)
         return values
 
     def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
         self._begin_taking()
+        receiving = self._runtime.operations.receiving("take_due", self.name, count=0)
         source = self._side.lease_source(visibility_timeout)
         request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
         due = finish_or_undo(
@@ -204,7 +219,10 @@ class DelayedQueue(WaitingQueue[T]):
         )
         self._side.tell_undelivered(due.set_aside, due.expired)
         self._go_on([due])
-        return self._leaser.opened([source], due.leased)
+        deliveries = self._leaser.opened([source], due.leased)
+        if receiving is not None:
+            tell_received(receiving, deliveries)
+        return deliveries
 
     def _go_on(self, told: list[Due]) -> None:
         """Offers the next occurrences of recurring offers. Taken values are returned also when these offers fail."""
@@ -420,7 +438,8 @@ class DelayedQueue(WaitingQueue[T]):
         self._side.offer_recurring(value, id, recurrence, 0)
         now_us = self._runtime.connections.run(commands.server_time_us(self.keys.timeout))
         first_ms = recurrence.first_ms(-(-now_us // 1000))
-        return self._run(self._side.offer_recurring(value, id, recurrence, first_ms))
+        with self._runtime.operations.around(OperationKind.SEND, "offer_recurring", self.name, id=id):
+            return self._run(self._side.offer_recurring(value, id, recurrence, first_ms))
 
     def cancel_recurring(self, id: str) -> bool:
         """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.

@@ -38,7 +38,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._run(self.requests.add_first(*values))
+        return self._run_adding(self.requests.add_first(*values), "add_first", len(values))
 
     def add_last(self, *values: T) -> int:
         """Puts values at the end in their order; gives the new size.
@@ -47,7 +47,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._run(self.requests.add_last(*values))
+        return self._run_adding(self.requests.add_last(*values), "add_last", len(values))
 
     def add_first_if_exists(self, *values: T) -> int:
         """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
@@ -56,7 +56,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._run(self.requests.add_first_if_exists(*values))
+        return self._run_adding(self.requests.add_first_if_exists(*values), "add_first_if_exists", len(values))
 
     def add_last_if_exists(self, *values: T) -> int:
         """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
@@ -65,7 +65,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(k), k values; one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._run(self.requests.add_last_if_exists(*values))
+        return self._run_adding(self.requests.add_last_if_exists(*values), "add_last_if_exists", len(values))
 
     def offer_first(self, value: T) -> bool:
         """Puts a value in front. Always True.
@@ -74,7 +74,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return self._run(self.requests.offer_first(value))
+        return self._run_adding(self.requests.offer_first(value), "offer_first")
 
     def offer_last(self, value: T) -> bool:
         """Puts a value at the end. Always True.
@@ -83,7 +83,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return self._run(self.requests.offer_last(value))
+        return self._run_adding(self.requests.offer_last(value), "offer_last")
 
     def put_first(self, value: T) -> None:
         """Puts a value in front.
@@ -92,7 +92,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        self._run(self.requests.add_first(value))
+        self._run_adding(self.requests.add_first(value), "put_first")
 
     def put_last(self, value: T) -> None:
         """Puts a value at the end.
@@ -101,7 +101,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        self._run(self.requests.add_last(value))
+        self._run_adding(self.requests.add_last(value), "put_last")
 
     def push(self, value: T) -> None:
         """Puts a value in front.
@@ -110,7 +110,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        self._run(self.requests.add_first(value))
+        self._run_adding(self.requests.add_first(value), "push")
 
     # -- taking ------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
@@ -97,7 +98,7 @@ class LeaseCalls(Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
-        return self._settle_all(deliveries, lambda settling, ids: settling.ack(ids), durable)
+        return self._settle_all("ack_all", deliveries, lambda settling, ids: settling.ack(ids), durable)
 
     def nack_all(
         self,
@@ -113,7 +114,9 @@ class LeaseCalls(Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
-        return self._settle_all(deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable)
+        return self._settle_all(
+            "nack_all", deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable
+        )
 
     def reject_all(
         self, deliveries: Iterable[Delivery[T]], reason: str | None = None, *, durable: Durability | None = None
@@ -123,7 +126,7 @@ class LeaseCalls(Generic[T]):
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
-        return self._settle_all(deliveries, lambda settling, ids: settling.reject(ids, reason), durable)
+        return self._settle_all("reject_all", deliveries, lambda settling, ids: settling.reject(ids, reason), durable)
 
     def extend_all(
         self, deliveries: Iterable[Delivery[T]], visibility_timeout: Delay, *, durable: Durability | None = None
@@ -149,6 +152,7 @@ class LeaseCalls(Generic[T]):
 
     def _settle_all(
         self,
+        call: str,
         deliveries: Iterable[Delivery[T]],
         request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
         durable: Durability | None,
@@ -156,7 +160,10 @@ class LeaseCalls(Generic[T]):
         chosen = self._leases(deliveries)
         for each in chosen:
             each.begin_ending()
-        return self._run_all(chosen, request_of, _settled, durable)
+        with self._runtime.operations.around(
+            OperationKind.SETTLE, call, self._leaser.name, leases=chosen, count=len(chosen)
+        ):
+            return self._run_all(chosen, request_of, _settled, durable)
 
     def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         side = self._leaser.sides[0]

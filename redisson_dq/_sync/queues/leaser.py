@@ -8,17 +8,18 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 
 from redisson_dq._concurrency import Callback
-from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
+from redisson_dq.observing.operations import Under
 from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.routing import Routing
@@ -30,7 +31,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Leaser", "Receiving"]
+__all__ = ["Leaser", "Receiving", "tell_received"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -71,11 +72,16 @@ class Leaser(Generic[T]):
         self._name = name
         self._routing = Routing(len(sides))
 
+    @property
+    def name(self) -> str:
+        """That of the queue, or of the whole."""
+        return self.sides[0].name if self._name is None else self._name
+
     def receive(
         self, limit: int | None, timeout: Delay | None, how: Receiving[T]
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """The call ``receive()`` of a handle."""
-        name = self.sides[0].name if self._name is None else self._name
+        name = self.name
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
         if how.on_lost is not None:
@@ -83,6 +89,7 @@ class Leaser(Generic[T]):
             if not how.renew:
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
+        receiving = self._runtime.operations.receiving("receive", name, count=None if limit is None else 0)
         while True:
             self._check()
             for side in self.sides:
@@ -104,6 +111,8 @@ class Leaser(Generic[T]):
                 if how.renew and deliveries:
                     self._runtime.renewal.add(deliveries, how.on_lost)
                 made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                if receiving is not None:
+                    tell_received(receiving, deliveries)
                 # Keeping is the last step. After an interruption before it, the values go back.
                 _keep(lifelines)
                 return made
@@ -249,6 +258,12 @@ class Leaser(Generic[T]):
         if observers:
             lease.begun()
         return Delivery(self._runtime.connections, lease, value)
+
+
+def tell_received(receiving: Under, deliveries: Sequence[Delivery[Any]]) -> None:
+    """Tells that a receipt has ended, if it has brought deliveries."""
+    receiving.operation.leases = [lease_of(each) for each in deliveries]
+    receiving.end_taking(len(deliveries))
 
 
 def _leased(taken: list[Taken]) -> list[Leased]:

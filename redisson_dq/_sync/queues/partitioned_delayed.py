@@ -20,6 +20,7 @@ from redisson_dq._times import Delay
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.checks import check_function
 from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
@@ -107,24 +108,10 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         shares: dict[DelayedQueue[T], list[tuple[T, Delay]]] = {}
         for pair in pairs:
             shares.setdefault(self._partition_of_pair(pair, key), []).append(pair)
-        batches = [
-            [(partition, request) for request in partition.requests.offer_all(share, context=context, durable=durable)]
-            for partition, share in shares.items()
-        ]
-        offered = 0
-        for under_way in zip_longest(*batches):
-            try:
-                outcomes = self._outcomes([batch for batch in under_way if batch is not None])
-            except RedissonDQError as error:
-                outcomes = [error]
-            offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
-            failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
-            if failures:
-                # An error with ``maybe_done`` tells more than one without.
-                failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
-                note_offered(failure, f"{offered} of {len(pairs)} values were offered", offered)
-                raise failure
-        return offered
+        with self._runtime.operations.around(
+            OperationKind.SEND, "offer_all", self.name, context=context, carries=True, count=len(pairs)
+        ) as sending:
+            return self._offer_shares(shares, context if sending is None else sending.context, durable)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -290,6 +277,33 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         return any(ended)
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _offer_shares(
+        self,
+        shares: Mapping[DelayedQueue[T], list[tuple[T, Delay]]],
+        context: Mapping[str, str] | None,
+        durable: Durability | None,
+    ) -> int:
+        """Offers each partition its share, a batch of each at a time. Gives the number of all values."""
+        wanted = sum(map(len, shares.values()))
+        batches = [
+            [(partition, request) for request in partition.requests.offer_all(share, context=context, durable=durable)]
+            for partition, share in shares.items()
+        ]
+        offered = 0
+        for under_way in zip_longest(*batches):
+            try:
+                outcomes = self._outcomes([batch for batch in under_way if batch is not None])
+            except RedissonDQError as error:
+                outcomes = [error]
+            offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
+            failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
+            if failures:
+                # An error with ``maybe_done`` tells more than one without.
+                failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
+                note_offered(failure, f"{offered} of {wanted} values were offered", offered)
+                raise failure
+        return offered
 
     def _sizes(self) -> list[int]:
         return self._ask(lambda partition: partition.requests.size())

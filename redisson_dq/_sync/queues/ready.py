@@ -36,7 +36,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        return self._run(self.requests.add(value))
+        return self._run_adding(self.requests.add(value), "add")
 
     def add_all(self, values: Iterable[T]) -> bool:
         """Puts values at the end in their order; False, and nothing is sent, when there are none.
@@ -47,7 +47,7 @@ class ReadyQueue(Handle[T]):
         """
         self._check()
         values = self._side.collected(values)
-        return bool(values) and self._run(self.requests.add_all(values))
+        return bool(values) and self._run_adding(self.requests.add_all(values), "add_all", len(values))
 
     def offer(self, value: T, timeout: Delay | None = None) -> bool:
         """Puts a value at the end. There is always room, so ``timeout`` (seconds or a timedelta) never passes.
@@ -61,7 +61,7 @@ class ReadyQueue(Handle[T]):
         """
         if timeout is not None:
             timeout_seconds(timeout, self.name)
-        return self._run(self.requests.offer(value))
+        return self._run_adding(self.requests.offer(value), "offer")
 
     def put(self, value: T) -> None:
         """Puts a value at the end.
@@ -70,7 +70,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(1); one round trip
         :Guarantee: never sent twice; may be in when no reply came
         """
-        self._run(self.requests.put(value))
+        self._run_adding(self.requests.put(value), "put")
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

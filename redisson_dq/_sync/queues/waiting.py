@@ -49,7 +49,7 @@ class WaitingQueue(Handle[T]):
         """
         if limit is None:
             return self._run_taking(self.requests.poll())
-        return self._run_taking(self.requests.poll(limit))
+        return self._run_taking(self.requests.poll(limit), many=True)
 
     def element(self) -> T:
         """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.

@@ -16,6 +16,7 @@ from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.observing.operations import OperationKind
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
@@ -92,6 +93,7 @@ class Listener:
         running: set[Listener],
     ) -> None:
         self._clock = receivers.connections.clock
+        self._operations = receivers.connections.operations
         self._queue = queue
         self._source = source
         self._consumer = consumer
@@ -152,7 +154,8 @@ class Listener:
                 for value in self._wait_for_one():
                     self._holds = [value]
                     try:
-                        call(self._consumer, value)
+                        with self._operations.around(OperationKind.PROCESS, "process", self._queue.name):
+                            call(self._consumer, value)
                     except Exception:
                         logger.exception("queue %r: a listener's consumer failed", self._queue.name)
                     self._holds = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -27,6 +28,7 @@ from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._texts import described, shown
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
@@ -172,22 +174,44 @@ class Handling:
             placed.append(event)
         current.set(self.events[0])
         try:
-            result = perform(
-                setting.pool,
-                handler.function,
-                placed,
-                event,
-                handler.shape.needs,
-                setting.layers(handler),
-                setting.given,
-            )
-            return [None] if single else _outcomes(result, len(self.events))
+            with self._operation() as processing:
+                try:
+                    result = perform(
+                        setting.pool,
+                        handler.function,
+                        placed,
+                        event,
+                        handler.shape.needs,
+                        setting.layers(handler),
+                        setting.given,
+                    )
+                    outcomes = [None] if single else _outcomes(result, len(self.events))
+                    if processing is not None:
+                        processing.error = next(filter(None, outcomes), None)
+                    return outcomes
+                finally:
+                    if processing is not None and self._table.state is State.LATE:
+                        processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING
             if isinstance(error, Cancelled) and (decided or setting.settler.is_torn_away):
                 raise
             # Also where the handler has cancelled itself, or awaited something that was cancelled.
             return [error] * len(self.events)
+
+    def _operation(self) -> Under | nullcontext[None]:
+        operations = self._setting.hooks.observers.operations
+        if not operations:
+            return nullcontext()
+        return operations.begin(
+            OperationKind.PROCESS,
+            "process",
+            self.intake.name,
+            handler=self.handler.name,
+            leases=[lease_of(event.delivery) for event in self.events],
+            count=None if self.handler.batch is None else len(self.events),
+            of_worker=True,
+        )
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 

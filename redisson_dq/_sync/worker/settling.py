@@ -9,7 +9,7 @@ Acks may go along with the next receive of their queue instead, in the same call
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -20,6 +20,7 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.leases.lease import Lease
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.requests.inner.endings import Ack, Ending
 from redisson_dq.requests.inner.settling import Settling
 
@@ -90,6 +91,15 @@ class Settler:
         for settlement in settlements:
             self._settlements.put(settlement)
 
+    def settling(self, call: str, settlements: Sequence[Settlement]) -> Under | None:
+        """Tells interceptors that leases of one queue are about to be ended. None where nobody asks."""
+        operations = self._connections.operations
+        if not operations or not settlements:
+            return None
+        leases = [each.lease for each in settlements]
+        count = None if len(leases) == 1 else len(leases)
+        return operations.begin(OperationKind.SETTLE, call, leases[0].name, leases=leases, count=count, of_worker=True)
+
     def tell(self, settlement: Settlement, outcome: SettleOutcome) -> None:
         """Notes the outcome of an end, and calls the function that waits for it."""
         settlement.lease.settled(outcome)
@@ -156,6 +166,7 @@ class Settler:
             request = how.request(settling, [settlement.lease.id for settlement in batch])
             requests.append(settling.durably(request, None))
         results: list[Any]
+        told = [self.settling(how.name, batch) for _, how, batch in batches]
         try:
             if len(requests) == 1:
                 results = [self._connections.run(requests[0])]
@@ -163,6 +174,9 @@ class Settler:
                 results = self._connections.run_many(requests, transaction=False)
         except RedissonDQError as error:
             results = [error] * len(requests)
+        for settles, result in zip(told, results, strict=True):
+            if settles is not None:
+                settles.end_settling(result)
         left: list[Settlement] = []
         trouble: RedissonDQError | None = None
         for (settling, how, batch), result in zip(batches, results, strict=True):

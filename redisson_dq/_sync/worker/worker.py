@@ -123,6 +123,7 @@ class Worker(Declarations):
         self.owner = b""
         self._resources: Resources | None = None
         self._client: Client | None = None
+        self._prepare: list[Callable[[Client], object]] = []
         self._crew: Crew | None = None
         self._bridge: Bridge | None = None
         self._changed = Switch(current())
@@ -189,6 +190,8 @@ class Worker(Declarations):
         self._bridge = Bridge()
         self._layers_found.clear()
         self._client = self._make_client()
+        for prepare in self._prepare:
+            prepare(self._client)
         self._hooks.observers = self._client.runtime.options.observers
         self._resources = Resources()
         try:
@@ -281,6 +284,20 @@ class Worker(Declarations):
             raise ArgumentError("a worker over a client of yours has no URL: make it with Worker.connect(url)")
         unopened(url, self._url[1])
         self._url = url, self._url[1]
+
+    def each_client(self, prepare: Callable[[Client], object]) -> None:
+        """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
+        if not self._owns_client:
+            prepare(self._make_client())
+            return
+        self._prepare.append(prepare)
+        if self._client is not None:
+            prepare(self._client)
+
+    def no_more_clients(self, prepare: Callable[[Client], object]) -> None:
+        """Calls ``prepare`` no more."""
+        if prepare in self._prepare:
+            self._prepare.remove(prepare)
 
     def check(self) -> list[QueueReport]:
         """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.

@@ -1,4 +1,4 @@
-"""The ways in which a worker ends a lease, and the request of each."""
+"""The ways in which a worker ends a lease, with the call and the request of each."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ __all__ = ["Ack", "Bury", "Ending", "Nack"]
 class Ack:
     """The value is done."""
 
+    name = "ack"
     done = SettleOutcome.ACKED
 
     def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:
@@ -30,6 +31,8 @@ class Nack:
     delay: float
     counted: bool
     reason: str | None = None
+
+    name = "nack"
 
     @property
     def done(self) -> SettleOutcome:
@@ -45,6 +48,7 @@ class Bury:
 
     reason: str
 
+    name = "reject"
     done = SettleOutcome.DEAD_LETTERED
 
     def request(self, settling: Settling, ids: list[bytes]) -> Request[list[SettleOutcome]]:

@@ -1,0 +1,198 @@
+"""Operations on messages, and the functions that are called when one begins and when it ends.
+
+A happening is told when it is over. That is too late for a trace: an offer carries the trace on, and a handler runs
+inside of it. So an interceptor hears of an operation before it begins::
+
+    def interceptor(operation):
+        began = time.monotonic()
+        return lambda error: print(operation.name, operation.queue, time.monotonic() - began, error)
+
+    observers.operations.append(interceptor)
+
+Without an interceptor no operation is made: each place costs one ``if``.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import threading
+from asyncio import CancelledError
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from types import TracebackType
+from typing import Any, Protocol
+
+import attrs
+
+from redisson_dq.items import SettleOutcome
+
+__all__ = [
+    "Ended",
+    "TracedLease",
+    "Interceptor",
+    "OperationKind",
+    "Operation",
+    "Operations",
+    "Under",
+    "may_be_of_a_signal",
+]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class OperationKind(enum.Enum):
+    """The kinds of operations, by the names that the conventions of OpenTelemetry have for them."""
+
+    SEND = "send"
+    RECEIVE = "receive"
+    PROCESS = "process"
+    SETTLE = "settle"
+
+
+class TracedLease(Protocol):
+    """A lease, as far as an interceptor asks."""
+
+    #: A note of the interceptor about the handling, for the end of the lease.
+    handling: Any
+
+    @property
+    def id(self) -> bytes: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def offer_id(self) -> str | None: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def context(self) -> Mapping[str, str]: ...
+
+
+@attrs.define(kw_only=True, eq=False)
+class Operation:
+    """One operation on messages of a queue. Its facts may come while it goes on."""
+
+    kind: OperationKind
+    #: The call's name, such as ``"offer"``.
+    name: str
+    #: The queue's name as it was opened. A partition has a name of its own.
+    queue: str
+    #: How many messages, where the call is one for many, else None.
+    count: int | None = None
+    #: The ``id=`` of the offer, or the one that the offer made.
+    id: str | None = None
+    #: The name of the function that handles the messages.
+    handler: str = ""
+    #: The context of an offer. An interceptor may put another one in its place.
+    context: Mapping[str, str] | None = None
+    #: Whether the messages have room for a context.
+    carries: bool = False
+    #: The leases of the messages. Values that were taken have none.
+    leases: Sequence[TracedLease] = ()
+    #: The outcome of the end of one lease.
+    outcome: str | None = None
+    #: Whether a worker does it, which has no caller.
+    of_worker: bool = False
+    #: Why it counts as failed although it raises nothing.
+    error: BaseException | None = None
+
+
+#: A function that is called once, with None or the error that the operation ended with.
+Ended = Callable[["BaseException | None"], object]
+
+#: A function that is called where an operation begins, in its thread or task. Without values a receipt has no end.
+Interceptor = Callable[[Operation], Ended]
+
+
+class Operations(list[Interceptor]):
+    """The interceptors of one client. Their errors change nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Those that have failed. The log has the first error of each.
+        self._failed: list[Interceptor] = []
+
+    def around(self, kind: OperationKind, name: str, queue: str, **facts: Any) -> Under | nullcontext[None]:
+        """A context manager around an operation. It gives the operation, or None where nobody asks."""
+        return self.begin(kind, name, queue, **facts) if self else _NOTHING
+
+    def begin(self, kind: OperationKind, name: str, queue: str, **facts: Any) -> Under:
+        """Tells that an operation begins."""
+        operation = Operation(kind=kind, name=name, queue=queue, **facts)
+        ends: list[tuple[Interceptor, Ended]] = []
+        for interceptor in tuple(self):
+            try:
+                ends.append((interceptor, interceptor(operation)))
+            except BaseException as error:
+                self._note(interceptor, error)
+        return Under(self, operation, ends)
+
+    def receiving(self, name: str, queue: str, **facts: Any) -> Under | None:
+        """Tells that a receipt begins. None where nobody asks."""
+        return self.begin(OperationKind.RECEIVE, name, queue, **facts) if self else None
+
+    def _note(self, interceptor: Interceptor, error: BaseException) -> None:
+        if may_be_of_a_signal(error):
+            raise error
+        if interceptor not in self._failed:
+            self._failed.append(interceptor)
+            logger.error(
+                "interceptor %r failed; it is called again, and further errors of it are not logged",
+                interceptor,
+                exc_info=error,
+            )
+
+
+class Under:
+    """An operation under way. As a context manager it ends with the block."""
+
+    def __init__(self, operations: Operations, operation: Operation, ends: list[tuple[Interceptor, Ended]]) -> None:
+        self._operations = operations
+        self.operation = operation
+        self._ends = ends
+
+    def __enter__(self) -> Operation:
+        return self.operation
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(error)
+
+    def end_taking(self, count: int) -> None:
+        """Tells that a receipt has ended, if it has brought values."""
+        if count:
+            if self.operation.count is not None:
+                self.operation.count = count
+            self.end()
+
+    def end_settling(self, result: Sequence[SettleOutcome] | BaseException) -> None:
+        """Tells that leases were ended, or why they were not."""
+        if isinstance(result, BaseException):
+            self.end(result)
+            return
+        if len(result) == 1:
+            self.operation.outcome = result[0].value
+        self.end()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Tells that it has ended. The interceptor that was called last is told first."""
+        ends, self._ends = self._ends, []
+        for interceptor, ended in reversed(ends):
+            try:
+                ended(self.operation.error or error)
+            except BaseException as failure:
+                self._operations._note(interceptor, failure)
+
+
+_NOTHING = nullcontext()
+
+
+def may_be_of_a_signal(error: BaseException) -> bool:
+    """Whether an error in a function of the user's may come from a signal, which strikes in the main thread alone."""
+    is_of_function = isinstance(error, (Exception, CancelledError))
+    return not is_of_function and threading.current_thread() is threading.main_thread()
