@@ -110,6 +110,34 @@ def test_what_has_not_ended_goes_back_uncounted_and_ready_at_once(
     assert log.of(Succeeded, Lost) == []
 
 
+def test_values_of_several_handlers_go_back_in_the_order_in_which_they_came(
+    flavour: Flavour, worker: Any, queue: Any, admin: Any
+) -> None:
+    gate, ledger = Gate(), Ledger()
+    begun = [f"{place:02}" for place in range(24)]
+
+    def handle(value: Any) -> None:
+        ledger.note(value)
+        gate.wait()
+
+    async def handle_in_loop(value: Any) -> None:
+        ledger.note(value)
+        await asyncio.sleep(PATIENCE)
+
+    one = handle if flavour.name == "sync" else handle_in_loop
+    for rest in range(3):
+        worker.handler("orders", when=lambda value, rest=rest: int(value) % 3 == rest, concurrency=8)(one)
+    queue.add_all([*begun, "24", "25"])
+    worker.start()
+    try:
+        assert sorted(ledger.some(24)) == begun
+        worker.stop(grace=0)
+        assert queue.read_all() == [*begun, "24", "25"]
+    finally:
+        gate.open()
+    eventually(lambda: gate.inside == 0)
+
+
 def test_leases_are_renewed_while_it_stops(
     flavour: Flavour, client: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor
 ) -> None:

@@ -143,6 +143,14 @@ def test_a_value_that_finds_no_slot_goes_back_to_the_head(place: Place) -> None:
     assert place.called() == "a"
 
 
+def test_values_that_go_back_to_the_head_are_put_last_one_first(place: Place) -> None:
+    place.employ(handler(place, when=lambda value: value in "ac"), handler(place, when=lambda value: value in "bd"))
+    place.accept(*"abcdcd")
+    # The first two begin.
+    assert [place.endings.next()[0] for _ in range(4)] == ["d", "c", "d", "c"]
+    assert sorted([place.called(), place.called()]) == ["a", "b"]
+
+
 def test_a_batch_begins_when_it_is_full_without_values_that_were_lost(place: Place) -> None:
     place.employ(handler(place, batch=3))
     (lost,) = place.accept("a")

@@ -48,8 +48,8 @@ class Assigner:
         # Guards the roster and the fields here.
         self._mutex = Mutex()
         self._intakes: dict[str, Intake] = {}
-        #: All that something is left to do for.
-        self._handlings: set[Handling] = set()
+        #: All that something is left to do for, in the order in which they began.
+        self._handlings: dict[Handling, None] = {}
         self._of_delivery: dict[int, Handling] = {}
         self._stops = False
         self._changed = Switch(self._clock)
@@ -100,7 +100,7 @@ class Assigner:
             rest = list(self._handlings)
         if rest:
             logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
-        for handling in rest:
+        for handling in reversed(rest):
             handling.hand_back()
 
     def close(self) -> None:
@@ -117,17 +117,22 @@ class Assigner:
     def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], starter: Starts) -> None:
         """Gives each value to its handler, or to the dead letters."""
         parked: dict[Handler, list[Delivery[Any]]] = {}
+        back: set[Delivery[Any]] = set()
         for delivery in deliveries:
             if self._stops:
-                self._return([delivery], 0)
+                back.add(delivery)
             else:
                 self._route(intake, delivery, parked, starter)
         for handler, some in parked.items():
             with self._mutex:
                 pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
-            self._return(some, pause)
+            if pause:
+                self._return(some, pause)
+            else:
+                back.update(some)
             for action in actions:
                 self._watch.added(action.moment)
+        self._return([delivery for delivery in deliveries if delivery in back], 0)
 
     def unreadable(self, intake: Intake, error: DecodeError) -> None:
         """Values came that the codec cannot read."""
@@ -208,8 +213,8 @@ class Assigner:
 
         self._setting.settler.put(delivery, Bury(reason), then)
 
-    def _return(self, deliveries: Iterable[Delivery[Any]], pause: float) -> None:
-        for delivery in deliveries:
+    def _return(self, deliveries: Sequence[Delivery[Any]], pause: float) -> None:
+        for delivery in deliveries if pause else reversed(deliveries):
             self._setting.settler.put(delivery, Nack(pause, counted=False), _nothing)
 
     # -- actions -----------------------------------------------------------------------------------------------------
@@ -244,7 +249,7 @@ class Assigner:
     def _made(self, action: Action, error: BaseException | None) -> Handling:
         kept = [delivery for delivery in action.values if not delivery.lost]
         handling = Handling(self._setting, self._intakes[action.post.handler.queue], action.post, kept)
-        self._handlings.add(handling)
+        self._handlings[handling] = None
         for delivery in kept:
             self._of_delivery[id(delivery)] = handling
         if kept and error is None and action.post.handler.timeout is not None:
@@ -272,7 +277,7 @@ class Assigner:
             self._decide(lambda: handling.post.freed(self._clock.monotonic()))
             return
         with self._mutex:
-            self._handlings.discard(handling)
+            self._handlings.pop(handling, None)
             self._roster.deadlines.pop(handling, None)
             for event in handling.events:
                 self._of_delivery.pop(id(event.delivery), None)

@@ -128,7 +128,7 @@ class Handling:
                 # The handler's own thread may never come back.
                 self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
             elif action.do is Do.HAND_BACK:
-                for event in events:
+                for event in reversed(events):
                     self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
             elif action.do is Do.LEAVE:
                 for event in events:

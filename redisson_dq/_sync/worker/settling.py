@@ -21,7 +21,7 @@ from redisson_dq._sync.leases.lease import Lease
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
-from redisson_dq.requests.inner.endings import Ack, Ending
+from redisson_dq.requests.inner.endings import Ack, Ending, Nack
 from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Settlement", "Settler"]
@@ -77,7 +77,11 @@ class Settler:
         then: _Then,
         acked: Callable[[Settlement], object] | None = None,
     ) -> None:
-        """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry."""
+        """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry.
+
+        Values that go to the head of their queue are put last one first. So they stand in order, however many go in one
+        batch.
+        """
         lease = lease_of(delivery)
         lease.begin_ending()
         settlement = Settlement(lease, how, then)
@@ -161,6 +165,10 @@ class Settler:
             for (settling, how), some in groups.items()
             for start in range(0, len(some), _AT_ONCE)
         ]
+        for _, how, batch in batches:
+            if isinstance(how, Nack) and how.is_to_head:
+                # One call keeps the order of its values.
+                batch.reverse()
         requests = []
         for settling, how, batch in batches:
             request = how.request(settling, [settlement.lease.id for settlement in batch])

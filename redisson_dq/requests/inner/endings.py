@@ -35,6 +35,11 @@ class Nack:
     name = "nack"
 
     @property
+    def is_to_head(self) -> bool:
+        """Whether the value goes to the head of its queue, before those that went there earlier."""
+        return not self.counted and not self.delay
+
+    @property
     def done(self) -> SettleOutcome:
         return SettleOutcome.DELAYED if self.delay else SettleOutcome.RETURNED
 
