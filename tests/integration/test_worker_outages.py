@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.worker import Away, BackAgain, Succeeded
+from redisson_dq.worker import Away, BackAgain, HandedBack, Succeeded
 from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -149,6 +149,31 @@ def test_a_stop_waits_no_longer_than_its_grace_for_a_redis_that_is_away(
         threads.submit(worker.stop, grace=0.1).result(PATIENCE)
         assert not worker.is_running
         own_server.restart()
+
+
+def test_a_stop_ends_while_the_server_stands_still(
+    flavour: Flavour, own_server: Any, monkeypatch: pytest.MonkeyPatch, threads: ThreadPoolExecutor
+) -> None:
+    """For a Redis that answers it would wait an hour here. Nobody has noticed that this one does not."""
+    for kind in ("_sync", "_async"):
+        monkeypatch.setattr(f"redisson_dq.{kind}.worker.crew.LAST_STEPS", 3600.0)
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        worker, gate = flavour.worker(client), Gate()
+        log = Log(worker)
+        worker.handler("orders")(lambda value: gate.wait())
+        client.blocking_queue("orders").add("a")
+        worker.start()
+        eventually(lambda: gate.inside == 1)
+        os.kill(own_server.pid, signal.SIGSTOP)
+        try:
+            stopping = threads.submit(worker.stop, grace=0)
+            eventually(lambda: not worker.is_consuming)
+            gate.open()
+            stopping.result(PATIENCE)
+        finally:
+            os.kill(own_server.pid, signal.SIGCONT)
+        assert not worker.is_running
+        assert log.of(Succeeded, HandedBack) == []
 
 
 def test_every_connection_is_cut_under_load(flavour: Flavour, client: Any, admin: Any, queue: Any) -> None:

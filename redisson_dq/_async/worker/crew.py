@@ -190,12 +190,15 @@ class Crew:
             intakes = list(self._intakes.values())
         for fetcher in fetchers:
             fetcher.end()
+        # Where Redis stands still, nobody may have noticed that yet.
+        answers = True
         for fetcher in fetchers:
-            await fetcher.has_ended()
+            answers = await fetcher.has_ended() and answers
         for intake in intakes:
             self._assigner.leave(intake)
         await self._assigner.ended(deadline, hurries)
-        await self._settler.aclose(LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic()))
+        left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
+        await self._settler.aclose(LAST_STEPS if answers else left, left)
         await self._assigner.aclose()
         if self._prober is not None:
             await self._prober.aclose()

@@ -193,12 +193,15 @@ class Crew:
             intakes = list(self._intakes.values())
         for fetcher in fetchers:
             fetcher.end()
+        # Where Redis stands still, nobody may have noticed that yet.
+        answers = True
         for fetcher in fetchers:
-            fetcher.has_ended()
+            answers = fetcher.has_ended() and answers
         for intake in intakes:
             self._assigner.leave(intake)
         self._assigner.ended(deadline, hurries)
-        self._settler.close(LAST_STEPS, 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic()))
+        left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
+        self._settler.close(LAST_STEPS if answers else left, left)
         self._assigner.close()
         if self._prober is not None:
             self._prober.close()

@@ -96,16 +96,18 @@ class Fetcher:
         """Receives nothing any more."""
         self._decide(self._plan.end)
 
-    def has_ended(self) -> None:
-        """Waits until nothing more comes, after :meth:`end`."""
+    def has_ended(self) -> bool:
+        """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
         if not self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
             # Redis stands still, and so does who reads from it.
             wait[0].hang_up()
         self._ended.wait(None)
         # A wait that was ended may have received values. They go back before the process may exit.
+        is_quiet = True
         for receiver, receivers in self._receivers.items():
-            receivers.quiet([receiver])
+            is_quiet = receivers.quiet([receiver]) and is_quiet
             receiver.stand_down()
+        return is_quiet
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
