@@ -12,7 +12,7 @@ from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
-from redisson_dq.observing import Observers
+from redisson_dq.observing.observers import LogValues, Observers, check_log_values
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
@@ -109,8 +109,15 @@ class Options:
     durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
     #: Those who watch the client. More may come later.
     observers: Observers = attrs.field(alias="observer", converter=Observers, eq=False)
+    log_values: LogValues = attrs.field(
+        default=False,
+        validator=_checked(check_log_values, "True, False or a function from a value to what the log shows of it"),
+    )
     #: The client's clock. Nobody gives it: it is the one that is current when the client is made.
     clock: Clock = attrs.field(init=False, factory=current)
+
+    def __attrs_post_init__(self) -> None:
+        self.observers.log_values = self.log_values
 
     @property
     def remember_ms(self) -> int:

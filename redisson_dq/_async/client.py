@@ -16,6 +16,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer
+from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
@@ -43,6 +44,7 @@ class Client(Opening):
     - ``busy_wait``: whether the last 0.3 ms before a transfer are waited for without sleeping
     - ``durable``: the confirmation that each change needs which adds values or ends leases
     - ``observer``: a function that is called with each happening, as with :meth:`observe`
+    - ``log_values``: True, or a function that masks a value, for lines of the log at DEBUG that show values
 
     More: docs/options.md.
 
@@ -65,6 +67,7 @@ class Client(Opening):
         busy_wait: bool = True,
         durable: Durability | None = None,
         observer: Observer | None = None,
+        log_values: LogValues = False,
     ) -> None:
         options = Options(
             codec=codec,
@@ -78,6 +81,7 @@ class Client(Opening):
             busy_wait=busy_wait,
             durable=durable,
             observer=observer,
+            log_values=log_values,
         )
         super().__init__(Runtime(servers_of(redis), options))
 

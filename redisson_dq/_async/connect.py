@@ -16,6 +16,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Observer
+from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
@@ -40,6 +41,7 @@ def connect(
     busy_wait: bool = True,
     durable: Durability | None = None,
     observer: Observer | None = None,
+    log_values: LogValues = False,
     **redis_options: Any,
 ) -> Client:
     """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
@@ -68,6 +70,7 @@ def connect(
             "busy_wait": busy_wait,
             "durable": durable,
             "observer": observer,
+            "log_values": log_values,
         },
     )
     # sync: client.open()

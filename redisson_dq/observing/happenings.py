@@ -28,6 +28,8 @@ __all__ = [
     "OfLease",
     "OfQueue",
     "OfRequest",
+    "Paused",
+    "Resumed",
     "RoleChanged",
     "Sent",
     "SetAside",
@@ -130,6 +132,16 @@ class Moved(OfQueue):
 
 
 @attrs.frozen(kw_only=True)
+class Paused(OfQueue):
+    """This client has paused the queue's delivery. A pause that another client begins is not told."""
+
+
+@attrs.frozen(kw_only=True)
+class Resumed(OfQueue):
+    """This client has ended a pause of the queue's delivery."""
+
+
+@attrs.frozen(kw_only=True)
 class SetAside(OfQueue):
     """``count`` entries that are in no envelope format were moved to the list with the key ``kept_in``."""
 
@@ -153,10 +165,12 @@ class ValuesTaken(OfQueue):
     """A call or a listener has taken ``count`` values. They are in Redis no more.
 
     A value that ``receive`` gives is told by :class:`LeaseBegan`. Where ``poll_from_any`` has found a value of another
-    queue, ``queue`` is the key of that queue's list.
+    queue, ``queue`` is the key of that queue's list. ``values`` are their texts for the log, where ``log_values=`` asks
+    for them and their line is wanted.
     """
 
     count: int
+    values: tuple[str, ...] = attrs.field(default=(), repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -231,11 +245,12 @@ class LeaseBegan(OfLease):
     """A value was received.
 
     ``lateness`` is how long after its due time, where that is known. ``context`` is the ``context=`` of the
-    offer, else empty.
+    offer, else empty. ``values`` is as in :class:`ValuesTaken`.
     """
 
     lateness: timedelta | None
     context: Mapping[str, str] = attrs.field(repr=False)
+    values: tuple[str, ...] = attrs.field(default=(), repr=False)
 
 
 @attrs.frozen(kw_only=True)

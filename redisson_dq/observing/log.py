@@ -1,10 +1,24 @@
-"""The log, which is told of happenings like any observer. It has a line for those that need somebody's attention."""
+"""The log, which is told of happenings like any observer: which kinds have a line, at which level, with which fields.
+
+A line for another kind of happening is registered beside its class::
+
+    @line(logging.ERROR)
+    def _timed_out(late: TimedOut) -> Words:
+        return Words("queue %r: %s has not returned", late.queue, late.handler)
+"""
 
 from __future__ import annotations
 
+import enum
 import logging
-from functools import singledispatch
+import typing
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
+import attrs
+
+from redisson_dq._texts import described
 from redisson_dq.observing.happenings import (
     AckedTooLate,
     Away,
@@ -12,59 +26,194 @@ from redisson_dq.observing.happenings import (
     Buried,
     Expired,
     Happening,
+    LeaseBegan,
+    LeaseLost,
+    Moved,
+    Paused,
+    Resumed,
+    RoleChanged,
     SetAside,
+    Settled,
     Skipped,
+    Subscribed,
     TookLong,
+    ValuesTaken,
 )
+from redisson_dq.scheduling.engine import Role
 
-__all__ = ["log"]
+__all__ = ["Words", "fields_of", "is_logged", "line", "log"]
 
-logger = logging.getLogger("redisson_dq")
+_MAIN = "redisson_dq"
+#: The lines of these two come at the pace of the queues. A program may want one of them alone.
+_TRANSFERS, _LEASES = f"{_MAIN}.transfers", f"{_MAIN}.leases"
 
 
-@singledispatch
+class Words:
+    """The text of a line and its arguments. A line may be worse than others of its kind, and have a traceback."""
+
+    def __init__(
+        self, text: str, *arguments: object, level: int | None = None, traceback_of: BaseException | None = None
+    ) -> None:
+        self.text, self.arguments, self.level, self.traceback_of = text, arguments, level, traceback_of
+
+
+_Words = Callable[[Any], Words]
+
+
+@attrs.frozen
+class _LogLine:
+    level: int
+    logger: logging.Logger
+    words: _Words
+
+
+_lines: dict[type[Happening], _LogLine] = {}
+
+
+def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
+    """Gives a kind of happening its line. The function makes the words, and its annotation names the kind."""
+
+    def register(words: _Words) -> _Words:
+        kind, _ = typing.get_type_hints(words).values()
+        _lines[kind] = _LogLine(level, logging.getLogger(logger), words)
+        return words
+
+    return register
+
+
+def is_logged(kind: type[Happening]) -> bool:
+    """Whether a happening of this kind would be logged, as logging is set up now. Others need not be made."""
+    found = _lines.get(kind)
+    return found is not None and found.logger.isEnabledFor(found.level)
+
+
 def log(happening: Happening) -> None:
-    """Logs the happening where ``log.registry`` has a line for its class. ``log.register`` adds one."""
+    """Logs the happening where its kind has a line. The record has the happening's fields too (:func:`fields_of`)."""
+    found = _lines.get(type(happening))
+    if found is None or not found.logger.isEnabledFor(found.level):
+        return
+    words = found.words(happening)
+    level = found.level if words.level is None else words.level
+    found.logger.log(level, words.text, *words.arguments, exc_info=words.traceback_of, extra=fields_of(happening))
 
 
-@log.register
-def _away(away: Away) -> None:
-    logger.warning("Redis is away: %s", away.error)
+def fields_of(happening: Happening) -> dict[str, Any]:
+    """The fields of a happening in plain types, and ``happening``, the name of its class.
+
+    A duration is in milliseconds, under a name that ends with ``_ms``. An error is a text. A field that a happening's
+    repr leaves out, as a value's bytes, is left out here.
+    """
+    fields: dict[str, Any] = {"happening": type(happening).__name__}
+    for field in attrs.fields(type(happening)):
+        value = getattr(happening, field.name)
+        if isinstance(value, timedelta):
+            fields[f"{field.name}_ms"] = round(value / timedelta(milliseconds=1), 3)
+        elif isinstance(value, BaseException):
+            fields[field.name] = described(value)
+        elif isinstance(value, enum.Enum):
+            fields[field.name] = value.value
+        elif field.name == "values":
+            fields.update({"values": list(value)} if value else {})
+        elif field.repr and value is not None:
+            fields[field.name] = value
+    return fields
 
 
-@log.register
-def _back_again(back: BackAgain) -> None:
-    logger.warning("Redis is back again after %.1f s", back.after.total_seconds())
+def _name_queue(record: logging.LogRecord) -> bool:
+    """Gives the field ``queue`` to a line that is of no happening, and begins with its queue as all lines do."""
+    if str(record.msg).startswith("queue %r") and isinstance(record.args, tuple) and not hasattr(record, "queue"):
+        record.queue = record.args[0]
+    return True
 
 
-@log.register
-def _set_aside(aside: SetAside) -> None:
-    logger.warning(
-        "queue %r: %d members that are in no envelope format were moved to the list %r",
+logging.getLogger(_MAIN).addFilter(_name_queue)
+
+
+# -- the connection to Redis -----------------------------------------------------------------------------------------
+
+
+# Both ends of an outage have one level, so that nobody's filter shows the beginning without the end.
+@line(logging.WARNING)
+def _away(away: Away) -> Words:
+    return Words("Redis is away: %s", away.error)
+
+
+@line(logging.WARNING)
+def _back_again(back: BackAgain) -> Words:
+    return Words("Redis is back again after %.1f s", back.after.total_seconds())
+
+
+# -- moving due items ------------------------------------------------------------------------------------------------
+
+_ROLES = {
+    Role.ALONE: "this client moves its due items now, and no other one listens",
+    Role.MOVER: "this client is the mover now, and others stand in reserve",
+    Role.RESERVE: "another client is the mover now, and this one stands in reserve",
+}
+
+
+@line(logging.INFO, _TRANSFERS)
+def _subscribed(subscribed: Subscribed) -> Words:
+    return Words("queue %r: subscribed to the channel %r", subscribed.queue, subscribed.channel)
+
+
+@line(logging.INFO, _TRANSFERS)
+def _role_changed(changed: RoleChanged) -> Words:
+    return Words("queue %r: %s", changed.queue, _ROLES[changed.role])
+
+
+@line(logging.DEBUG, _TRANSFERS)
+def _moved(moved: Moved) -> Words:
+    if moved.late_by is None:
+        return Words("queue %r: moved %d items", moved.queue, moved.count)
+    return Words("queue %r: moved %d items, the first %.1f ms late", moved.queue, moved.count, _ms(moved.late_by))
+
+
+@line(logging.INFO, _TRANSFERS)
+def _paused(paused: Paused) -> Words:
+    return Words("queue %r: paused: nothing falls due until delayed_queue(%r).resume()", paused.queue, paused.queue)
+
+
+@line(logging.INFO, _TRANSFERS)
+def _resumed(resumed: Resumed) -> Words:
+    return Words("queue %r: resumed", resumed.queue)
+
+
+@line(logging.WARNING)
+def _set_aside(aside: SetAside) -> Words:
+    return Words(
+        "queue %r: %d members that are in no envelope format were moved to the list %r; "
+        "delayed_queue(%r).read_quarantine() shows them",
         aside.queue,
         aside.count,
         aside.kept_in,
+        aside.queue,
     )
 
 
-@log.register
-def _expired(expired: Expired) -> None:
-    logger.warning(
-        "queue %r: %d items were too late to be delivered; they are in the list %r",
+@line(logging.WARNING)
+def _expired(expired: Expired) -> Words:
+    return Words(
+        "queue %r: %d items were too late to be delivered; they are in the list %r; "
+        "delayed_queue(%r).read_expired() shows them",
         expired.queue,
         expired.count,
         expired.kept_in,
+        expired.queue,
     )
 
 
-@log.register
-def _skipped(skipped: Skipped) -> None:
-    logger.warning("queue %r: skipped %d values: %s", skipped.queue, skipped.count, skipped.error)
+# -- values and leases -----------------------------------------------------------------------------------------------
 
 
-@log.register
-def _took_long(call: TookLong) -> None:
-    logger.warning(
+@line(logging.WARNING)
+def _skipped(skipped: Skipped) -> Words:
+    return Words("queue %r: skipped %d values: %s", skipped.queue, skipped.count, skipped.error)
+
+
+@line(logging.WARNING)
+def _took_long(call: TookLong) -> Words:
+    return Words(
         "queue %r: %s took %.1f s, with all that was sent along. Redis carries it out in one go, however much there "
         "is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
         call.queue,
@@ -73,9 +222,39 @@ def _took_long(call: TookLong) -> None:
     )
 
 
-@log.register
-def _buried(buried: Buried) -> None:
-    logger.warning(
+@line(logging.DEBUG, _LEASES)
+def _values_taken(taken: ValuesTaken) -> Words:
+    return Words(f"queue %r: took %d values{_shown(taken.values)}", taken.queue, taken.count, *taken.values)
+
+
+@line(logging.DEBUG, _LEASES)
+def _lease_began(began: LeaseBegan) -> Words:
+    late = () if began.lateness is None else (_ms(began.lateness),)
+    after = ", %.1f ms after its due time" if late else ""
+    text = f"queue %r: leased %s, attempt %d{after}{_shown(began.values)}"
+    return Words(text, began.queue, began.told_as, began.attempt, *late, *began.values)
+
+
+@line(logging.DEBUG, _LEASES)
+def _settled(settled: Settled) -> Words:
+    text = "queue %r: the lease of %s, attempt %d, ended after %.1f ms: %s"
+    return Words(text, settled.queue, settled.told_as, settled.attempt, _ms(settled.held), settled.outcome.value)
+
+
+@line(logging.INFO, _LEASES)
+def _lease_lost(lost: LeaseLost) -> Words:
+    return Words(
+        "queue %r: lost the lease of %s, attempt %d: the value may be handled elsewhere too; a longer "
+        "visibility_timeout= gives more time",
+        lost.queue,
+        lost.told_as,
+        lost.attempt,
+    )
+
+
+@line(logging.WARNING)
+def _buried(buried: Buried) -> Words:
+    return Words(
         "queue %r: %d values were delivered %d times and are in the list %r now",
         buried.queue,
         buried.count,
@@ -84,6 +263,14 @@ def _buried(buried: Buried) -> None:
     )
 
 
-@log.register
-def _acked_too_late(late: AckedTooLate) -> None:
-    logger.warning("queue %r: the lease of %s had ended before its ack", late.queue, late.told_as)
+@line(logging.WARNING)
+def _acked_too_late(late: AckedTooLate) -> Words:
+    return Words("queue %r: the lease of %s had ended before its ack", late.queue, late.told_as)
+
+
+def _ms(duration: timedelta) -> float:
+    return duration / timedelta(milliseconds=1)
+
+
+def _shown(values: tuple[str, ...]) -> str:
+    return ": " + ", ".join(["%s"] * len(values)) if values else ""

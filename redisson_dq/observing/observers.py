@@ -6,18 +6,19 @@ import inspect
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import Any, Union
 
 from redisson_dq._clock import Clock
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
-from redisson_dq.observing.log import log
+from redisson_dq.observing.log import is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 
-__all__ = ["Observer", "Observers"]
+__all__ = ["LogValues", "Observer", "Observers", "check_log_values"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -25,18 +26,24 @@ logger = logging.getLogger("redisson_dq")
 #: in a task of the loop. The client goes on when it has returned.
 Observer = Callable[[Happening], object]
 
+#: Whether the log shows values, or the function that gives the object to show in a value's place.
+LogValues = Union[bool, Callable[[Any], object]]
+
+# Of a value's text so many characters are logged.
+_LONGEST_VALUE = 500
+
 _numbers = itertools.count(1)
 
 
 class Observers(list[Observer]):
     """The observers of one client. A list, so that the look whether anybody watches costs next to nothing.
 
-    The log is told of every happening too, and does not count. So a place that is passed often asks first::
+    The log is told of every happening too. So a place that is passed often asks first::
 
-        if observers:
+        if observers.hear(Moved):
             observers.tell(Moved(...))
 
-    A happening that the log tells of is told in any case.
+    Requests are not logged, and ask ``if observers`` alone.
     """
 
     def __init__(self, observer: Observer | None = None) -> None:
@@ -47,6 +54,8 @@ class Observers(list[Observer]):
         self._here = threading.local()
         #: Those that are called around operations, as a trace needs it.
         self.operations = Operations()
+        #: Whether and how the log shows values.
+        self.log_values: LogValues = False
         if observer is not None:
             self.add(observer)
 
@@ -67,6 +76,24 @@ class Observers(list[Observer]):
         """Removes an observer, if it is one."""
         with suppress(ValueError):
             self.remove(observer)
+
+    def hear(self, kind: type[Happening]) -> bool:
+        """Whether the log or an observer is called for a happening of this kind."""
+        return bool(self) or is_logged(kind)
+
+    def texts(self, kind: type[Happening], values: Iterable[object]) -> tuple[str, ...]:
+        """The texts of values for a line of the log. None without ``log_values=``, or where that line is not wanted."""
+        if not self.log_values or not is_logged(kind):
+            return ()
+        return tuple(self._text(value) for value in values)
+
+    def _text(self, value: object) -> str:
+        try:
+            text = repr(value if self.log_values is True else self.log_values(value))  # type: ignore[operator]
+        except Exception as error:
+            # The error's text may have a part of the value that was to be hidden.
+            return f"({type(error).__name__} in log_values=)"
+        return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
     @property
     def is_telling_here(self) -> bool:
@@ -130,3 +157,8 @@ class Observers(list[Observer]):
             self.tell(Answered(number=number, request=request, keys=keys, duration=duration, error=error))
 
         return answered
+
+
+def check_log_values(value: object) -> bool:
+    """Whether ``log_values=`` can be that."""
+    return isinstance(value, bool) or (callable(value) and not inspect.iscoroutinefunction(value))

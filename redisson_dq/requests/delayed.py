@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict, TypeVar, overload
 
@@ -12,6 +12,7 @@ from redisson_dq._times import Delay, due_word, from_ms
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
+from redisson_dq.observing import Paused, Resumed
 from redisson_dq.requests.checks import check_count, check_index, check_page, nothing
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.requests.inner.long_calls import told_if_long
@@ -203,10 +204,21 @@ class DelayedRequests(SideRequests[T]):
         return calls.overdue(self._side.keys).then(_overdue)
 
     def pause(self) -> Request[bool]:
-        return commands.set_field(self._side.keys.settings, "paused", 1)
+        return commands.set_field(self._side.keys.settings, "paused", 1).then(self._told(Paused))
 
     def resume(self) -> Request[bool]:
-        return calls.resume(self._side.keys)
+        return calls.resume(self._side.keys).then(self._told(Resumed))
+
+    def _told(self, kind: type[Paused] | type[Resumed]) -> Callable[[bool], bool]:
+        """Tells observers when a call has changed something."""
+
+        def tell(changed: bool) -> bool:
+            observers = self._side.options.observers
+            if changed and observers.hear(kind):
+                observers.tell(kind(queue=self._side.name))
+            return changed
+
+        return tell
 
     def is_paused(self) -> Request[bool]:
         return commands.get_field(self._side.keys.settings, "paused").then(bool)

@@ -11,7 +11,7 @@ import attrs
 from redisson_dq._texts import described
 from redisson_dq.errors import DecodeError
 from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
-from redisson_dq.observing.log import log
+from redisson_dq.observing.log import Words, line
 
 __all__ = [
     "Away",
@@ -34,8 +34,6 @@ __all__ = [
     "Unreadable",
 ]
 
-logger = logging.getLogger("redisson_dq")
-
 
 @attrs.frozen(kw_only=True)
 class Dropped(OfQueue):
@@ -55,9 +53,9 @@ class Unreadable(OfQueue):
     error: DecodeError
 
 
-@log.register
-def _unreadable(came: Unreadable) -> None:
-    logger.error("queue %r: %d values cannot be read: %s", came.queue, came.count, came.error)
+@line(logging.ERROR)
+def _unreadable(came: Unreadable) -> Words:
+    return Words("queue %r: %d values cannot be read: %s", came.queue, came.count, came.error)
 
 
 @attrs.frozen(kw_only=True)
@@ -100,9 +98,9 @@ class Unhandled(OfValue):
     reason: str
 
 
-@log.register
-def _unhandled(value: Unhandled) -> None:
-    logger.error("queue %r: %s goes to the dead letters: %s", value.queue, value.told_as, value.reason)
+@line(logging.ERROR)
+def _unhandled(value: Unhandled) -> Words:
+    return Words("queue %r: %s goes to the dead letters: %s", value.queue, value.told_as, value.reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -126,15 +124,15 @@ class Failed(OfValue):
     why: str = ""
 
 
-@log.register
-def _failed(failed: Failed) -> None:
+@line(logging.WARNING)
+def _failed(failed: Failed) -> Words:
     reason = described(failed.error)
     if failed.delay is None:
         text = "queue %r: %s is given up: %s: %s"
-        logger.error(text, failed.queue, failed.told_as, failed.why, reason, exc_info=failed.error)
-        return
+        words = failed.queue, failed.told_as, failed.why, reason
+        return Words(text, *words, level=logging.ERROR, traceback_of=failed.error)
     text = "queue %r: %s failed, and %s comes again in %.1f s: %s"
-    logger.warning(text, failed.queue, failed.handler, failed.told_as, failed.delay.total_seconds(), reason)
+    return Words(text, failed.queue, failed.handler, failed.told_as, failed.delay.total_seconds(), reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -144,9 +142,9 @@ class TimedOut(OfValue):
     timeout: timedelta
 
 
-@log.register
-def _timed_out(late: TimedOut) -> None:
-    logger.error("queue %r: %s has not handled %s within %s", late.queue, late.handler, late.told_as, late.timeout)
+@line(logging.ERROR)
+def _timed_out(late: TimedOut) -> Words:
+    return Words("queue %r: %s has not handled %s within %s", late.queue, late.handler, late.told_as, late.timeout)
 
 
 @attrs.frozen(kw_only=True)

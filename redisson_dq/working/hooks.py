@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq.observing import Happening, Observers
-from redisson_dq.observing.log import log
 
 __all__ = ["Hooks"]
 
@@ -36,8 +35,8 @@ class Hooks:
 
     def hears(self, *kinds: type[Happening]) -> bool:
         """Whether the log, a hook or an observer is called for one of these kinds. Others need not be made."""
-        return bool(self.observers) or any(
-            kind in log.registry or any(issubclass(kind, heard) for heard, _ in self._hooks) for kind in kinds
+        return any(
+            self.observers.hear(kind) or any(issubclass(kind, heard) for heard, _ in self._hooks) for kind in kinds
         )
 
     def tell(self, happening: Happening) -> None:

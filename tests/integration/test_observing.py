@@ -247,8 +247,10 @@ def test_what_cannot_be_delivered(
         Expired(queue="orders", count=1, kept_in=KEYS.expired),
     ]
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        f"queue 'orders': 1 members that are in no envelope format were moved to the list {KEYS.quarantine!r}",
-        f"queue 'orders': 1 items were too late to be delivered; they are in the list {KEYS.expired!r}",
+        f"queue 'orders': 1 members that are in no envelope format were moved to the list {KEYS.quarantine!r}; "
+        "delayed_queue('orders').read_quarantine() shows them",
+        f"queue 'orders': 1 items were too late to be delivered; they are in the list {KEYS.expired!r}; "
+        "delayed_queue('orders').read_expired() shows them",
     ]
 
 

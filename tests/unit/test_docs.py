@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import logging
 import re
 import subprocess
 import sys
@@ -51,12 +52,16 @@ def _blocks(page: str, *, interactive: bool) -> list[str]:
 def _run(code: str, page: str, url: str) -> dict[str, Any]:
     """Runs a block. It need not import redisson_dq again, nor close its client."""
     made: dict[str, Any] = {"__name__": "__main__", "redisson_dq": redisson_dq}
+    logger = logging.getLogger("redisson_dq")
+    level, handlers = logger.level, logger.handlers[:]
     try:
         exec(compile(code.replace(DOCUMENTED_URL, url), str(ROOT / page), "exec"), made)
     finally:
         for value in made.values():
             if isinstance(value, redisson_dq.Client):
                 value.close()
+        logger.setLevel(level)
+        logger.handlers[:] = handlers
     return made
 
 

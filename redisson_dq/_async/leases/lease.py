@@ -117,12 +117,17 @@ class Lease:
         """Whether a call has ended it, or found that it had ended."""
         return self.outcome not in (None, SettleOutcome.EXTENDED)
 
-    def begun(self) -> None:
-        """Tells observers that the lease has begun."""
+    def begun(self, value: object) -> None:
+        """Tells observers that the lease of this value has begun."""
+        if not self._observers.hear(observing.LeaseBegan):
+            return
         record = self.record
         due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
         lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
-        self._observers.tell(observing.LeaseBegan(**self._known, lateness=lateness, context=record.context))
+        values = self._observers.texts(observing.LeaseBegan, (value,))
+        self._observers.tell(
+            observing.LeaseBegan(**self._known, lateness=lateness, context=record.context, values=values)
+        )
 
     def begin_ending(self) -> None:
         self.is_ending = True
@@ -131,14 +136,13 @@ class Lease:
         """Notes how a call ended the lease. The first end stands."""
         if outcome or not self.is_over:
             self.outcome = outcome
-            if self._observers:
-                self._tell(outcome)
+            self._tell(outcome)
         return outcome
 
     def _tell(self, outcome: SettleOutcome) -> None:
         if outcome is SettleOutcome.LOST:
             self.lost()
-        elif outcome is not SettleOutcome.EXTENDED:
+        elif outcome is not SettleOutcome.EXTENDED and self._observers.hear(observing.Settled):
             held = timedelta(microseconds=self._clock.now_us() - self.leased.read_us)
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
@@ -148,7 +152,7 @@ class Lease:
 
     def lost(self) -> None:
         """Tells observers, once, that the receiver has lost it."""
-        if self._observers and not self._is_told_lost:
+        if not self._is_told_lost and self._observers.hear(observing.LeaseLost):
             self._is_told_lost = True
             self._observers.tell(observing.LeaseLost(**self._known))
 

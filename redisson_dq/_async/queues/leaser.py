@@ -250,10 +250,8 @@ class Leaser(Generic[T]):
         return opened, first
 
     def _opened(self, settling: Settling, leased: Leased, value: T) -> Delivery[T]:
-        observers = self._runtime.options.observers
-        lease = Lease(settling, leased, observers)
-        if observers:
-            lease.begun()
+        lease = Lease(settling, leased, self._runtime.options.observers)
+        lease.begun(value)
         return Delivery(self._runtime.connections, lease, value)
 
 

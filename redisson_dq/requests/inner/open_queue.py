@@ -127,10 +127,12 @@ class OpenQueue(Generic[T]):
         ``key`` is that of the list they came from, where it may be another queue's.
         """
         values, error = self.decoded(found)
-        if self.options.observers:
+        observers = self.options.observers
+        if observers.hear(ValuesTaken):
             name = self.name if key in (None, self.keys.ready) else str(key)
             if values:
-                self.options.observers.tell(ValuesTaken(queue=name, count=len(values)))
+                texts = observers.texts(ValuesTaken, values)
+                observers.tell(ValuesTaken(queue=name, count=len(values), values=texts))
             if error is not None:
                 self.tell_undecodable(error, name)
         if error is not None:
