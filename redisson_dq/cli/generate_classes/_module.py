@@ -8,7 +8,8 @@ from typing import Literal
 
 import attrs
 
-from redisson_dq.cli.generate_classes._closure import Closure, DeclaredClass, JavaField, Why
+from redisson_dq.cli.generate_classes._closure import Closure
+from redisson_dq.cli.generate_classes._facts import DeclaredClass, JavaField
 from redisson_dq.cli.generate_classes._jackson import JsonFacts
 from redisson_dq.cli.generate_classes._layout import field_line, fitted
 from redisson_dq.cli.generate_classes._names import (
@@ -20,6 +21,7 @@ from redisson_dq.cli.generate_classes._names import (
     variable_candidates,
 )
 from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse
+from redisson_dq.cli.generate_classes._supertypes import Why
 from redisson_dq.cli.generate_classes._types import (
     ALIASES,
     ENUM_NAMES,

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from redisson_dq.cli.generate_classes._closure import Closure, Why
+from redisson_dq.cli.generate_classes._closure import Closure
 from redisson_dq.cli.generate_classes._module import Style, module_text
 from redisson_dq.cli.generate_classes._names import printable
 from redisson_dq.cli.generate_classes._sources import Library, title
+from redisson_dq.cli.generate_classes._supertypes import Why
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["generate"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
 from redisson_dq.cli.generate_classes._classfile import BadClass
 
-__all__ = ["OBJECT", "ClassSignature", "TypeUse", "class_signature", "field_type"]
+__all__ = ["OBJECT", "PRIMITIVES", "ClassSignature", "TypeUse", "class_signature", "field_type"]
 
 _MAX_DEPTH = 100
 _PRIMITIVES = {
@@ -21,6 +23,8 @@ _PRIMITIVES = {
     "F": "float",
     "D": "double",
 }
+#: The names of the primitive types.
+PRIMITIVES = frozenset(_PRIMITIVES.values())
 _NAME = re.compile(r"[^.;\[<>:]+")
 
 
@@ -36,6 +40,25 @@ class TypeUse:
     is_variable: bool = False
     dimensions: int = 0
     wildcard: str = ""
+
+    def parts(self) -> Iterator[TypeUse]:
+        """The type itself, and its arguments with theirs."""
+        yield self
+        for argument in self.arguments:
+            yield from argument.parts()
+
+    def within(self, parameters: Mapping[str, Any], erased: TypeUse) -> TypeUse:
+        """The type with these parameters of its class as its only variables; those of an enclosing class are erased."""
+        if self.is_variable:
+            return self if self.name in parameters else erased
+        return attrs.evolve(self, arguments=tuple(each.within(parameters, OBJECT) for each in self.arguments))
+
+    def replaced(self, given: Mapping[str, TypeUse]) -> TypeUse:
+        """The type with these instead of the variables of their names."""
+        if self.is_variable:
+            known = given.get(self.name, OBJECT)
+            return attrs.evolve(known, dimensions=known.dimensions + self.dimensions)
+        return attrs.evolve(self, arguments=tuple(each.replaced(given) for each in self.arguments))
 
 
 OBJECT = TypeUse("java.lang.Object")

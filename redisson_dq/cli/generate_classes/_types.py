@@ -8,10 +8,11 @@ from collections.abc import Collection, Mapping
 import attrs
 
 from redisson_dq import java
-from redisson_dq.cli.generate_classes._closure import DeclaredClass, java_name_of
+from redisson_dq.cli.generate_classes._facts import DeclaredClass
 from redisson_dq.cli.generate_classes._initial import Constant, Initial, NewObject
 from redisson_dq.cli.generate_classes._names import attribute_names, literal
 from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse
+from redisson_dq.cli.generate_classes._supertypes import java_name_of
 from redisson_dq.codecs.floats import float_text
 from redisson_dq.java.collections import COLLECTIONS, INTERFACES
 from redisson_dq.java.sets import OrderedSet
