@@ -21,7 +21,7 @@ from redisson_dq.codecs.jackson.reading.plans import Plans
 from redisson_dq.codecs.jackson.scalar_nodes import UUID_BYTES
 from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
-from redisson_dq.codecs.jackson.writing import node_of
+from redisson_dq.codecs.jackson.writing.dispatch import node_of
 from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.annotations import signature_of

@@ -25,7 +25,8 @@ from redisson_dq.codecs.jackson.types import (
     key_and_value_of,
     properties,
 )
-from redisson_dq.codecs.jackson.writing import Writer, collection_name
+from redisson_dq.codecs.jackson.writing.containers import collection_name
+from redisson_dq.codecs.jackson.writing.dispatch import Writer
 from redisson_dq.codecs.straight import Unusual, attribute_of, compiled
 from redisson_dq.java.arrays import PRIMITIVE_CODES
 from redisson_dq.java.declaration import Declaration

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared, unread
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
-from redisson_dq.codecs.serialization import declared, registry, throwables
+from redisson_dq.codecs.serialization import class_descriptors, declared, described, registry, throwables
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.registry import constant_key
 from redisson_dq.codecs.serialization.stream import (
@@ -228,7 +228,7 @@ class Decoder:
             if declaration is not None and declaration.extends:
                 above = _collection_above(node.desc)
                 if above in ("", declaration.extends):
-                    beyond = _own_data(node, (part.name for part in declared.ancestry(declaration)))
+                    beyond = _own_data(node, (part.name for part in class_descriptors.ancestry(declaration)))
                 else:
                     beyond = _of_collection(node, above)
                 if beyond is None:
@@ -239,7 +239,7 @@ class Decoder:
                 if declaration is not None and beyond is None:
                     return declared.read_declared(node, declaration, self)
             if self._generic:
-                return declared.read_generic(node, self)
+                return described.read_generic(node, self)
             if beyond is not None:
                 raise Malformed(beyond, node.offset)
         raise self.unknown(desc, node.offset)
@@ -288,7 +288,7 @@ class Decoder:
         if declaration is not None:
             return declared.read_constant(node, declaration)
         if self._generic:
-            return declared.read_generic_constant(node)
+            return described.read_generic_constant(node)
         raise self.unknown(node.desc, node.offset)
 
     def _class(self, node: ClassObject) -> JavaClass:
@@ -304,7 +304,7 @@ class Decoder:
         if desc.name.startswith(("java.", "javax.", "sun.", "jdk.")):
             advice = f"; {_GENERIC_ADVICE}" if desc.name in INSTEAD else ""
             return Malformed(unread(desc.name) + advice, offset)
-        return undeclared(desc.name, offset, line=declared.declaration_line(desc))
+        return undeclared(desc.name, offset, line=class_descriptors.declaration_line(desc))
 
 
 def _collection_above(desc: ClassDesc) -> str:

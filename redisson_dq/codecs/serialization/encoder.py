@@ -10,7 +10,7 @@ from typing import Any, cast
 import attrs
 
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, check_contents, no_java_type, unwritable
-from redisson_dq.codecs.serialization import declared, registry, throwables
+from redisson_dq.codecs.serialization import class_descriptors, declared, described, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.handler import put
@@ -111,7 +111,7 @@ class Encoder:
             node = Instance(
                 throwables.throwable_descriptor(cast(Any, value), self._described)
                 if declaration is None
-                else declared.descriptor_of_object(declaration)
+                else class_descriptors.descriptor_of_object(declaration)
             )
             self.by_identity[id(value)] = value, node
             self._enter()
@@ -153,7 +153,7 @@ class Encoder:
         node = Instance(desc)
         self.by_identity[id(value)] = value, node
         self._enter()
-        declared.write_generic(node, value, self)
+        described.write_generic(node, value, self)
         self.depth -= 1
         return node
 
@@ -275,7 +275,7 @@ class Encoder:
         """A constant of a declared enum."""
         name = declaration.constants[declaration.members.index(member)]
         found: EnumConstant = self.once(
-            (declaration.name, name), lambda: EnumConstant(declared.declared_descriptor(declaration), name)
+            (declaration.name, name), lambda: EnumConstant(class_descriptors.declared_descriptor(declaration), name)
         )
         return found
 
@@ -295,7 +295,7 @@ class Encoder:
     def _class_desc(self, name: str) -> ClassDesc:
         declaration = declaration_of(name)
         if declaration is not None:
-            return declared.declared_descriptor(declaration)
+            return class_descriptors.declared_descriptor(declaration)
         if name.startswith("["):
             return array_descriptor(name)
         # Of any other class Java compares nothing but the name, if the stream says it is not Serializable.
@@ -335,7 +335,7 @@ def _known_desc(desc: ClassDesc, superclass: ClassDesc | None) -> ClassDesc:
         declaration = declaration_of(desc.name)
         if declaration is not None:
             with suppress(Unencodable):  # a class whose serialVersionUID is not declared
-                known = declared.declared_descriptor(declaration)
+                known = class_descriptors.declared_descriptor(declaration)
     if known is not None and known.superclass is superclass and known.same_as(desc):
         return known
     return attrs.evolve(desc, superclass=superclass)

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq.codecs.serialization import declared, registry, throwables
+from redisson_dq.codecs.serialization import class_descriptors, declared, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.reader import StreamReader
 from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc
@@ -250,7 +250,7 @@ def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], 
     """By class and name: the fields of a class, if the stream has exactly those that are declared."""
     found: dict[tuple[str, str], Field] = {}
     uids: dict[str, int | None] = {}
-    for part in declared.ancestry(declaration):
+    for part in class_descriptors.ancestry(declaration):
         found |= {(part.name, field.name): field for field in part.fields}
         uids[part.name] = part.serial_version_uid if part.kind == "class" else None
     if len({field.attribute for field in found.values()}) < len(found):
@@ -265,7 +265,7 @@ def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], 
     codes = {(part.name, field.name): field.type for part in desc.lineage for field in part.fields}
     if len(codes) != sum(len(part.fields) for part in desc.lineage):
         return None
-    return found if codes == {key: declared.type_code(field) for key, field in found.items()} else None
+    return found if codes == {key: class_descriptors.type_code(field) for key, field in found.items()} else None
 
 
 def _check(name: str, fits: set[type], value: Any) -> None:

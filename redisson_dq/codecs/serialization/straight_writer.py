@@ -13,7 +13,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from redisson_dq.codecs.serialization import declared, stream
+from redisson_dq.codecs.serialization import class_descriptors, stream
 from redisson_dq.codecs.serialization.collection_handlers import LOAD_FACTOR
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.encoder import Encoder
@@ -303,7 +303,7 @@ def _put_enum(declaration: Declaration, item: Enum, w: _Straight, depth: int) ->
 
 
 def _of_class(declaration: Declaration) -> _Put:
-    desc = declared.descriptor_of_object(declaration)
+    desc = class_descriptors.descriptor_of_object(declaration)
     places = field_places(declaration)
     fields = {(name, field.name): field for name, fields in declaration.typed_fields for field in fields}
     names: dict[str, Any] = {**_KNOWN, "desc": desc}

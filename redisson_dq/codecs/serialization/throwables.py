@@ -6,7 +6,8 @@ from typing import Any
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, type_name
-from redisson_dq.codecs.serialization.declared import field_order, generic_fields
+from redisson_dq.codecs.serialization.class_descriptors import field_order
+from redisson_dq.codecs.serialization.described import generic_fields
 from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put, text_field

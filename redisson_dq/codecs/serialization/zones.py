@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
-from redisson_dq.codecs.serialization.declared import read_generic
+from redisson_dq.codecs.serialization.described import read_generic
 from redisson_dq.codecs.serialization.handler import ClassHandler, field
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance

@@ -280,7 +280,7 @@ def test_nesting_is_bounded_both_ways(kind: str, monkeypatch: pytest.MonkeyPatch
     assert codec.decode(codec.encode(deepest)) == deepest
     with pytest.raises(EncodeError, match="nested deeper than 200"):
         codec.encode(nested(201, kind=kind))
-    monkeypatch.setattr("redisson_dq.codecs.jackson.writing.MAX_DEPTH", 201)
+    monkeypatch.setattr("redisson_dq.codecs.jackson.writing.containers.MAX_DEPTH", 201)
     with pytest.raises(DecodeError, match="nested deeper than 200"):
         codec.decode(codec.encode(nested(201, kind=kind)))
 
