@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
     from redisson_dq.durability import Confirmed, Durability
-    from redisson_dq.inspection import KeyInspection, Mover, QueueInspection
+    from redisson_dq.inspection import QueueInspection
     from redisson_dq.items import (
         ExpiredItem,
         ItemState,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         TransferCounts,
     )
     from redisson_dq.requests.leases import DeadLetter, InFlight
+    from redisson_dq.stats import KeyInspection, Mover, QueueStats
     from redisson_dq.wire.partitions import partition_names
 else:
     from redisson_dq._lazy import lazily
@@ -63,7 +64,7 @@ else:
             "codecs": (),
             "durability": ("Confirmed", "Durability"),
             "errors": (),
-            "inspection": ("KeyInspection", "Mover", "QueueInspection"),
+            "inspection": ("QueueInspection",),
             "items": (
                 "ExpiredItem",
                 "ItemState",
@@ -79,6 +80,7 @@ else:
             "java": (),
             "observing": (),
             "requests.leases": ("DeadLetter", "InFlight"),
+            "stats": ("KeyInspection", "Mover", "QueueStats"),
             "wire.partitions": ("partition_names",),
         },
     )
@@ -108,6 +110,7 @@ __all__ = [
     "Pipeline",
     "Problem",
     "QueueInspection",
+    "QueueStats",
     "RecurringOffer",
     "Redriven",
     "Reply",

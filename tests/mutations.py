@@ -177,10 +177,24 @@ MUTATIONS = [
     ),
     Mutation(
         "inspect: a key of another type fails the whole call",
-        "redisson_dq/scripts/inspect.lua",
+        f"{_INCLUDE}/figures.lua",
         "if is_wrong[key] or not size_of[key] then",
         "if not size_of[key] then",
         "tests/integration/test_inspect.py::test_a_key_of_another_type",
+    ),
+    Mutation(
+        "stats: leases whose entries are gone cost as much as they are many",
+        "redisson_dq/scripts/stats.lua",
+        "tell_waiting(now_ms, MOST_GONE)",
+        "tell_waiting(now_ms)",
+        "tests/integration/test_stats.py::test_the_cost_does_not_grow_with_leases",
+    ),
+    Mutation(
+        "stats: a user who may only read asks for each queue alone",
+        "redisson_dq/_async/connecting/batches.py",
+        'suffix = "_RO" if only_looks and script.only_reads else ""',
+        'suffix = ""',
+        "tests/integration/test_stats.py::test_a_user_who_may_only_look",
     ),
     Mutation(
         "looks: a user who may only read the keys is refused",

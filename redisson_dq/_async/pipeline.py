@@ -11,8 +11,8 @@ import attrs
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
-from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Redriven
+from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 
 __all__ = ["Pipeline", "Reply"]
@@ -108,4 +108,4 @@ def _of_one_node(outcome: Any) -> Any:
     """A result without the number of clients that listen, as a node knows its own subscribers alone."""
     if isinstance(outcome, Redriven):
         return attrs.evolve(outcome, clients=None)
-    return attrs.evolve(outcome, subscribers=None) if isinstance(outcome, QueueInspection) else outcome
+    return attrs.evolve(outcome, subscribers=None) if isinstance(outcome, QueueStats) else outcome

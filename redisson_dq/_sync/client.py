@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import attrs
-
 from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.servers import AnyRedis, servers_of
-from redisson_dq._sync.opening import Opening
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.watching import Watching
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
-from redisson_dq.inspection import QueueInspection
-from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer
 from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
@@ -26,10 +22,9 @@ from redisson_dq.wire.keys import NameMapper
 __all__ = ["Client"]
 
 Self = TypeVar("Self", bound="Client")
-O = TypeVar("O", bound=Observer)  # noqa: E741
 
 
-class Client(Opening):
+class Client(Watching):
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.
@@ -87,75 +82,6 @@ class Client(Opening):
             log_values=log_values,
         )
         super().__init__(Runtime(servers_of(redis), options))
-
-    # -- observation -------------------------------------------------------------------------------------------------
-
-    @names_options
-    def inspect(self, name: str, *, partitions: int | None = None, dead_letter: str | None = None) -> QueueInspection:
-        """All about a queue: how much is where, what comes next, who moves it, which key is wrong.
-
-        ``partitions`` is the number of its partitions, if it has some. ``dead_letter`` is the queue that gets its dead
-        letters, if it has no list of its own. Nothing is changed, and nothing is started. A key that holds another type
-        is told of, and fails nothing. Example::
-
-            found = client.inspect("orders")
-            print(found)
-            if found.overdue and not found.subscribers:
-                print("nobody moves the queue")
-
-        One round trip, or one for each node with ``partitions``; O(log n), and the size of at most four entries. One
-        queue is seen at one moment, and each partition at a moment of its own. A user needs rights to look alone:
-        ``+@read +eval +evalsha +time``, and ``+pubsub`` to know the ``subscribers``. Raises ArgumentError,
-        RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for a ``dead_letter``
-        without the queue's hash tag.
-        """
-        # A handle that is open for a moment, and moves nothing.
-        if partitions is None:
-            with self.blocking_queue(name, transfer=False, dead_letter=dead_letter) as queue:
-                return queue.inspect()
-        with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as whole:
-            return whole.inspect()
-
-    def observe(self, observer: O) -> O:
-        """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.
-
-        Happenings are the frozen classes of :mod:`redisson_dq.observing`: requests, moves, takes, leases, outages. The
-        observer is called where they happen, in any thread of the client or in the event loop. The client goes on when
-        it has returned. So it has to be quick, and is a plain function with asyncio too. The log has the first error
-        that it raises, and nothing else is changed by one. No observer hears of calls that an observer makes itself.
-        Example::
-
-            @client.observe
-            def watch(happening):
-                if isinstance(happening, Moved):
-                    moved[happening.queue] += happening.count
-
-        Raises ArgumentError. No round trip.
-        """
-        self.runtime.options.observers.add(observer)
-        return observer
-
-    def stop_observing(self, observer: Observer) -> None:
-        """Calls ``observer`` no more. Does nothing when it does not watch. No round trip."""
-        self.runtime.options.observers.discard(observer)
-
-    @property
-    def transfers(self) -> TransferCounts:
-        """How many transfers this client has made, and how many of them ran too early. No round trip."""
-        return attrs.evolve(self.runtime.transfer_counts)
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The tasks that this client cannot do at present, though Redis can be reached.
-
-        Empty when all is well. A client moves due items, renews leases, and receives for listeners and workers. A
-        problem is there from the second failure of a transfer, or the first failure of the others, until the same is
-        done again. No round trip. Example::
-
-            for problem in client.problems:
-                print(problem)
-        """
-        return self.runtime.connections.refusals.problems
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

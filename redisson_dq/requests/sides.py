@@ -10,9 +10,10 @@ from redisson_dq._times import Delay, from_ms, span_ms, to_ms
 from redisson_dq.errors import ArgumentError, RedisReplyError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.dumps import framed, unframed
-from redisson_dq.requests.inner.inspecting import inspection
+from redisson_dq.requests.inner.inspecting import figures, inspection
 from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.open_queue import OpenQueue
+from redisson_dq.stats import QueueStats
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.request import Request
@@ -47,9 +48,11 @@ class SideRequests(Generic[T]):
     def size_in_memory(self) -> Request[int]:
         return calls.memory(self._main_types())
 
+    def stats(self) -> Request[QueueStats]:
+        return figures(self._queue.name, self._looked_at())
+
     def inspect(self) -> Request[QueueInspection]:
-        keys = LeaseKeys(queue=self._queue.keys, dead=self._queue.dead_keys)
-        return inspection(self._queue.name, keys)
+        return inspection(self._queue.name, self._looked_at())
 
     def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
         channel = self._queue.woken(self._queue.keys_of(new_name))
@@ -97,6 +100,9 @@ class SideRequests(Generic[T]):
         return calls.time_to_live(self._main_types()).then(lambda found: None if found[0] < 0 else from_ms(found[1]))
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _looked_at(self) -> LeaseKeys:
+        return LeaseKeys(queue=self._queue.keys, dead=self._queue.dead_keys)
 
     def _told_if_long(self, request: Request[U], what: str) -> Request[U]:
         return told_if_long(request, self._queue, what)

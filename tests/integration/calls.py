@@ -16,7 +16,7 @@ import pytest
 
 import redisson_dq
 import redisson_dq.aio
-from redisson_dq import OfferOutcome, Outcome, Overdue, QueueInspection, Redriven, SettleOutcome
+from redisson_dq import OfferOutcome, Outcome, Overdue, QueueInspection, QueueStats, Redriven, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, QueueEmptyError, RedisReplyError
 from redisson_dq.wire.commands import ping
@@ -200,6 +200,7 @@ def _object(state: bytes) -> list[Call]:
         _row("touch", _of("touch"), False, any_type=True),
         _row("size_in_memory", _of("size_in_memory"), 0, any_type=int),
         _row("dump", _of("dump"), None, any_type=bytes),
+        _row("stats", _of("stats"), QueueStats, any_type=QueueStats),
         _row("inspect", _of("inspect"), QueueInspection, any_type=QueueInspection),
         _row("clear_expire", _of("clear_expire"), False, any_type=False),
         _row("remain_time_to_live", _of("remain_time_to_live"), None, any_type=None),

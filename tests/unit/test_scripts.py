@@ -116,6 +116,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
     "run_command": calls.run_command(commands.length_of("orders")),
     "size": calls.size(KEYS),
+    "stats": calls.stats(LEASES),
     "take_due": calls.take_due(KEYS, DUE, 1000),
     "time_to_live": calls.time_to_live(ONE),
     "waiting_part": calls.waiting_part(KEYS, b""),
@@ -178,7 +179,7 @@ def test_a_script_and_what_it_includes_use_each_key_it_is_given(name: str) -> No
 def test_the_scripts_without_a_command_that_writes() -> None:
     """A user without any right to write may call them."""
     looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory", "missing_rights"}
-    looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "time_to_live", "waiting_part"}
+    looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "stats", "time_to_live", "waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks
 
 
@@ -223,7 +224,8 @@ LARGEST = {
     "contains": 12_500,
     "waiting_part": 12_500,
     "redrive": 19_500,
-    "inspect": 17_000,
+    "inspect": 18_500,
+    "stats": 10_500,
     "items": 18_000,
     "cancel_recurring": 10_500,
     "read_waiting": 12_000,

@@ -106,15 +106,20 @@ async def _put_away(pools: Pools, batches: list[Batch]) -> None:
             await pools.give_back(batch.pool, connection)
 
 
-def packed(requests: Iterable[Request[Any]]) -> Iterator[tuple[Any, ...]]:
-    """The commands. The first call of a script carries its text, so the server knows the script for the other calls."""
+def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The commands. The first call of a script carries its text, so the server knows the script for the other calls.
+
+    With ``only_looks`` scripts that only read are called by commands for users who may not write.
+    """
     known: set[str] = set()
     for request in requests:
         script = request.script
         if script is None:
             yield request.words
-        elif script.sha in known:
-            yield ("EVALSHA", script.sha, *request.words)
+            continue
+        suffix = "_RO" if only_looks and script.only_reads else ""
+        if script.sha in known:
+            yield (f"EVALSHA{suffix}", script.sha, *request.words)
         else:
             known.add(script.sha)
-            yield ("EVAL", script.source, *request.words)
+            yield (f"EVAL{suffix}", script.source, *request.words)

@@ -168,7 +168,11 @@ class Connections(Pools):
             replies, confirmed = await self._transact(requests)
             return [(reply, confirmed) for reply in replies]
         batches = [
-            Batch(pool, packed(chosen := [requests[i] for i in places]), _durability_of(chosen))
+            Batch(
+                pool,
+                packed(chosen := [requests[i] for i in places], only_looks=self._only_looks),
+                _durability_of(chosen),
+            )
             for pool, places in parts
         ]
         await exchange_many(self, batches, "a pipeline")

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-import attrs
-
 from redisson_dq._concurrency import finish
+from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.requests.inner.inspecting import together
+from redisson_dq.requests.inner.inspecting import figures_together, together
 from redisson_dq.requests.inner.routing import Routing
+from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 
 __all__ = ["Partitioned"]
@@ -92,6 +92,15 @@ class Partitioned(Generic[AnyHandle]):
         """
         return not self.size()
 
+    def stats(self) -> QueueStats:
+        """The figures of all partitions together. Otherwise like the partitions' own ``stats()``.
+
+        :Cost: O(p log n), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        found = self._ask(lambda partition: partition.requests.stats())
+        return without_subscribers(figures_together(self._name, found), self._runtime.connections)
+
     def inspect(self) -> QueueInspection:
         """All about the partitions together, and about each in ``partitions``. Otherwise like the partitions' own
         ``inspect()``.
@@ -100,10 +109,7 @@ class Partitioned(Generic[AnyHandle]):
         :Guarantee: reads only, each partition at a moment of its own
         """
         found = self._ask(lambda partition: partition.requests.inspect())
-        if self._runtime.connections.is_cluster:
-            # A node knows its own subscribers alone.
-            found = [attrs.evolve(each, subscribers=None) for each in found]
-        return together(self._name, found)
+        return together(self._name, [without_subscribers(each, self._runtime.connections) for each in found])
 
     def start_moving(self) -> None:
         """Moves the due items of all partitions from now on. Otherwise like the partitions' own ``start_moving()``.

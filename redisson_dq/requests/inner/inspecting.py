@@ -1,24 +1,25 @@
-"""The request that tells all about a queue, and the sum of several results."""
+"""The requests that tell about a queue, all or the figures alone, and the sum of several results."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from redisson_dq._times import from_ms, from_optional_ms
-from redisson_dq.inspection import KeyInspection, Mover, QueueInspection
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.stats import KeyInspection, Mover, QueueStats
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Inspected, LeaseKeys
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.forms import FORMS
 from redisson_dq.wire.request import Request
 
-__all__ = ["inspection", "together"]
+__all__ = ["figures", "figures_together", "inspection", "together"]
 
-T = TypeVar("T")
+T = TypeVar("T", bound=QueueStats)
 
 # The keys that hold the queue's own values. Others come and go, and have times to live of ours.
 _VALUES = ("ready", "timeout", "envelopes", "capacity")
@@ -28,55 +29,73 @@ _MOVER = re.compile(rb"(\S+) (\d+) (\d+)")
 # Counts that are the sizes of keys.
 _SIZES = {
     "ready": "ready",
-    "mirrored": "envelopes",
-    "arrivals": "arrivals",
     "dead": "dead",
     "undecodable": "undecodable",
     "quarantined": "quarantine",
-    "newer": "newer",
     "recurring": "recurring_due",
+}
+# A queue in partitions has the sums of these.
+_COUNTS = (*_SIZES, "waiting", "lean", "overdue", "in_flight", "expired")
+# Those that an inspection has besides, and counts that its script tells by these names.
+_MORE_SIZES = {
+    "mirrored": "envelopes",
+    "arrivals": "arrivals",
+    "newer": "newer",
     "remembered": "forget",
     "histories": "histories",
     "handled": "handled",
 }
-# Counts that the script tells by these names.
-_TOLD = ("overdue", "turns", "waiting_for_slots", "slots")
-# A queue in partitions has the sums of these.
-_COUNTS = (*_SIZES, *_TOLD, "waiting", "in_flight", "expired")
+_MORE_TOLD = ("turns", "waiting_for_slots", "slots")
+
+
+def figures(name: str, keys: LeaseKeys) -> Request[QueueStats]:
+    """The figures of a queue. ``name`` is that before the name mapper."""
+    return calls.stats(keys).then(lambda found: QueueStats(**_figures(name, found)))
 
 
 def inspection(name: str, keys: LeaseKeys) -> Request[QueueInspection]:
-    """``name`` is the queue's before the name mapper."""
-    return calls.inspect(keys).then(lambda found: _told(name, found))
+    """All about a queue. ``name`` is that before the name mapper."""
+    return calls.inspect(keys).then(lambda found: _inspection(name, found))
+
+
+def figures_together(name: str, found: Sequence[QueueStats]) -> QueueStats:
+    """The figures of a queue in partitions, from those of each partition."""
+    return QueueStats(**_sums(name, found, _COUNTS))
 
 
 def together(name: str, found: Sequence[QueueInspection]) -> QueueInspection:
     """The result for a queue in partitions, from the results for each partition."""
-    # Partitions may share one list of dead letters.
-    keys = {key.key: key for each in found for key in each.keys}
-    counts: dict[str, Any] = {count: sum(getattr(each, count) for each in found) for count in _COUNTS}
-    counts["dead"] = sum(key.size for key in keys.values() if key.role == "dead")
+    sums = _sums(name, found, (*_COUNTS, *_MORE_SIZES, *_MORE_TOLD))
     return QueueInspection(
-        name=name,
-        server_time=min(each.server_time for each in found),
-        **counts,
-        next_due=_first(found, lambda each: each.next_due),
-        late_by=max(each.late_by for each in found),
+        **sums,
         next_deadline=_first(found, lambda each: each.next_deadline),
         next_recurring=_first(found, lambda each: each.next_recurring),
         ready_since=_first(found, lambda each: each.ready_since),
         expires=_first(found, lambda each: each.expires),
-        is_paused=any(each.is_paused for each in found),
-        subscribers=min(_known(each.subscribers for each in found), default=None),
         entry_kinds=tuple(sorted({kind for each in found for kind in each.entry_kinds})),
         newer_forms=tuple(sorted({form for each in found for form in each.newer_forms})),
-        memory=_memory(list(keys.values())),
-        keys=tuple(keys.values()),
+        memory=_memory(sums["keys"]),
         partitions=tuple(found),
     )
 
 
-def _first(found: Sequence[QueueInspection], time_of: Callable[[QueueInspection], datetime | None]) -> datetime | None:
+def _sums(name: str, found: Sequence[QueueStats], counts: Iterable[str]) -> dict[str, Any]:
+    # Partitions may share one list of dead letters.
+    keys = {key.key: key for each in found for key in each.keys}
+    return {
+        "name": name,
+        "server_time": min(each.server_time for each in found),
+        **{count: sum(getattr(each, count) for each in found) for count in counts},
+        "dead": sum(key.size for key in keys.values() if key.role == "dead"),
+        "next_due": _first(found, lambda each: each.next_due),
+        "late_by": max(each.late_by for each in found),
+        "is_paused": any(each.is_paused for each in found),
+        "subscribers": min(_known(each.subscribers for each in found), default=None),
+        "keys": tuple(keys.values()),
+    }
+
+
+def _first(found: Sequence[T], time_of: Callable[[T], datetime | None]) -> datetime | None:
     return min(_known(map(time_of, found)), default=None)
 
 
@@ -89,8 +108,8 @@ def _memory(keys: Sequence[KeyInspection]) -> int | None:
     return sum(known) if len(known) == len(keys) else None
 
 
-def _told(name: str, found: Inspected) -> QueueInspection:
-    figures = found.figures
+def _figures(name: str, found: Inspected) -> dict[str, Any]:
+    told = found.figures
     keys = tuple(
         KeyInspection(
             role=each.role,
@@ -103,37 +122,50 @@ def _told(name: str, found: Inspected) -> QueueInspection:
         )
         for each in found.keys
     )
-    by_role = {key.role: key for key in keys}
-    counts: dict[str, Any] = {count: by_role[role].size for count, role in _SIZES.items() if role in by_role}
-    counts |= {count: figures.get(count, 0) for count in _TOLD}
-    held = figures.get("held", 0)
-    waiting = max(0, by_role["timeout"].size - held) if "timeout" in by_role else 0
-    head_ms = _score(figures.get("head"))
+    size_of = {key.role: key.size for key in keys}
+    is_wrong = {key.role for key in keys if key.is_wrong}
+    held = told.get("held", 0)
+    waiting = max(0, size_of.get("timeout", 0) - held)
+    head_ms = _score(told.get("head"))
     # A time before 1970 is nobody's due time, and may be too early for a timedelta.
     late_us = 0 if head_ms is None else max(0, found.now_us - max(0, head_ms) * 1000)
+    return {
+        "name": name,
+        "server_time": from_ms(0) + timedelta(microseconds=found.now_us),
+        **{count: size_of.get(role, 0) for count, role in _SIZES.items()},
+        "waiting": waiting,
+        # Whatever waits stands in both keys, or is lean.
+        "lean": 0 if "envelopes" in is_wrong else max(0, waiting - size_of.get("envelopes", 0)),
+        "overdue": told.get("overdue", 0),
+        "in_flight": held,
+        "expired": _number(told.get("expired")) or 0,
+        "next_due": _moment(told.get("next")),
+        "late_by": timedelta(microseconds=late_us),
+        "is_paused": "paused" in told,
+        "subscribers": told.get("subscribers"),
+        "mover": _mover(told.get("mover"), told.get("mover_until", -1)),
+        "keys": keys,
+    }
+
+
+def _inspection(name: str, found: Inspected) -> QueueInspection:
+    told, base = found.figures, _figures(name, found)
+    by_role = {key.role: key for key in base["keys"]}
+    more = {count: by_role[role].size for count, role in _MORE_SIZES.items() if role in by_role}
+    more |= {count: told.get(count, 0) for count in _MORE_TOLD}
     ends = [by_role[role].expires for role in _VALUES if role in by_role]
     return QueueInspection(
-        name=name,
-        server_time=from_ms(0) + timedelta(microseconds=found.now_us),
-        **counts,
-        waiting=waiting,
-        in_flight=held,
-        expired=_number(figures.get("expired")) or 0,
-        next_due=_moment(figures.get("next")),
-        late_by=timedelta(microseconds=late_us),
-        next_deadline=_moment(figures.get("deadline")),
-        next_recurring=_moment(figures.get("recurring")),
-        ready_since=_moment(figures.get("since")),
+        **base,
+        **more,
+        next_deadline=_moment(told.get("deadline")),
+        next_recurring=_moment(told.get("recurring")),
+        ready_since=_moment(told.get("since")),
         expires=min(_known(ends), default=None),
-        is_paused="paused" in figures,
-        max_size=_number(figures.get("max_size")),
-        remaining_capacity=_number(figures.get("room")),
-        subscribers=figures.get("subscribers"),
-        mover=_mover(figures.get("mover"), by_role.get("mover")),
-        entry_kinds=tuple(sorted(kind.decode() for kind in figures.get("kinds", ()))),
-        newer_forms=_newer_forms(figures),
-        memory=_memory(keys),
-        keys=keys,
+        max_size=_number(told.get("max_size")),
+        remaining_capacity=_number(told.get("room")),
+        entry_kinds=tuple(sorted(kind.decode() for kind in told.get("kinds", ()))),
+        newer_forms=_newer_forms(told),
+        memory=_memory(base["keys"]),
     )
 
 
@@ -150,18 +182,19 @@ def _number(text: bytes | None) -> int | None:
     return int(text) if text is not None and re.fullmatch(rb"-?\d{1,18}", text) else None
 
 
-def _mover(text: bytes | None, key: KeyInspection | None) -> Mover | None:
+def _mover(text: bytes | None, until_ms: int) -> Mover | None:
     read = None if text is None else _MOVER.fullmatch(text)
-    if read is None or key is None:
+    if read is None:
         return None
-    return Mover(client=read[1].decode(errors="replace"), moved=from_ms(int(read[2]) // 1000), until=key.expires)
+    until = None if until_ms < 0 else from_ms(until_ms)
+    return Mover(client=read[1].decode(errors="replace"), moved=from_ms(int(read[2]) // 1000), until=until)
 
 
-def _newer_forms(figures: dict[str, Any]) -> tuple[tuple[str, int], ...]:
-    told = figures.get("newer", ())
-    forms = {role.decode(): int(form) for role, form in zip(told[::2], told[1::2], strict=True)}
+def _newer_forms(told: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    met = told.get("newer", ())
+    forms = {role.decode(): int(form) for role, form in zip(met[::2], met[1::2], strict=True)}
     try:
-        form = json.loads(figures.get("rule", b"{}")).get("v", 1)
+        form = json.loads(told.get("rule", b"{}")).get("v", 1)
     except (ValueError, AttributeError):
         # Something else wrote it.
         form = 1

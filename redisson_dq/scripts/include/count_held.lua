@@ -6,10 +6,10 @@
 -- end before all others or after them, as a rule. At most so many are looked for at each end.
 local GONE = 1000
 
--- How many leases have no entry, from one end on. The argument look: gives leases from a place on, at most so many.
+-- How many of so many leases have no entry, from one end on. The argument look: gives leases from a place on.
 local function count_gone(look, count)
   local gone = 0
-  while gone < math.min(count, GONE) do
+  while gone < count do
     -- The first one tells, as a rule.
     local some = look(gone, gone == 0 and 1 or 100)
     for i = 1, #some, 2 do
@@ -22,16 +22,16 @@ local function count_gone(look, count)
   return gone
 end
 
--- Also gives how many leases without an entry end before those that are held.
-local function count_held()
+-- Also gives how many leases without an entry end before those that are held. The argument most stands for GONE.
+local function count_held(most)
   local _, now_ms = server_time()
   local now = string.format('(%.0f', now_ms)
   local count = redis.call('ZCOUNT', keys.leases, now, '+inf')
   local before = count_gone(function(at, most)
     return redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'WITHSCORES', 'LIMIT', at, most)
-  end, count)
+  end, math.min(count, most or GONE))
   count = count - before
   return count - count_gone(function(at, most)
     return redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'WITHSCORES', 'LIMIT', at, most)
-  end, count), before
+  end, math.min(count, most or GONE)), before
 end

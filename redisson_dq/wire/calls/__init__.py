@@ -19,7 +19,7 @@ from redisson_dq.wire.calls.delayed import (
     waiting_part,
 )
 from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
-from redisson_dq.wire.calls.inspecting import FoundKey, Inspected, inspect
+from redisson_dq.wire.calls.inspecting import FoundKey, Inspected, inspect, stats
 from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
 from redisson_dq.wire.calls.leases import (
     LeaseKeys,
@@ -137,6 +137,7 @@ __all__ = [
     "run_command",
     "set_capacity",
     "size",
+    "stats",
     "take_bounded",
     "take_due",
     "tidy",

@@ -1,0 +1,45 @@
+"""Many requests that only look, asked together, and the figure that a cluster's nodes cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire.request import Request
+
+__all__ = ["answers", "outcomes", "without_subscribers"]
+
+T = TypeVar("T")
+Stats = TypeVar("Stats", bound=QueueStats)
+
+
+async def outcomes(connections: Connections, requests: Sequence[Request[Any]]) -> list[Any]:
+    """Results, or the errors in their place. One round trip for each node."""
+    if len(requests) != 1:
+        return await connections.run_many(list(requests), transaction=False)
+    # One alone needs no text of its script.
+    try:
+        result = await connections.run(requests[0])
+    except RedissonDQError as error:
+        return [error]
+    return [result]
+
+
+async def answers(connections: Connections, requests: Sequence[Request[T]]) -> list[T]:
+    """Results. Raises the first error when all have been answered. One round trip for each node."""
+    results = []
+    for outcome in await outcomes(connections, requests):
+        if isinstance(outcome, RedissonDQError):
+            raise outcome
+        results.append(outcome)
+    return results
+
+
+def without_subscribers(found: Stats, connections: Connections) -> Stats:
+    """A node of a cluster knows its own subscribers alone, so there the figure is unknown."""
+    return attrs.evolve(found, subscribers=None) if connections.is_cluster else found

@@ -1,0 +1,184 @@
+"""The calls of a client that look: at queues, at itself. They change nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar, Union, overload
+
+import attrs
+
+from redisson_dq._async.connecting.asking import outcomes, without_subscribers
+from redisson_dq._async.opening import Opening
+from redisson_dq._async.queues.handle import Handle
+from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._shared_options import names_options
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.items import Problem, TransferCounts
+from redisson_dq.observing import Observer
+from redisson_dq.requests.inner.inspecting import figures, figures_together
+from redisson_dq.requests.inner.ready_side import ReadySide
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire.partitions import partition_names
+from redisson_dq.wire.request import Request
+
+__all__ = ["Watching"]
+
+O = TypeVar("O", bound=Observer)  # noqa: E741
+#: A queue by its name, or by a handle.
+_AnyQueue = Union[str, Handle[Any], Partitioned[Any]]
+
+
+class Watching(Opening):
+    """A client's looks at queues and at itself."""
+
+    # -- queues ------------------------------------------------------------------------------------------------------
+
+    @overload
+    async def stats(
+        self,
+        *queues: _AnyQueue,
+        partitions: int | None = None,
+        dead_letter: str | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> dict[str, QueueStats]: ...
+
+    @overload
+    async def stats(
+        self,
+        *queues: _AnyQueue,
+        partitions: int | None = None,
+        dead_letter: str | None = None,
+        return_exceptions: bool,
+    ) -> dict[str, QueueStats | RedissonDQError]: ...
+
+    @names_options
+    async def stats(
+        self,
+        *queues: _AnyQueue,
+        partitions: int | None = None,
+        dead_letter: str | None = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """The figures of many queues, by their names: how much is where, how late it is, who moves it.
+
+        Each of ``queues`` is a name, or a handle, which brings its partitions and dead letters. ``partitions`` is how
+        many each name has, and ``dead_letter`` the queue that gets their dead letters. With ``return_exceptions`` an
+        error stands in the place of figures. A key that holds another type is told of, and fails nothing. Example::
+
+            for name, figures in (await client.stats("orders", "bills")).items():
+                print(name, figures.ready, figures.overdue, figures.late_by)
+
+        One round trip for each node; O(log n) for each queue, and the size of the first entry that waits. Each queue is
+        seen at one moment. A user needs rights to look alone, as for :meth:`inspect`. Raises ArgumentError,
+        RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for keys without a common
+        slot.
+        """
+        asked = {_name_of(queue): self._figures_of(queue, partitions, dead_letter) for queue in queues}
+        connections = self.runtime.connections
+        connections.check()
+        self.runtime.check_home("stats()")
+        found = iter(await outcomes(connections, [each for of_queue in asked.values() for each in of_queue]))
+        told: dict[str, QueueStats | RedissonDQError] = {}
+        for name, of_queue in asked.items():
+            parts = [next(found) for _ in of_queue]
+            error = next((each for each in parts if isinstance(each, RedissonDQError)), None)
+            if error is not None and not return_exceptions:
+                raise error
+            told[name] = error or without_subscribers(_together(name, parts), connections)
+        return told
+
+    def _figures_of(
+        self, queue: _AnyQueue, partitions: int | None, dead_letter: str | None
+    ) -> list[Request[QueueStats]]:
+        if isinstance(queue, Handle):
+            return [queue.requests.stats()]
+        if isinstance(queue, Partitioned):
+            return [partition.requests.stats() for partition in queue.partitions]
+        options = self.runtime.options
+        names = [queue] if partitions is None else partition_names(queue, partitions, options.name_mapper)
+        sides = [ReadySide[Any](name, None, options, dead_letter=dead_letter) for name in names]
+        return [figures(side.name, side.lease_keys) for side in sides]
+
+    @names_options
+    async def inspect(
+        self, name: str, *, partitions: int | None = None, dead_letter: str | None = None
+    ) -> QueueInspection:
+        """All about a queue: how much is where, what comes next, who moves it, which key is wrong.
+
+        ``partitions`` is the number of its partitions, if it has some. ``dead_letter`` is the queue that gets its dead
+        letters, if it has no list of its own. Nothing is changed, and nothing is started. A key that holds another type
+        is told of, and fails nothing. Example::
+
+            found = await client.inspect("orders")
+            print(found)
+            if found.overdue and not found.subscribers:
+                print("nobody moves the queue")
+
+        One round trip, or one for each node with ``partitions``; O(log n), and the size of at most four entries. One
+        queue is seen at one moment, and each partition at a moment of its own. A user needs rights to look alone:
+        ``+@read +eval +evalsha +time``, and ``+pubsub`` to know the ``subscribers``. Raises ArgumentError,
+        RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for a ``dead_letter``
+        without the queue's hash tag.
+        """
+        # A handle that is open for a moment, and moves nothing.
+        if partitions is None:
+            async with self.blocking_queue(name, transfer=False, dead_letter=dead_letter) as queue:
+                return await queue.inspect()
+        async with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as whole:
+            return await whole.inspect()
+
+    # -- the client --------------------------------------------------------------------------------------------------
+
+    def observe(self, observer: O) -> O:
+        """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.
+
+        Happenings are the frozen classes of :mod:`redisson_dq.observing`: requests, moves, takes, leases, outages. The
+        observer is called where they happen, in any thread of the client or in the event loop. The client goes on when
+        it has returned. So it has to be quick, and is a plain function with asyncio too. The log has the first error
+        that it raises, and nothing else is changed by one. No observer hears of calls that an observer makes itself.
+        Example::
+
+            @client.observe
+            def watch(happening):
+                if isinstance(happening, Moved):
+                    moved[happening.queue] += happening.count
+
+        Raises ArgumentError. No round trip.
+        """
+        self.runtime.options.observers.add(observer)
+        return observer
+
+    def stop_observing(self, observer: Observer) -> None:
+        """Calls ``observer`` no more. Does nothing when it does not watch. No round trip."""
+        self.runtime.options.observers.discard(observer)
+
+    @property
+    def transfers(self) -> TransferCounts:
+        """How many transfers this client has made, and how many of them ran too early. No round trip."""
+        return attrs.evolve(self.runtime.transfer_counts)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The tasks that this client cannot do at present, though Redis can be reached.
+
+        Empty when all is well. A client moves due items, renews leases, and receives for listeners and workers. A
+        problem is there from the second failure of a transfer, or the first failure of the others, until the same is
+        done again. No round trip. Example::
+
+            for problem in client.problems:
+                print(problem)
+        """
+        return self.runtime.connections.refusals.problems
+
+
+def _name_of(queue: _AnyQueue) -> str:
+    if isinstance(queue, str):
+        return queue
+    if isinstance(queue, (Handle, Partitioned)):
+        return queue.name
+    raise ArgumentError(f"stats() takes names of queues, or their handles, not {shown(queue)}")
+
+
+def _together(name: str, found: list[Any]) -> QueueStats:
+    return found[0] if found[0].name == name else figures_together(name, found)

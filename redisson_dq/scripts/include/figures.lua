@@ -1,0 +1,76 @@
+-- Counts the contents of a queue. A key that holds another type is told of, and counts nothing.
+-- KEYS: timeout, channel, settings, mover, leases
+-- INCLUDE: count_held, expiry, next_waiting
+
+local SIZES = {
+  hash = function(key) return redis.call('HLEN', key) end,
+  list = function(key) return redis.call('LLEN', key) end,
+  string = function() return 1 end,
+  zset = function(key) return redis.call('ZCARD', key) end,
+}
+local told, is_wrong, size_of = {}, {}, {}
+
+-- Notes a figure for the reply, where it is known.
+local function tell(name, figure)
+  if figure then
+    told[#told + 1], told[#told + 2] = name, figure
+  end
+end
+
+-- Of each key that is there: its number, its type, its size, and the results of the argument more for it. ARGV has the
+-- type that each has to have.
+local function keys_there(more)
+  local rows = {}
+  for i, key in ipairs(KEYS) do
+    local kind = redis.call('TYPE', key).ok
+    if kind ~= 'none' and ARGV[i] ~= '' then
+      is_wrong[key] = kind ~= ARGV[i]
+      size_of[key] = is_wrong[key] and 0 or SIZES[kind](key)
+      rows[#rows + 1] = {i, kind, size_of[key], more(key)}
+    end
+  end
+  return rows
+end
+
+-- Whether there is something of the right type in each of these keys.
+local function stand(...)
+  for _, key in ipairs({...}) do
+    if is_wrong[key] or not size_of[key] then
+      return false
+    end
+  end
+  return true
+end
+
+-- How much waits and is held, and when the first is due. Looks for at most so many leases without an entry at each end.
+-- Gives how many are held, how many leases without an entry end before, and the first member.
+local function tell_waiting(now_ms, most)
+  local held, gone = 0, 0
+  if not stand(keys.timeout) then
+    return held, gone, nil
+  end
+  if stand(keys.leases) then
+    held, gone = count_held(most)
+  end
+  local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
+  tell('held', held)
+  tell('overdue', redis.call('ZCOUNT', keys.timeout, '-inf', now_ms))
+  tell('head', head[2])
+  tell('next', next_waiting(head[2], held, gone, now_ms))
+  return held, gone, head[1]
+end
+
+-- Whether the queue is paused, how many values have expired, which client is the mover.
+local function tell_state()
+  if stand(keys.settings) then
+    for i, value in ipairs(redis.call('HMGET', keys.settings, 'paused', 'max_size', 'expired')) do
+      tell(({'paused', 'max_size', 'expired'})[i], value)
+    end
+  end
+  if stand(keys.mover) then
+    tell('mover', redis.call('GET', keys.mover))
+    tell('mover_until', vanishes_at(keys.mover))
+  end
+  -- Not every user may ask for it.
+  tell('subscribers', redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2])
+end

@@ -1,0 +1,190 @@
+"""The figures of a queue: how much is in it, how late it is, who moves it. Plain values, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+import attrs
+
+__all__ = ["KeyInspection", "Mover", "QueueStats", "at", "shown"]
+
+
+@attrs.frozen(kw_only=True)
+class KeyInspection:
+    """One Redis key of a queue that is there.
+
+    ``role`` is its name in ``queue.keys``, or ``dead``, ``dead_info``, ``dead_index``. ``key`` is its name in Redis.
+    ``type`` is the Redis type it has, and ``expected`` the one it has to have. ``size`` counts its elements;
+    it is 1 for a string, and 0 for a wrong type. ``expires`` is when the key vanishes, or None. ``memory`` is how many
+    bytes it takes, as Redis estimates from a few elements; None where the user may not ask. ``inspect()`` alone looks
+    for these two.
+    """
+
+    role: str
+    key: str
+    type: str
+    expected: str
+    size: int
+    expires: datetime | None = None
+    memory: int | None = None
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something else keeps another type there."""
+        return self.type != self.expected
+
+    def __str__(self) -> str:
+        if self.is_wrong:
+            return f"key {self.key!r} holds a {self.type}, but this queue keeps a {self.expected} there"
+        return f"key {self.key!r} holds a {self.type} of {self.size}"
+
+
+@attrs.frozen(kw_only=True)
+class Mover:
+    """The one of several clients that moves a queue's due items.
+
+    ``client`` is its name, the third part of the names of its connections in ``CLIENT LIST``. ``moved`` is when its
+    last transfer ended, and ``until`` is when Redis forgets it, unless it moves again. Another client steps in before
+    that when an item is overdue.
+    """
+
+    client: str
+    moved: datetime
+    until: datetime | None
+
+
+@attrs.frozen(kw_only=True)
+class QueueStats:
+    """The figures of a queue at one moment. Made by ``queue.stats()`` and ``client.stats()``; ``print()`` shows them.
+
+    They are those of :class:`QueueInspection` that can be told fast, whatever is in the queue. A figure is 0, and a
+    time None, when its key holds another type. ``wrong_types`` has such keys then. Of a queue in partitions the counts
+    are sums, and the times those of the partition that comes first.
+    """
+
+    name: str
+    server_time: datetime
+    """The moment, by the server's clock."""
+
+    ready: int = 0
+    """How many values can be taken."""
+    waiting: int = 0
+    """How many values wait for their time: those overdue are among them, those that receivers hold are not."""
+    lean: int = 0
+    """How many of them stand in the timeout zset alone. Redisson's ``size()`` does not count these."""
+    overdue: int = 0
+    """How many values are due and have not been moved. When it lasts, nobody moves the queue, or it is paused."""
+    in_flight: int = 0
+    """How many values receivers hold."""
+    dead: int = 0
+    """How many dead letters there are."""
+    undecodable: int = 0
+    """How many taken values no codec could read."""
+    quarantined: int = 0
+    """How many entries were in no known format."""
+    expired: int = 0
+    """How many values were too late to be delivered, since the queue was made."""
+    recurring: int = 0
+    """How many recurring offers there are."""
+
+    next_due: datetime | None = None
+    """When the first waiting value is due. It has passed when the value is overdue."""
+    late_by: timedelta = timedelta(0)
+    """How long the first overdue value has been due."""
+
+    is_paused: bool = False
+    """Whether delivery is paused, of one partition at least."""
+
+    subscribers: int | None = None
+    """How many clients have the queue open and would move it, Redisson's among them. Valkey from 9.1 on tells any
+    number from two on. Of partitions it is the lowest number. None on a cluster, whose nodes know only their own, and
+    where the user may not ask.
+    """
+    mover: Mover | None = None
+    """The mover. None when at most one client has the queue open, when only Redisson has, or for partitions."""
+
+    keys: tuple[KeyInspection, ...] = ()
+    """The keys that are there, of those that the call looks at."""
+
+    @property
+    def oldest_overdue(self) -> datetime | None:
+        """Since when the first overdue value has been due. None when none is overdue."""
+        return self.next_due if self.overdue else None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything of the queue in Redis."""
+        return bool(self.keys)
+
+    @property
+    def wrong_types(self) -> tuple[KeyInspection, ...]:
+        """The keys in which something else keeps another type."""
+        return tuple(key for key in self.keys if key.is_wrong)
+
+    @property
+    def error(self) -> str | None:
+        """Why the queue cannot be used: keys that hold another type. None when all is well."""
+        return "; ".join(map(str, self.wrong_types)) or None
+
+    @property
+    def reserves(self) -> int | None:
+        """How many clients would step in for the mover. None where nobody can tell."""
+        return None if self.subscribers is None else max(0, self.subscribers - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON has it: times in ISO 8601 and UTC, spans in seconds, tuples as lists."""
+        told: dict[str, Any] = attrs.asdict(self, value_serializer=lambda _, __, value: _plain(value))
+        return told
+
+    def __str__(self) -> str:
+        return "\n  ".join((f"{self.name} at {shown(self.server_time)}", *self._lines()))
+
+    # -- its text ----------------------------------------------------------------------------------------------------
+
+    # The counts that have a line of their own where they are not 0.
+    _seldom: ClassVar[tuple[str, ...]] = ("lean", "dead", "undecodable", "quarantined", "expired")
+
+    def _lines(self) -> Iterable[str]:
+        yield from map(str, self.wrong_types)
+        beside = self._beside()
+        for name in ("ready", "waiting", "overdue", "in_flight", "recurring", *self._seldom):
+            count = getattr(self, name)
+            if count or name in _ALWAYS:
+                yield f"{name.replace('_', ' '):14} {count}{beside.get(name, '')}"
+        if self.is_paused:
+            yield "paused         delivery waits for resume()"
+        yield from self._limits()
+        if self.subscribers is not None:
+            yield f"subscribers    {self.subscribers}"
+        if self.mover is not None:
+            yield f"mover          {self.mover.client}, last at {shown(self.mover.moved)}"
+
+    def _beside(self) -> dict[str, str]:
+        """Texts that follow counts, by the names of these."""
+        late = f", by {self.late_by}"
+        return {"waiting": at(", the next is due {}", self.next_due), "overdue": late}
+
+    def _limits(self) -> Iterable[str]:
+        return ()
+
+
+# Shown where they are 0, too.
+_ALWAYS = ("ready", "waiting", "in_flight")
+
+
+def shown(moment: datetime) -> str:
+    """A moment as people read it."""
+    return moment.isoformat(" ", "milliseconds")
+
+
+def at(text: str, moment: datetime | None) -> str:
+    """A text around a moment; nothing where there is none."""
+    return "" if moment is None else text.format(shown(moment))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.total_seconds() if isinstance(value, timedelta) else value
