@@ -130,41 +130,60 @@ class Receiver:
         waits = timeout != 0
         if waits and timeout is not None:
             limit = int(min(limit, self.line.affordable(timeout)))
+        request = self.begin_look(limit, lifeline)
+        try:
+            taken = self._in_time(request, timeout) if waits else self._insisted(request)
+        except BaseException as error:
+            self.miss_look(lifeline, error, again=waits)
+            if waits and isinstance(error, RedissonDQError) and passes(error):
+                return []
+            raise
+        return self.end_look(lifeline, taken)
+
+    def begin_look(self, limit: int, lifeline: Lifeline) -> Request[list[Taken]]:
+        """The request of a caller that looks itself. Its outcome goes to :meth:`end_look` or :meth:`miss_look`."""
         request = self._pump.source.look(limit)
         assert request is not None
         waiter = Waiter(limit, 0.0, Promise(self._clock), self._notices.put, self)
         waiter.farewell = Farewell(lifeline, waiter)
         waiter.request = request
         self._forget_settled_looks()
-        try:
-            self._looks.append(waiter)
-            lifeline.waiter = waiter
-            taken = self._in_time(request, timeout) if waits else self._insisted(request)
-            waiter.answer.fill(taken)
-            if not taken:
-                waiter.farewell = None
-            self.has_backlog = bool(taken)
-            return taken
-        except RedissonDQError as error:
-            self.has_backlog = False
-            if not (isinstance(error, RedisConnectionError) and error.maybe_done):
-                # It has taken nothing. Waking the background task for that would let the next look find others first.
-                waiter.farewell = None
-            elif waits:
-                # Only one of the two may send the request again, or two callers would have the values.
-                waiter.farewell = waiter.request = None
-                self._pump.owe(request)
-                self._notices.put(self._attend)
-            else:
-                waiter.is_leaving = True
-                self._notices.put(waiter)
-            if waits and passes(error):
-                return []
-            raise
-        except BaseException:
+        self._looks.append(waiter)
+        lifeline.waiter = waiter
+        return request
+
+    def end_look(self, lifeline: Lifeline, taken: list[Taken]) -> list[Taken]:
+        """The values that came. They are the caller's once it has called ``keep()``."""
+        waiter = lifeline.waiter
+        assert waiter is not None
+        waiter.answer.fill(taken)
+        if not taken:
+            waiter.farewell = None
+        self.has_backlog = bool(taken)
+        return taken
+
+    def miss_look(self, lifeline: Lifeline, error: BaseException, *, again: bool) -> None:
+        """No reply came. With ``again`` the receiver sends the request again, as the caller does not.
+
+        The values are for the first caller in line then.
+        """
+        waiter = lifeline.waiter
+        assert waiter is not None
+        self.has_backlog = False
+        if not isinstance(error, RedissonDQError):
             waiter.is_leaving = True
             self._notices.put(waiter)
-            raise
+        elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
+            # It has taken nothing. Waking the background task for that would let the next look find others first.
+            waiter.farewell = None
+        elif again and (request := waiter.request) is not None:
+            # Only one of the two may send the request again, or two callers would have the values.
+            waiter.farewell = waiter.request = None
+            self._pump.owe(request)
+            self._notices.put(self._attend)
+        else:
+            waiter.is_leaving = True
+            self._notices.put(waiter)
 
     def _forget_settled_looks(self) -> None:
         # Another thread may remove the same caller.

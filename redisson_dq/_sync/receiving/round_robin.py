@@ -49,6 +49,10 @@ class RoundRobinReceiver(Receiver):
         self._is_running = False
         self._is_looking = False
 
+    def may_hold(self, key: str) -> bool:
+        """Whether the list with this key may hold values, as far as is known without a command."""
+        return key in self._pumps
+
     # -- where it differs --------------------------------------------------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
