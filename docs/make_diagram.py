@@ -25,10 +25,11 @@ from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table  # noqa: E402
 from redisson_dq.working import fetch_plan, handling_table, roster  # noqa: E402
 
-Table = Mapping[tuple[Any, Any], tuple[Any, tuple[Any, ...]]]
+#: (state, trigger) -> the next state, the actions, and perhaps more.
+Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
 
 
-def outcomes(table: Table, state: enum.Enum) -> dict[tuple[enum.Enum, tuple[enum.Enum, ...]], list[enum.Enum]]:
+def outcomes(table: Table, state: enum.Enum) -> dict[tuple[Any, ...], list[enum.Enum]]:
     """What can come of the triggers of a state: (next state, what to do) -> the triggers that lead to it."""
     found: dict[tuple[enum.Enum, tuple[enum.Enum, ...]], list[enum.Enum]] = {}
     for trigger in type(next(iter(table))[1]):
@@ -46,7 +47,7 @@ def decisions(table: Table) -> str:
     rows = ["| state | trigger | next state | action |", "|---|---|---|---|"]
     for state in states:
         meanings.append(f"| `{state.name}` | {state.value} |")
-        for (target, to_do), triggers in outcomes(table, state).items():
+        for (target, to_do, *_), triggers in outcomes(table, state).items():
             actions = ", ".join(do.value for do in to_do)
             named = ["anything"] if len(triggers) == every_trigger else [trigger.value for trigger in triggers]
             row = (f"`{state.name}`", "; ".join(named), f"`{target.name}`", actions or "none")

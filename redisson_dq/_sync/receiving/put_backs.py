@@ -32,12 +32,12 @@ class PutBacks:
     def __init__(
         self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None]
     ) -> None:
-        """``again`` is given the values that could not be sent."""
         self._connections = connections
         self._clock = connections.clock
         self._source = source
         self._line = line
-        self._again = again
+        #: Puts values back, later. It is also given those that could not be sent.
+        self.again = again
         #: Values that nobody waits for, in the order in which they were taken.
         self.surplus: list[Taken] = []
         #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.
@@ -111,4 +111,4 @@ class PutBacks:
             if is_unsure:
                 self.unsure.append(back)
             else:
-                self._again(back.values)
+                self.again(back.values)

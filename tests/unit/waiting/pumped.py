@@ -1,7 +1,7 @@
 """A pump, its callers and its Redis as a few fields, to walk the pop table with. There is no server and no waiting.
 
-:class:`World` carries out the engine's actions as ``_async/receiving/pump.py`` does. Redis answers in every way that it
-can, the connection is cut at every place, and callers come and leave between any two steps. After each event
+:class:`World` carries out the engine's actions as ``_async/receiving/actions.py`` does. Redis answers in every way that
+it can, the connection is cut at every place, and callers come and leave between any two steps. After each event
 :meth:`World.check` looks whether the promises of the table hold.
 """
 
@@ -15,11 +15,14 @@ from typing import Any, cast
 
 import attrs
 
+from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting.debts import LOOK, Owed, repeat
+from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON
-from redisson_dq.waiting.pop_table import IN_REDIS, Do, PopEngine, Pumper, State, Trigger
+from redisson_dq.waiting.pop_engine import Look, PopEngine
+from redisson_dq.waiting.pop_table import IN_REDIS, Do, Pumper, State, Trigger
 
-__all__ = ["Broken", "Event", "Kind", "World"]
+__all__ = ["AWAY", "Broken", "Event", "Kind", "World"]
 
 Event = tuple[str, Any]
 
@@ -56,6 +59,10 @@ class Kind(enum.Enum):
     LEASE = "a blocking move with a look behind it"
 
 
+#: A trouble like any other.
+AWAY = RedisConnectionError("Redis is away")
+
+
 @attrs.define
 class Caller:
     """One caller in the line."""
@@ -71,7 +78,7 @@ class FakeLine:
     def __init__(self) -> None:
         self.callers: dict[int, Caller] = {}
         self.closed = False
-        self.last = self.asked = 0
+        self.last = self.asked_number = 0
 
     @property
     def anyone(self) -> bool:
@@ -81,7 +88,37 @@ class FakeLine:
         return max((each.deadline for each in self.callers.values()), default=-math.inf) - now
 
     def is_unserved(self, now: float) -> bool:
-        return bool(self.callers) and (self.last > self.asked or (self.anyone and self.patience(now) >= SOON))
+        return bool(self.callers) and (self.last > self.asked_number or (self.anyone and self.patience(now) >= SOON))
+
+    def claim(self, now: float) -> int:
+        return len(self.callers)
+
+    def asked(self) -> None:
+        self.asked_number = self.last
+
+
+@attrs.frozen
+class Value:
+    """A value that came, as the engine sees it."""
+
+    left: int
+
+
+class FakeSource:
+    """The source as the engine sees it. Its requests are names."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    @property
+    def sets_aside(self) -> bool:
+        return self.world.kind is not Kind.POP
+
+    def look(self, count: int) -> Any:
+        return self.world.name("look") if self.sets_aside else None
+
+    def behind(self) -> Any:
+        return self.world.name("behind") if self.world.kind is Kind.LEASE else None
 
 
 class World:
@@ -94,7 +131,7 @@ class World:
         # Few names make more worlds alike. They are enough where few requests are owed at a time.
         self.names = 3 if mishaps < 2 else 1_000_000
         self.line = FakeLine()
-        self.engine = PopEngine(cast("Any", self.line))
+        self.engine = PopEngine(cast("Any", self.line), cast("Any", FakeSource(self)))
         self.now = 0.0
         self.inbox: tuple[tuple[int, float], ...] = ()
         self.bell = 0
@@ -109,7 +146,7 @@ class World:
         self.hand: tuple[int, ...] = ()
         self.is_left = False
         self.surplus: tuple[int, ...] = ()
-        self.lingered = self.in_trouble = self.cancelled = False
+        self.lingered = self.cancelled = False
         # The connection and Redis.
         self.connected = self.is_cut = self.is_sent = self.in_redis = self.has_behind = False
         self.replies: tuple[tuple[int, ...] | None, ...] = ()
@@ -121,6 +158,8 @@ class World:
         self.unblocks = False
         self.requests = 0
         self.sent = ""
+        self.look: Look | None = None
+        self.span = math.inf
         # The command that the unblocker has ended last.
         self.ended = 0
         self.behind = ""
@@ -137,6 +176,7 @@ class World:
         made.line.callers = {number: copy.copy(each) for number, each in self.line.callers.items()}
         made.engine = copy.copy(self.engine)
         made.engine.line = cast("Any", made.line)
+        made.engine.source = cast("Any", FakeSource(made))
         made.engine.debts = copy.copy(self.engine.debts)
         made.engine.debts.all = list(self.engine.debts.all)
         made.callers, made.leases, made.budget = dict(self.callers), dict(self.leases), dict(self.budget)
@@ -148,8 +188,11 @@ class World:
         return (
             (engine.state, engine.pumper, engine.replies, engine.callers_pump, engine.until, engine.emptied),
             tuple((debt.owed, str(debt.request)) for debt in engine.debts.all),
-            tuple((no, each.number > line.asked, each.deadline, each.is_expired) for no, each in line.callers.items()),
-            (line.closed, line.last > line.asked, self.now, self.inbox, self.bell, tuple(self.callers.items())),
+            tuple(
+                (no, each.number > line.asked_number, each.deadline, each.is_expired)
+                for no, each in line.callers.items()
+            ),
+            (line.closed, line.last > line.asked_number, self.now, self.inbox, self.bell, tuple(self.callers.items())),
             (
                 self.stand_in,
                 self.pushed,
@@ -160,7 +203,15 @@ class World:
                 self.surplus,
                 self.lingered,
             ),
-            (self.in_trouble, self.connected, self.is_cut, self.is_sent, self.in_redis, self.has_behind, self.replies),
+            (
+                engine.trouble is not None,
+                self.connected,
+                self.is_cut,
+                self.is_sent,
+                self.in_redis,
+                self.has_behind,
+                self.replies,
+            ),
             (self.reply, self.refused, self.ready, self.aside, tuple(sorted(self.leases.items())), self.unblocks),
             (
                 self.cancelled,
@@ -258,6 +309,10 @@ class World:
             yield "is refused"
         else:
             yield "goes well"
+        if odd and not is_caller and do in (Do.WAIT, Do.DIAGNOSE, Do.PAUSE, Do.RETRY, Do.REST):
+            yield "is broken off"
+        if do is None and len(self.callers) < self.most_callers:
+            yield "somebody slips in"
 
     # -- what happens ------------------------------------------------------------------------------------------------
 
@@ -399,10 +454,9 @@ class World:
     def _pumps(self, outcome: str) -> None:
         assert self.to_do is not None
         do, rest = (self.to_do[0], self.to_do[1:]) if self.to_do else (None, ())
-        is_caller = self.stand_in is not None
-        if outcome == "has a defect":
+        if outcome in ("has a defect", "is broken off"):
             self.budget["odd"] -= 1
-            self._fails(is_caller)
+            self._fails(cuts=outcome == "has a defect")
             return
         if outcome == "is cancelled":
             self.budget["odd"] -= 1
@@ -414,7 +468,7 @@ class World:
             elif do in (Do.LOOK, Do.GATHER, Do.PROBE):
                 # Redis may carry it out all the same.
                 self._request(do)
-            self._fails(is_caller)
+            self._fails()
             return
         if outcome.startswith("is cut"):
             self.budget["cut"] -= 1
@@ -435,38 +489,39 @@ class World:
                 self._hand_out()
             if do is Do.SETTLE:
                 self._read_some(late=outcome == "is cut late")
-            self._fails(is_caller)
+            self._fails()
             return
         self.outcome = self._carried_out(do, outcome) or self.outcome
         if self.outcome is Trigger.FAILED:
-            self._fails(is_caller)
+            self._fails()
         elif not (do is Do.BLOCK and outcome != "reads"):
-            self._step(rest)
+            self._step(rest, slips_in=outcome == "somebody slips in")
 
-    def _fails(self, is_caller: bool) -> None:
-        # Nobody knows what stands on the connection now.
-        self.is_cut = self.connected
-        if self.hand:
-            self.outcome = Trigger.SAVED
-        else:
-            self.outcome = Trigger.ABANDONED if is_caller else Trigger.FAILED
+    def _fails(self, *, cuts: bool = True) -> None:
+        if cuts:
+            # Nobody knows what stands on the connection now.
+            self.is_cut = self.connected
+        self.outcome = self.engine.failure(self._held())
         self._step(())
 
-    def _step(self, rest: tuple[Do, ...]) -> None:
+    def _step(self, rest: tuple[Do, ...], *, slips_in: bool = False) -> None:
         if rest:
             self.to_do = rest
             return
         caller, engine = self.stand_in, self.engine
         trigger = self.outcome or self._classified()
+        if slips_in:
+            # Callers enter without the mutex, so one may come when the pumper has looked.
+            self._enter(math.inf)
         if trigger is Trigger.NONE and not engine.debts:
-            self.in_trouble = False
+            self.engine.out_of_trouble()
         self.outcome = None
         to_do = engine.step(trigger)
         self.to_do = to_do
         if Do.LEAVE in to_do:
             if self.bell and not engine.is_running:
                 if caller is None:
-                    engine.pump(Pumper.BACKGROUND)
+                    engine.step(Trigger.STAYS)
                     self._begin()
                     return
                 self.to_do = None
@@ -484,7 +539,7 @@ class World:
 
     def _classified(self) -> Trigger:
         if self.engine.state is not State.CHOOSING:
-            return self.engine.next_command(self.now, in_trouble=self.in_trouble, has_returns=bool(self.surplus))
+            return self.engine.next_command(self.now, has_returns=bool(self.surplus))
         if self.must_tell:
             raise Broken("Redis refuses, and nobody is told")
         lingered, self.lingered = self.lingered, False
@@ -532,8 +587,8 @@ class World:
         pass
 
     def _do_look(self, outcome: str) -> Trigger | None:
-        debt = self.engine.debts.first
         if outcome == "is refused":
+            debt = self.engine.debts.first
             self.budget["odd"] -= 1
             self._may_send()
             # Redis would refuse it again. Its values return at their deadline, or by the next look.
@@ -543,8 +598,8 @@ class World:
             return Trigger.FAILED
         self.hand = self._request(Do.LOOK)
         self._replied()
-        if debt.owed is not Owed.REPEAT:
-            self.engine.debts.paid(LOOK)
+        assert self.look is not None
+        self.engine.looked(self.look)
         if self.hand:
             return Trigger.CAME
         return Trigger.NONE if self.engine.state is State.FETCHING else None
@@ -557,22 +612,27 @@ class World:
         self._replied()
         return Trigger.CAME
 
+    def name(self, what: str) -> str:
+        """A request of the source, which is repeatable."""
+        self.requests += 1
+        return f"{what} {self.requests % self.names}"
+
+    def _held(self) -> InHand:
+        """All that the pumper has in hand."""
+        values = [Value(left=len(self.ready)) for _ in self.hand]
+        refusal = RuntimeError("refused") if self.refused else None
+        return InHand(self.now, self.span, None, self.reply, refusal, 0.0, cast("Any", values))
+
     def _prepare(self, blocks: bool) -> None:
         self._may_send()
-        self.line.asked = self.line.last
         self.is_sent = self.refused = self.is_pinged = self.must_stop = False
         self.reply = None
-        self.has_behind = blocks and self.kind is Kind.LEASE
-        self.engine.began(self.now, 0 if not blocks else 2 if self.has_behind else 1)
-        self.span = self.engine.span(self.now) if blocks else 0.0
+        begun = self.engine.begin(self.now, blocks=blocks)
+        self.has_behind, self.span = begun.behind is not None, begun.span
         if blocks and not (self.span > 0):
             raise Broken("a command blocks for no time")
         if self.has_behind:
-            self.requests += 1
-            self.behind = f"behind {self.requests % self.names}"
-            self.engine.debts.owe(repeat(cast("Any", self.behind)))
-        elif self.kind is not Kind.POP:
-            self.engine.debts.owe(LOOK)
+            self.behind = str(begun.behind)
 
     def _do_probe(self, outcome: str) -> Trigger:
         if outcome == "is refused":
@@ -596,12 +656,12 @@ class World:
         if outcome == "is refused":
             self.budget["full"] -= 1
             self.is_sent = self.refused = True
-            self.engine.sent(self.span)
+            self.engine.sent(self._held())
             self._redis_ends(None)
             return None
         if outcome == "sends":
             self.is_sent = self.in_redis = True
-            self.engine.sent(self.span)
+            self.engine.sent(self._held())
             self._redis_goes_on()
             return None
         if self.is_cut:
@@ -611,36 +671,30 @@ class World:
         return Trigger.ANSWERED
 
     def _do_settle(self, outcome: str) -> Trigger | None:
-        engine, debts = self.engine, self.engine.debts
+        engine = self.engine
         if engine.replies != len(self.replies):
             raise Broken(f"{len(self.replies)} replies are there, {engine.replies} are read")
         replies, self.replies = self.replies, ()
         if self.has_behind:
             self.hand = replies[0] or ()
             self.leases.pop(self.behind, None)
-            debts.paid(repeat(cast("Any", self.behind)))
+            engine.debts.paid(repeat(cast("Any", self.behind)))
         elif self.reply is not None and self.kind is Kind.POP:
             self.hand = self.reply
         engine.replies = 0
-        is_aside = self.reply is not None and not self.hand
-        if is_aside or (self.refused and not self.hand and self.kind is not Kind.POP):
-            debts.owe(LOOK)
-        else:
-            debts.paid(LOOK)
-        if self.refused and not self.hand:
+        held = self._held()
+        engine.notes_aside(held)
+        if held.is_refused:
             return Trigger.FULL if self.kind is not Kind.POP else Trigger.FAILED
-        was_in_trouble, self.in_trouble = self.in_trouble, False
-        if self.hand:
-            return Trigger.MORE if self.ready else Trigger.CAME
-        if is_aside:
-            return Trigger.ASIDE
-        return None if was_in_trouble else Trigger.NONE
+        trigger = engine.settled(held)
+        engine.out_of_trouble()
+        return trigger
 
     def _do_give(self, outcome: str) -> Trigger:
         self.is_left = bool(self.ready)
         self.engine.was_left(len(self.ready), self.now)
         self._hand_out()
-        self.in_trouble = False
+        self.engine.out_of_trouble()
         return Trigger.DONE
 
     def _do_diagnose(self, outcome: str) -> Trigger:
@@ -652,7 +706,7 @@ class World:
         self._fail()
 
     def _do_pause(self, outcome: str) -> Trigger:
-        self.in_trouble = True
+        self.engine.trouble = AWAY
         return Trigger.DONE
 
     def _do_retry(self, outcome: str) -> Trigger:
@@ -678,27 +732,22 @@ class World:
             if self._popped() and self.kind is Kind.POP:
                 self.pushed_lost()
             return ()
-        if self.kind is Kind.POP:
-            if do is Do.LOOK:
-                return ()
+        if self.kind is Kind.POP and do is Do.GATHER:
             found, self.ready = self.ready[:1], self.ready[1:]
             return found
         self._owe(do)
         return self._carry_out_lease(self.sent) if self.sent else ()
 
     def _owe(self, do: Do | None) -> None:
-        """A request of the source is repeatable, and is owed before it is sent."""
-        debt, self.sent = self.engine.debts.first, ""
-        if self.kind is Kind.POP:
-            return
-        if do is Do.LOOK and debt.owed is Owed.REPEAT:
-            self.sent = str(debt.request)
-        elif self.line.callers or (do is Do.LOOK and debt is LOOK):
-            self.requests += 1
-            self.sent = f"look {self.requests % self.names}"
+        """The pumper is about to send a request, which is owed before it is sent."""
+        self.sent = ""
+        if do is Do.LOOK:
+            self.look = self.engine.look(self.now)
+            self.sent = str(self.look.request or "")
+        elif self.kind is not Kind.POP and self.line.callers:
+            self.sent = self.name("more")
+        if self.sent:
             self.engine.debts.owe(repeat(cast("Any", self.sent)))
-        if do is Do.LOOK and self.sent:
-            self.line.asked = self.line.last
 
     def _replied(self) -> None:
         """The reply to the request that was sent last has been read."""
@@ -760,7 +809,7 @@ class World:
 
     def _answer_expired(self) -> None:
         for number, each in list(self.line.callers.items()):
-            if each.is_expired and each.number <= self.line.asked:
+            if each.is_expired and each.number <= self.line.asked_number:
                 del self.line.callers[number]
                 self.callers[number] = "done"
 
@@ -821,6 +870,8 @@ class World:
     def _check_pumper(self) -> None:
         engine = self.engine
         if engine.is_running != (self.to_do is not None):
+            raise Broken("the table and the pumper do not agree whether somebody pumps")
+        if (engine.pumper is Pumper.NOBODY) != (self.to_do is None):
             raise Broken("the table and the pumper do not agree whether somebody pumps")
         if (engine.pumper is Pumper.CALLER) != (self.stand_in is not None):
             raise Broken("the table and the pumper do not agree who pumps")

@@ -11,7 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from redisson_dq.waiting.pop_table import TRANSITIONS, Do, State, Trigger
+from redisson_dq.waiting import pop_table
+from redisson_dq.waiting.pop_table import TRANSITIONS, State, Trigger
 from tests.conftest import by_night
 from tests.unit.waiting.pumped import Kind, World
 from tests.unit.waiting.walking import STARTS, Row, Walk, walk
@@ -49,17 +50,19 @@ def test_the_walk_meets_every_row(row: Row) -> None:
     assert found(row)
 
 
-Break = tuple[str, tuple[State, tuple[Do, ...]]]
+Break = tuple[str, pop_table.Row]
 
 
 def breaks(row: Row, states: list[State]) -> Iterator[Break]:
-    """The row without one of its actions, and the row that leads elsewhere."""
-    state, to_do = TRANSITIONS[row]
-    for place, do in enumerate(to_do):
-        yield f"without {do.name}", (state, to_do[:place] + to_do[place + 1 :])
+    """The row without one of its actions or without its pumper, and the row that leads elsewhere."""
+    step = TRANSITIONS[row]
+    for place, do in enumerate(step.to_do):
+        yield f"without {do.name}", step._replace(to_do=step.to_do[:place] + step.to_do[place + 1 :])
+    if step.pumper is not None:
+        yield "with the pumper of before", step._replace(pumper=None)
     for other in states:
-        if other is not state:
-            yield f"to {other.name}", (other, to_do)
+        if other is not step.state:
+            yield f"to {other.name}", step._replace(state=other)
 
 
 def shows(row: Row, broken: Any) -> bool:
@@ -95,7 +98,7 @@ _HARMLESS: dict[Row, set[str]] = {
 
 @_ROWS
 def test_a_broken_row_shows(row: Row) -> None:
-    """Each row without each of its actions, and each row that leads to a state in which nobody pumps."""
+    """Each row without each of its actions or its pumper, and each row that leads to a state in which nobody pumps."""
     harmless = _HARMLESS.get(row, set())
     states = [State.RESTING]
     assert [name for name, broken in breaks(row, states) if name not in harmless and not shows(row, broken)] == []

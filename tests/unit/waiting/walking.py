@@ -10,7 +10,7 @@ import attrs
 
 from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.pop_table import Do, State, Trigger
-from tests.unit.waiting.pumped import Broken, Event, Kind, World
+from tests.unit.waiting.pumped import AWAY, Broken, Event, Kind, World
 
 __all__ = ["STARTS", "Row", "Walk", "walk"]
 
@@ -49,7 +49,7 @@ def _connected(kind: Kind) -> World:
 def _in_trouble(kind: Kind) -> World:
     """Redis was away, and nothing has been answered since."""
     world = _connected(kind)
-    world.in_trouble = True
+    world.engine.trouble = AWAY
     return world
 
 
