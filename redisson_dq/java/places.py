@@ -7,19 +7,19 @@ written. It is of the declared type, or it is a plain value that becomes one of 
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, get_args
 
 from redisson_dq.java.annotations import signature_of
-from redisson_dq.java.arrays import PRIMITIVE_CODES, Array, array_of, component_of
+from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.conversions import Misfit, convert
 from redisson_dq.java.declaration import Declaration
-from redisson_dq.java.generics import arguments_in, variables_in
-from redisson_dq.java.hierarchy import PYTHON_TYPES, class_name, holds, is_assignable, is_jdk
-from redisson_dq.java.maps import EnumMap, LinkedHashMap
+from redisson_dq.java.element_types import declared_elements, element_types, matters, may_hold
+from redisson_dq.java.generics import arguments_in
+from redisson_dq.java.hierarchy import PYTHON_TYPES, holds, is_assignable, is_jdk
+from redisson_dq.java.maps import EnumMap
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float, Long
 from redisson_dq.java.references import (
     AtomicBoolean,
@@ -32,24 +32,11 @@ from redisson_dq.java.references import (
     OptionalLong,
 )
 from redisson_dq.java.registry import declaration_for, declaration_of
-from redisson_dq.java.sets import EnumSet, HashSet, OrderedSet
+from redisson_dq.java.replacing import Notes, inside, with_items, with_pairs
+from redisson_dq.java.sets import EnumSet, OrderedSet
 from redisson_dq.java.signatures import Signature, with_arguments
 
-__all__ = [
-    "Misfit",
-    "Notes",
-    "Place",
-    "declared_elements",
-    "element_types",
-    "field_places",
-    "noted_arguments",
-    "place_named",
-    "place_of",
-    "with_declared_parts",
-]
-
-#: By id: an object of a generic class, and the type arguments of the place that holds it.
-Notes = dict[int, "tuple[Any, tuple[Signature, ...]]"]
+__all__ = ["Place", "field_places", "noted_arguments", "place_named", "place_of", "with_declared_parts"]
 
 _OBJECT = "java.lang.Object"
 _NONE = type(None)
@@ -139,7 +126,7 @@ class Place:
         declaration = declaration_of(value.java_name) if named else declaration_for(type(value))
         if declaration is None or not declaration.extends or declaration.name == self.name:
             return
-        if not all(map(_may_hold, declared_elements(self._signature), declaration.elements)):
+        if not all(map(may_hold, declared_elements(self._signature), declaration.elements)):
             raise Misfit(value, self._signature.source)
         if len(declaration.elements) == 1 and self._arguments[0] is not None and not isinstance(value, Entries):
             # Of an interface nobody knows here what its objects are beside it.
@@ -162,15 +149,15 @@ class Place:
         if isinstance(value, dict):
             if len(arguments) != 2 or (_holds_all(arguments[0], value) and _holds_all(arguments[1], value.values())):
                 return value
-            return _with_pairs(value, value.items(), arguments, notes)
+            return with_pairs(value, value.items(), arguments, notes)
         if isinstance(value, Entries):
-            return _with_pairs(value, value, arguments, notes) if len(arguments) == 2 else value
+            return with_pairs(value, value, arguments, notes) if len(arguments) == 2 else value
         if len(arguments) != 1 or arguments[0] is None:
             return value
         if isinstance(value, (list, tuple, set, frozenset, OrderedSet)):
-            return _with_items(value, arguments[0], notes)
+            return with_items(value, arguments[0], notes)
         if isinstance(value, (Optional, AtomicReference)):
-            held = _inside(arguments[0], value.value, notes, "value")
+            held = inside(arguments[0], value.value, notes, "value")
             return value if held is value.value else type(value)(held)
         return value
 
@@ -268,30 +255,13 @@ def _exact_types(name: str) -> frozenset[type]:
 
 def _parts_of(signature: Signature) -> tuple[Signature, ...]:
     if signature.name[0] != "[":
-        return signature.arguments if any(map(_matters, signature.arguments)) else ()
+        return signature.arguments if any(map(matters, signature.arguments)) else ()
     try:
         component = signature.component or Signature(component_of(signature.name))
     except ValueError:
         return ()
     # The elements of an array of primitives are checked where they are written.
-    return (component,) if component.name not in PRIMITIVE_CODES and _matters(component) else ()
-
-
-def _matters(signature: Signature) -> bool:
-    return signature.name != _OBJECT and signature.wildcard != "super"
-
-
-# Parts
-
-
-def _inside(place: Place | None, value: Any, notes: Notes, *steps: Any) -> Any:
-    if place is None or type(value) in place.exact:
-        return value
-    try:
-        return place(value, notes)
-    except Misfit as error:
-        error.steps += steps
-        raise
+    return (component,) if component.name not in PRIMITIVE_CODES and matters(component) else ()
 
 
 def _parts_in(value: Any) -> tuple[Collection[Any], ...]:
@@ -301,52 +271,6 @@ def _parts_in(value: Any) -> tuple[Collection[Any], ...]:
 
 def _holds_all(place: Place | None, values: Collection[Any]) -> bool:
     return place is None or place.holds_all(values)
-
-
-def _with_items(value: Any, place: Place, notes: Notes) -> Any:
-    """The collection itself if its elements are right, as an object that is shared stays one; else a copy."""
-    if place.holds_all(value):
-        return value
-    items = []
-    is_same = True
-    for index, item in enumerate(value):
-        placed = _inside(place, item, notes, index)
-        is_same = is_same and placed is item
-        items.append(placed)
-    return value if is_same else _refilled(value, items)
-
-
-def _refilled(value: Any, items: list[Any]) -> Any:
-    """A collection of the same Java class with other elements."""
-    if isinstance(value, Array):
-        return array_of(value.component, items)
-    plain = {"java.util.ArrayList": list, "java.util.HashSet": set}.get(class_name(value) or "")
-    if plain is not None and not isinstance(value, HashSet):
-        return plain(items)
-    made: Any = copy.copy(value)
-    made.clear()
-    add = made.append if isinstance(made, list) else made.add
-    for item in items:
-        add(item)
-    return made
-
-
-def _with_pairs(value: Any, pairs: Iterable[tuple[Any, Any]], places: tuple[Place | None, ...], notes: Notes) -> Any:
-    key_place, item_place = places
-    found = []
-    is_same = True
-    for key, item in pairs:
-        placed = _inside(key_place, key, notes, key), _inside(item_place, item, notes, key)
-        is_same = is_same and placed[0] is key and placed[1] is item
-        found.append(placed)
-    if is_same:
-        return value
-    if class_name(value) == "java.util.LinkedHashMap" and not isinstance(value, (Entries, LinkedHashMap)):
-        return dict(found)
-    made: Any = copy.copy(value)
-    made.clear()
-    (made.update if isinstance(made, dict) else made.extend)(found)
-    return made
 
 
 def _check_inner(value: Any, inner: str) -> None:
@@ -361,53 +285,16 @@ def _check_inner(value: Any, inner: str) -> None:
         raise
 
 
-def declared_elements(declared: Signature) -> tuple[Signature, ...]:
-    """The types of the elements, or of keys and values, of a collection in a place of the type ``declared``."""
-    declaration = declaration_of(declared.name)
-    if declaration is None or not declaration.extends:
-        return declared.arguments
-    return _elements_with(declaration, declared.arguments)
-
-
-def element_types(declaration: Declaration, declared: Signature) -> tuple[Signature, ...]:
-    """The types of the elements, or of keys and values, of a subclass of a collection in such a place."""
-    if declared.name == declaration.name:
-        return _elements_with(declaration, declared.arguments)
-    # List<Order> tells what Tags<T> is there.
-    found = variables_in(declaration.elements, declared_elements(declared))
-    return _elements_with(declaration, tuple(found.get(name, _ANY) for name in declaration.parameters))
-
-
-def _elements_with(declaration: Declaration, arguments: tuple[Signature, ...]) -> tuple[Signature, ...]:
-    given = dict(zip(declaration.parameters, arguments, strict=False))
-    return tuple(with_arguments(part, given) for part in declaration.elements)
-
-
 def with_declared_parts(value: Any, declaration: Declaration, declared: Signature, notes: Notes) -> Any:
     """A subclass of a collection with its parts as the types that it declares for them. Raises Misfit."""
     places = tuple(map(place_of, element_types(declaration, declared)))
     if not any(places):
         return value
     if isinstance(value, dict):
-        return _with_pairs(value, value.items(), places, notes) if len(places) == 2 else value
+        return with_pairs(value, value.items(), places, notes) if len(places) == 2 else value
     if isinstance(value, Entries):
-        return _with_pairs(value, value, places, notes) if len(places) == 2 else value
-    return value if len(places) != 1 or places[0] is None else _with_items(value, places[0], notes)
-
-
-_ANY = Signature(_OBJECT)
-
-
-def _may_hold(declared: Signature, own: Signature) -> bool:
-    """Whether elements of the type that a class gives them are of the type that is declared for them."""
-    if own.variable is not None or not _matters(declared):
-        return True
-    if own.name != declared.name:
-        return is_assignable(own.name, declared.name)
-    return all(map(_may_hold, declared.arguments, own.arguments))
-
-
-# The type arguments of a user's own generic classes
+        return with_pairs(value, value, places, notes) if len(places) == 2 else value
+    return value if len(places) != 1 or places[0] is None else with_items(value, places[0], notes)
 
 
 @lru_cache(maxsize=1024)

@@ -15,11 +15,11 @@ import attrs
 from redisson_dq import java
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.declaration import Declaration
+from redisson_dq.java.element_types import declared_elements, element_types
 from redisson_dq.java.facts import ZEROS
 from redisson_dq.java.fields import attributes_of
 from redisson_dq.java.hierarchy import is_assignable
 from redisson_dq.java.jackson import Json
-from redisson_dq.java.places import declared_elements, element_types
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature, array_signature, with_arguments
 

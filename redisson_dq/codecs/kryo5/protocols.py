@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
 from redisson_dq.codecs.kryo5.generics import Arguments, Variables
 from redisson_dq.codecs.serialization import ReadState, WriteState
-from redisson_dq.java.places import Notes
+from redisson_dq.java.replacing import Notes
 from redisson_dq.java.values import JavaClass
 
 __all__ = ["ReaderProtocol", "TypesProtocol", "WriterProtocol"]

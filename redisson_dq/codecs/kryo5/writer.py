@@ -15,7 +15,8 @@ from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.wire import ascii_name, string_bytes, varint
 from redisson_dq.codecs.serialization import WriteState
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
-from redisson_dq.java.places import Notes, place_named
+from redisson_dq.java.places import place_named
+from redisson_dq.java.replacing import Notes
 
 __all__ = ["ReferenceWriter", "Writer"]
 

@@ -16,8 +16,9 @@ from redisson_dq.codecs.protostuff.wire import BYTES, END, START, VARINT, delimi
 from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_contents
 from redisson_dq.java.arrays import array_of, component_of
 from redisson_dq.java.declaration import Declaration
-from redisson_dq.java.places import Notes, field_places, noted_arguments
+from redisson_dq.java.places import field_places, noted_arguments
 from redisson_dq.java.registry import declaration_for, declaration_of
+from redisson_dq.java.replacing import Notes
 from redisson_dq.java.signatures import OBJECT, Signature
 from redisson_dq.java.tables import in_order, pairs_in_order
 

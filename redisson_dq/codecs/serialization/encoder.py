@@ -30,8 +30,9 @@ from redisson_dq.java.collections import Elements, Entries
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.orders import Comparator
 from redisson_dq.java.own import is_own, is_own_of
-from redisson_dq.java.places import Notes, Place, place_of
+from redisson_dq.java.places import Place, place_of
 from redisson_dq.java.registry import declaration_for, declaration_of
+from redisson_dq.java.replacing import Notes
 from redisson_dq.java.signatures import Signature
 from redisson_dq.java.values import JavaClass, JavaObject, Throwable, ThrowableClass
 

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from redisson_dq.codecs.serialization.stream import ArrayInstance, ClassDesc, ClassObject, Content, Instance
 from redisson_dq.java.declaration import Declaration
-from redisson_dq.java.places import Notes, Place
+from redisson_dq.java.places import Place
+from redisson_dq.java.replacing import Notes
 from redisson_dq.java.tables import Table
 from redisson_dq.java.values import ThrowableClass
 

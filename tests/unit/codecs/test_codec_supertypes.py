@@ -21,7 +21,8 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
-from redisson_dq.java.places import Misfit, place_named
+from redisson_dq.java.conversions import Misfit
+from redisson_dq.java.places import place_named
 from redisson_dq.java.registry import declaration_for
 
 T = TypeVar("T")
