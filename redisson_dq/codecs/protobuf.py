@@ -67,7 +67,7 @@ class ProtobufCodec(Codec[T]):
         try:
             return self._coding.encode(value)
         except EncodeError as error:
-            raise EncodeError(_renamed(self.name, error), codec=self.name, path=error.path) from error
+            raise EncodeError(_under_own_name(self.name, error), codec=self.name, path=error.path) from error
         except Exception as error:
             raise encode_error(error, self.name) from error
 
@@ -78,7 +78,9 @@ class ProtobufCodec(Codec[T]):
         try:
             found: T = self._coding.decode(data)
         except DecodeError as error:
-            raise DecodeError(_renamed(self.name, error), codec=self.name, data=data, offset=error.offset) from error
+            raise DecodeError(
+                _under_own_name(self.name, error), codec=self.name, data=data, offset=error.offset
+            ) from error
         except Exception as error:
             raise decode_error(error, self.name, data) from error
         return compared(found, data, self, "its writer has other fields")
@@ -87,7 +89,7 @@ class ProtobufCodec(Codec[T]):
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"
 
 
-def _renamed(codec: str, error: EncodeError | DecodeError) -> str:
+def _under_own_name(codec: str, error: EncodeError | DecodeError) -> str:
     """The message of an inner codec's error, under this codec's name."""
     return f"{codec}: {str(error).removeprefix(f'{error.codec}: ')}"
 

@@ -264,3 +264,33 @@ def test_rooms_for_new_parts_exist() -> None:
 def test_each_word_has_one_meaning() -> None:
     words = re.findall(r"^\| ([a-z ]+) \| ", section("Words"), re.MULTILINE)[1:]
     assert 20 <= len(words) == len(set(words))
+
+
+#: Rooms of decisions and of what carries them out. Their classes bear words of this project.
+OF_DECISIONS = ("scheduling", "waiting", "working", "_async/moving", "_async/worker", "_concurrency")
+#: Words that everybody knows, and sums of words that the page explains.
+PLAIN = {
+    *("channel", "event", "handler", "handler pool", "handling table", "hook", "kind", "limit", "order", "recurrence"),
+    *("server clock", "task", "tidying", "timer"),
+}
+
+
+def words_of_modules() -> dict[str, str]:
+    """The words of the classes that modules are named after, by module. Of ``layers.py`` with ``Layer`` "layer"."""
+    found = {}
+    for path in (path for room in OF_DECISIONS for path in sorted((PACKAGE / room).glob("*.py"))):
+        classes = (node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef))
+        names = {node.name.lower().removesuffix("s") for node in classes}
+        word = path.stem.replace("_", " ").removesuffix("s")
+        if word.replace(" ", "") in names:
+            found[path.relative_to(PACKAGE).as_posix()] = word
+    return found
+
+
+def test_a_class_that_a_module_is_named_after_is_explained_among_the_words() -> None:
+    rows = {row.removesuffix("s") for row in re.findall(r"^\| ([a-z ]+) \| ", section("Words"), re.MULTILINE)}
+    words = words_of_modules()
+    assert len(words) >= 20
+    missing = {module: word for module, word in words.items() if word not in rows | PLAIN}
+    assert missing == {}, "give each a row in docs/how-it-works.md, Words"
+    assert {"head start", "pace", "departure", "intake", "layer"} <= set(words.values())
