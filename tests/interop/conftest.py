@@ -6,11 +6,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+import attrs
 import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import emptied
+from tests.flavours import Flavour
 from tests.interop.sides import CODINGS, Coding, Java
 from tests.peer import VERSIONS, JavaPeer
 
@@ -61,3 +63,21 @@ def java(peers: Callable[[str], JavaPeer], queue: str) -> Iterator[OpenJava]:
     yield open_java
     for client in opened:
         client.close()
+
+
+@attrs.frozen
+class Beside:
+    """A Redisson and a client of ours on one queue. ``delayed`` is our handle, which moves nothing."""
+
+    peer: Java
+    client: Any
+    delayed: Any
+
+
+@pytest.fixture
+def beside(
+    redis7: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str, version: str, envelope: str
+) -> Iterator[Beside]:
+    """For tests with a ``version`` of Redisson and the ``envelope`` that it reads."""
+    with flavour.connect(redis7.url, envelope=envelope) as client:
+        yield Beside(java(redis7.url, version=version), client, client.delayed_queue(queue, transfer=False))

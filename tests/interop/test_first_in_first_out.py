@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 import redis
 
-from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE
-from tests.flavours import Flavour
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import Beside
 from tests.interop.sides import entries, server_ms
 from tests.peer import VERSIONS
 
@@ -30,21 +28,15 @@ def _in_one_batch(delayed: Any, now: datetime) -> None:
 @pytest.mark.parametrize("offer", [_one_by_one, _in_one_batch])
 @pytest.mark.parametrize(("version", "envelope"), [(VERSIONS[0], "current"), (VERSIONS[-1], "legacy")])
 def test_java_takes_them_in_the_order_of_the_offers(
-    redis7: EmbeddedServer,
     look: redis.Redis,
-    flavour: Flavour,
-    java: OpenJava,
+    beside: Beside,
     queue: str,
-    version: str,
-    envelope: str,
     offer: Any,
 ) -> None:
-    consumer = java(redis7.url, version=version)
-    with flavour.connect(redis7.url, envelope=envelope) as client:
-        delayed = client.delayed_queue(queue, transfer=False)
-        offer(delayed, datetime.fromtimestamp(server_ms(look) / 1000, timezone.utc))
-        scores = {score for _, score in entries(look, queue)}
-        assert len(scores) == 1, "all of them are due in one millisecond"
-        consumer.call("open_delayed")
-        taken = consumer.taking(COUNT).result(2 * PATIENCE)
+    consumer, delayed = beside.peer, beside.delayed
+    offer(delayed, datetime.fromtimestamp(server_ms(look) / 1000, timezone.utc))
+    scores = {score for _, score in entries(look, queue)}
+    assert len(scores) == 1, "all of them are due in one millisecond"
+    consumer.call("open_delayed")
+    taken = consumer.taking(COUNT).result(2 * PATIENCE)
     assert [item["value"] for item in taken] == list(range(COUNT))

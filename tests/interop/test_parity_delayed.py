@@ -31,7 +31,7 @@ from redisson_dq.items import Outcome
 from redisson_dq.wire.envelope import unwrap
 from tests.conftest import PATIENCE, by_night
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import Beside, OpenJava
 from tests.interop.java_args import bytes_, duration, instant, int_, long, string, unit, values
 from tests.interop.parity import (
     QUEUE,
@@ -679,26 +679,19 @@ def test_each_side_works_on_what_the_other_wrote(
 
 @formats
 def test_tombstones_are_all_that_is_left(
-    redis7: EmbeddedServer,
     look: redis.Redis,
-    flavour: Flavour,
-    java: OpenJava,
-    queue: str,
-    version: str,
-    envelope: str,
+    beside: Beside,
 ) -> None:
-    peer = java(redis7.url, version=version)
-    with flavour.connect(redis7.url, envelope=envelope) as client:
-        delayed = client.delayed_queue(queue, transfer=False)
-        for value in ("a", "b", "c"):
-            peer.invoke("delayed", "offer", value, long(1), unit("HOURS"))
-        (item, *_) = delayed.items()
-        assert item.reschedule(hours(3))
-        assert item.cancel() is Outcome.CANCELLED
-        assert delayed.retain_all([]) is True
-        assert look.keys() == [delayed.keys.forget.encode()]
-        delayed.delete()
-        assert look.keys() == []
+    peer, delayed = beside.peer, beside.delayed
+    for value in ("a", "b", "c"):
+        peer.invoke("delayed", "offer", value, long(1), unit("HOURS"))
+    (item, *_) = delayed.items()
+    assert item.reschedule(hours(3))
+    assert item.cancel() is Outcome.CANCELLED
+    assert delayed.retain_all([]) is True
+    assert look.keys() == [delayed.keys.forget.encode()]
+    delayed.delete()
+    assert look.keys() == []
 
 
 # -- calls drawn at random -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from redisson_dq.items import Outcome
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import Beside, OpenJava
 from tests.interop.sides import HOUR, NO_PROBE, Taker, entries, open_delayed, server_ms
 from tests.peer import VERSIONS
 
@@ -24,73 +24,61 @@ VERSION_AND_ENVELOPE = [(VERSIONS[0], "current"), (VERSIONS[-1], "legacy")]
 
 @pytest.mark.parametrize(("version", "envelope"), VERSION_AND_ENVELOPE)
 def test_items_of_java_are_named_by_the_ids_that_a_page_tells(
-    redis7: EmbeddedServer,
     look: redis.Redis,
-    flavour: Flavour,
-    java: OpenJava,
+    beside: Beside,
     queue: str,
-    version: str,
-    envelope: str,
 ) -> None:
-    producer = java(redis7.url, version=version)
+    producer, delayed = beside.peer, beside.delayed
     producer.offer_all((f"item {number % 10}", HOUR_MS) for number in range(300))
-    with flavour.connect(redis7.url, envelope=envelope) as client:
-        delayed = client.delayed_queue(queue, transfer=False)
-        pages = [delayed.items(0, 149), delayed.items(150, 299)]
-        items = [item for page in pages for item in page]
-        assert [item.due.timestamp() * 1000 for item in items] == [score for _, score in entries(look, queue)]
-        for item in items[::3]:
-            assert delayed.cancel(item.id) is Outcome.CANCELLED
-        for item in items[1::3]:
-            assert delayed.reschedule(item.id, 2 * HOUR) is Outcome.RESCHEDULED
-        untouched, moved = [item.value for item in items[2::3]], [item.value for item in items[1::3]]
-        assert sorted(producer.delayed("read_all")) == sorted(untouched + moved)
-        assert [item.value for item in delayed.items(0, 99)] == untouched
-        assert sorted(item.value for item in delayed.items(100, 199)) == sorted(moved)
-        for item in items[1::3]:
-            assert item.run_now() is Outcome.RESCHEDULED
-            assert delayed.cancel(item.id) is Outcome.CANCELLED
-        assert producer.delayed("size") == 100
+    pages = [delayed.items(0, 149), delayed.items(150, 299)]
+    items = [item for page in pages for item in page]
+    assert [item.due.timestamp() * 1000 for item in items] == [score for _, score in entries(look, queue)]
+    for item in items[::3]:
+        assert delayed.cancel(item.id) is Outcome.CANCELLED
+    for item in items[1::3]:
+        assert delayed.reschedule(item.id, 2 * HOUR) is Outcome.RESCHEDULED
+    untouched, moved = [item.value for item in items[2::3]], [item.value for item in items[1::3]]
+    assert sorted(producer.delayed("read_all")) == sorted(untouched + moved)
+    assert [item.value for item in delayed.items(0, 99)] == untouched
+    assert sorted(item.value for item in delayed.items(100, 199)) == sorted(moved)
+    for item in items[1::3]:
+        assert item.run_now() is Outcome.RESCHEDULED
+        assert delayed.cancel(item.id) is Outcome.CANCELLED
+    assert producer.delayed("size") == 100
 
 
 @pytest.mark.parametrize(("version", "envelope"), VERSION_AND_ENVELOPE)
 def test_what_java_delivered(
-    redis7: EmbeddedServer,
     look: redis.Redis,
-    flavour: Flavour,
-    java: OpenJava,
+    beside: Beside,
     queue: str,
-    version: str,
-    envelope: str,
 ) -> None:
     """Java knows of no ids, latest times and pauses: it moves what is due."""
     keys = QueueKeys.of(queue)
-    consumer = java(redis7.url, version=version)
-    with flavour.connect(redis7.url, envelope=envelope) as client:
-        delayed = client.delayed_queue(queue, transfer=False)
-        delayed.pause()
-        items = [
-            delayed.offer("made id", 0.01),
-            delayed.offer("own id", 0.02, id="42"),
-            delayed.offer("payload", 0.03, deduplicate_for=HOUR),
-            delayed.offer("late", 0.04, expires=0),
-            delayed.offer("run now", HOUR),
-        ]
-        assert items[4].run_now() is Outcome.RESCHEDULED
-        cancelled = delayed.offer("cancelled", 0.01)
-        assert cancelled.cancel() is Outcome.CANCELLED
-        last = delayed.offer("last", 0.1)
-        eventually(lambda: server_ms(look) > last.due.timestamp() * 1000 + 1)
-        assert look.llen(keys.ready) == 0, "paused, and no Java there"
-        taking = consumer.taking(6)
-        consumer.call("open_delayed")
-        taken = {item["value"] for item in taking.result(2 * PATIENCE)}
-        assert taken == {"made id", "own id", "payload", "late", "run now", "last"}
-        assert {item.cancel() for item in items} == {Outcome.DELIVERED}
-        assert delayed.cancel("42") is Outcome.DELIVERED
-        assert cancelled.cancel() is Outcome.UNKNOWN
-        assert (delayed.expired_count(), delayed.read_expired(), delayed.is_paused()) == (0, [], True)
-        assert not look.exists(keys.timeout, keys.envelopes)
+    consumer, delayed = beside.peer, beside.delayed
+    delayed.pause()
+    items = [
+        delayed.offer("made id", 0.01),
+        delayed.offer("own id", 0.02, id="42"),
+        delayed.offer("payload", 0.03, deduplicate_for=HOUR),
+        delayed.offer("late", 0.04, expires=0),
+        delayed.offer("run now", HOUR),
+    ]
+    assert items[4].run_now() is Outcome.RESCHEDULED
+    cancelled = delayed.offer("cancelled", 0.01)
+    assert cancelled.cancel() is Outcome.CANCELLED
+    last = delayed.offer("last", 0.1)
+    eventually(lambda: server_ms(look) > last.due.timestamp() * 1000 + 1)
+    assert look.llen(keys.ready) == 0, "paused, and no Java there"
+    taking = consumer.taking(6)
+    consumer.call("open_delayed")
+    taken = {item["value"] for item in taking.result(2 * PATIENCE)}
+    assert taken == {"made id", "own id", "payload", "late", "run now", "last"}
+    assert {item.cancel() for item in items} == {Outcome.DELIVERED}
+    assert delayed.cancel("42") is Outcome.DELIVERED
+    assert cancelled.cancel() is Outcome.UNKNOWN
+    assert (delayed.expired_count(), delayed.read_expired(), delayed.is_paused()) == (0, [], True)
+    assert not look.exists(keys.timeout, keys.envelopes)
 
 
 def test_what_java_takes_out_before_its_time(
