@@ -42,7 +42,7 @@ class _Mark(weakref.ref[Any]):
     __slots__ = ("codec", "data", "key", "why")
 
     key: int
-    why: str
+    why: object
     data: bytes | None
     codec: Codec[Any] | None
 
@@ -79,7 +79,7 @@ def marked(value: T, why: str, codec: Codec[T]) -> T:
     return value
 
 
-def _with_mark(value: T, why: str, data: bytes | None = None, codec: Codec[T] | None = None) -> T:
+def _with_mark(value: T, why: object, data: bytes | None = None, codec: Codec[T] | None = None) -> T:
     mark = _Mark(value, _forget)
     mark.key, mark.why, mark.data, mark.codec = id(value), why, data, codec
     _marks[mark.key] = mark
@@ -129,11 +129,12 @@ def needs_copy(value: Any) -> bool:
     return not _has_room(value) and _with_room(kind) is not None
 
 
-def compared(value: T, data: bytes, codec: Codec[T], why: str) -> T:
+def compared(value: T, data: bytes, codec: Codec[T], why: object) -> T:
     """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
 
-    Otherwise O(1): :func:`other_bytes` compares, unless the value is known to have other bytes. A value that cannot be
-    written has no mark, as whatever looks for it raises EncodeError.
+    ``why`` becomes a text when the bytes differ, and no sooner. Otherwise O(1): :func:`other_bytes` compares, unless
+    the value is known to have other bytes. A value that cannot be written has no mark, as whatever looks for it raises
+    EncodeError.
     """
     if _has_room(value):
         mark = _marks.get(id(value))
@@ -150,7 +151,7 @@ def _bytes_by(value: Any, codec: Codec[Any]) -> bytes | None:
         return None
 
 
-def _difference(value: Any, data: bytes, codec: Codec[Any], why: str) -> str:
+def _difference(value: Any, data: bytes, codec: Codec[Any], why: object) -> str:
     written = _bytes_by(value, codec)
     if written is None or written == data:
         return ""
@@ -169,7 +170,7 @@ def other_bytes(value: Any, codec: Codec[Any]) -> str:
     mark = _marks.get(id(value))
     if mark is not None and mark() is value:
         if mark.data is None or mark.codec is None:
-            return mark.why
+            return str(mark.why)
         # The value itself may have been changed since it was read.
         return _difference(mark.codec.decode(mark.data), mark.data, mark.codec, mark.why)
     why: str = getattr(value, "__dict__", _NONE).get(_WHY, "")

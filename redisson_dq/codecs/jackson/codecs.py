@@ -125,14 +125,14 @@ class JacksonCodec(Codec[T]):
             raise decode_error(error, self.name, data) from error
         doubts = reader.doubts
         if not doubts.needs_comparison:
-            return marked(found, doubts.reason, self)
+            return marked(found, str(doubts), self)
         if is_compared:
             return compared(found, data, self, Doubt.ANY_FORM.words)
         if doubts.told is None and not is_usual:
             doubt = self._doubt(data)
             if doubt is not None:
                 doubts.note(doubt)
-        return found if doubts.told is None else compared(found, data, self, doubts.reason)
+        return found if doubts.told is None else compared(found, data, self, doubts)
 
 
 class MsgPackJacksonCodec(JacksonCodec):

@@ -96,8 +96,7 @@ class Doubts:
         """Whether only the bytes that are written tell that they are others."""
         return self.told is None or self.told.weight != _UNCOMPARED
 
-    @property
-    def reason(self) -> str:
+    def __str__(self) -> str:
         """The words of the doubt that is told. Empty if there is none."""
         if self.told is None:
             return ""
