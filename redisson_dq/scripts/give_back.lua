@@ -4,101 +4,70 @@
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, delivery_record, forms, digest, leave, held, envelope, turn, lines, dead, settle, named, room, parts, announce, look_again, need, full_memory
+-- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
 local limit = tonumber(ARGV[5])
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.ready, keys.envelopes, keys.dead}) do
+for _, key in ipairs({keys.ready, keys.envelopes}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.timeout, keys.histories, keys.history_ends, keys.dead_index}) do
+for _, key in ipairs({keys.histories, keys.history_ends}) do
   redis.call('ZCARD', key)
 end
-redis.call('HLEN', keys.deliveries)
-redis.call('HLEN', keys.dead_info)
-redis.call('HLEN', keys.records)
-redis.call('ZCARD', keys.forget)
-need(rights_to_add(envelope), SETTLING, BURYING, FOLLOWING, {'LPUSH', 'PEXPIRE', 'PTTL'})
-if ARGV[6] == 'bounded' then
-  need({'GET', 'INCRBY'})
-end
--- Most queues have neither keys nor limits.
-local lined = redis.call('EXISTS', keys.turns) == 1
-if lined then
-  check_lines()
-  need(LINING)
-end
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local lined = begin_endings(ARGV[6], rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'})
 local add = adder(envelope, now_us)
 local outcomes, back, buried, next_due = {}, {}, 0, nil
 local ids = {unpack(ARGV, 7)}
-local deadlines, met = deadlines_of(ids, now_ms), {}
-for i, id in ipairs(ids) do
-  local member, value
-  if deadlines[i] and not met[id] then
-    member, met[id] = held(id, deadlines[i], #ids), true
-    value = member and unwrap(member)
+for i, id, value, d in each_ended(ids, lined, now_ms) do
+  if counted then
+    d.failures = d.failures + 1
+  elseif crashed then
+    d.crashes = d.crashes + 1
+  else
+    d.attempt = math.max(0, d.attempt - 1)
+    if d.attempt == 0 then
+      d.first = 0
+    end
   end
-  local outcome = 'lost'
-  local text = member and redis.call('HGET', keys.deliveries, id)
-  if newer_form('deliveries', text) then
-    -- It ends by its deadline, and a client that knows its record counts that.
-    member = nil
+  if reason ~= '' then
+    d.reason = reason
   end
-  if member then
-    end_lease(id, member)
-    local d = parsed(text) or unknown(digest_of(value))
-    redis.call('HDEL', keys.deliveries, id)
-    if counted then
-      d.failures = d.failures + 1
-    elseif crashed then
-      d.crashes = d.crashes + 1
-    else
-      d.attempt = math.max(0, d.attempt - 1)
-      if d.attempt == 0 then
-        d.first = 0
-      end
+  -- A value that was handed back untouched is as if it had never been received.
+  local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
+    or d.turn
+  local due = again_at(d, id, now_ms) or delay_us > 0 and due_of(delay_us, now_us) or 0
+  local outcome
+  if was_cancelled(d) then
+    leave_line(d, now_ms)
+    settle(d, id, now_ms)
+    buried, outcome = buried + 1, 'cancelled'
+  elseif counted and limit > 0 and d.attempt >= limit then
+    leave_line(d, now_ms)
+    to_dead(id, value, d, '', now_ms)
+    buried, outcome = buried + 1, 'dead'
+  elseif due > 0 then
+    local entry = add(value, due)
+    next_due = due
+    if remembered then
+      leave(entry, d, due, now_ms)
+      follow(d, entry)
+      known_by(d, 'l', entry, due, now_ms)
     end
-    if reason ~= '' then
-      d.reason = reason
+    outcome = 'delayed'
+  else
+    back[#back + 1] = value
+    if remembered then
+      leave(id, d, now_ms, now_ms)
     end
-    if lined then
-      forget_unique(id)
-      leave_slot(id, now_ms)
-    end
-    -- A value that was handed back untouched is as if it had never been received.
-    local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
-      or d.turn
-    local due = again_at(d, id, now_ms) or delay_us > 0 and due_of(delay_us, now_us) or 0
-    if was_cancelled(d) then
-      leave_line(d, now_ms)
-      settle(d, id, now_ms)
-      buried, outcome = buried + 1, 'cancelled'
-    elseif counted and limit > 0 and d.attempt >= limit then
-      leave_line(d, now_ms)
-      to_dead(id, value, d, '', now_ms)
-      buried, outcome = buried + 1, 'dead'
-    elseif due > 0 then
-      local entry = add(value, due)
-      next_due = due
-      if remembered then
-        leave(entry, d, due, now_ms)
-        follow(d, entry)
-        known_by(d, 'l', entry, due, now_ms)
-      end
-      outcome = 'delayed'
-    else
-      back[#back + 1] = value
-      if remembered then
-        leave(id, d, now_ms, now_ms)
-      end
-      outcome = 'returned'
-    end
+    outcome = 'returned'
   end
   outcomes[i] = outcome
+end
+for i = 1, #ids do
+  outcomes[i] = outcomes[i] or 'lost'
 end
 -- Retries follow transfers closely, so Redisson may have missed the message.
 if next_due and tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == next_due then

@@ -168,14 +168,40 @@ local function look_for(seek, size, pending, now_us, whole_us)
   return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
 end
 
--- How far LREM goes along the list from either end, to take out the found entries. An entry at a place counts for the end
--- that it is nearer to.
-local function stretch(way, place, size)
-  if 2 * place < size then
+-- Looks at the ends of the list, then for the rest. Gives the time that is spent in us, the number of the last member that it
+-- was for, and whether no pass is needed for those that are left.
+local function searched_for(seek, size, pending, now_us, whole_us)
+  local most_us, spent_us = work_us(size), 2 * #seek.members
+  look_at_the_ends(seek, size, now_us)
+  if seek.left == 0 or seek.complete then
+    return spent_us, #seek.members, false
+  end
+  local us, last = look_for(seek, size, pending, now_us, whole_us or most_us)
+  return math.min(spent_us + us, SEARCHING * most_us), last or #seek.members, last ~= nil
+end
+
+-- The place of a member that the search or a hint tells. Also tells whether a pass found that it stands in no list, and the
+-- time that this took in us.
+local function told_place(member, seek, hints)
+  if hints then
+    local place, is_absent = hints.look(member)
+    return place, is_absent, 6
+  end
+  return seek.at[member], false, 3
+end
+
+-- Notes that an entry is moved: how far LREM goes along the list from either end, to take out the found ones. An entry at a
+-- place counts for the end that it is nearer to. Gives the time that it takes in us to get at the entry.
+local function way_to(place, way, complete, size, node_us)
+  if not place then
+    return complete and 0 or PASSED_US * size
+  elseif 2 * place < size then
     way.front = math.max(way.front, place)
   else
     way.back = math.max(way.back, size - place)
   end
+  -- The way to a place goes from the nearer end, to find the entry and to mark it.
+  return 2 * math.min(place, size - place) * node_us
 end
 
 -- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
@@ -185,22 +211,14 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
   local most_us, most_way_us = work_us(size), way_us(size, pending)
   local seek, spent_us, count, searched = sought(members), 2 * #members, #members, false
   if not hints then
-    look_at_the_ends(seek, size, now_us)
-    if seek.left > 0 and not seek.complete then
-      local us, last = look_for(seek, size, pending, now_us, whole_us or most_us)
-      spent_us, count, searched = math.min(spent_us + us, SEARCHING * most_us), last or count, last ~= nil
-    end
+    spent_us, count, searched = searched_for(seek, size, pending, now_us, whole_us)
   end
   local node_us = WALKED_US * math.min(LARGEST, next_read(members, READ) / #members)
   local began_us = server_time()
   local places, others, way = {}, {}, {front = 0, back = 0}
   for i = 1, count do
     local member = members[i]
-    local place, is_absent, looked_us = seek.at[member], false, 3
-    if hints then
-      place, is_absent = hints.look(member)
-      looked_us = 6
-    end
+    local place, is_absent, looked_us = told_place(member, seek, hints)
     -- LREM alone looks for one that the pass has not found: mostly it stands in no list.
     if not place and not seek.complete and not is_absent then
       if not hints and pending > FEW_DUE and not searched then
@@ -209,14 +227,7 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
       place = place_among_last(member, math.ceil(size / FRESH_PART))
       looked_us = looked_us + PASSED_US * (place and size - place or size / FRESH_PART)
     end
-    spent_us = spent_us + looked_us + each_us + #member * MOVED_BYTE_US
-    if place then
-      -- The way to a place goes from the nearer end, to find the entry and to mark it.
-      spent_us = spent_us + 2 * math.min(place, size - place) * node_us
-      stretch(way, place, size)
-    elseif not seek.complete then
-      spent_us = spent_us + PASSED_US * size
-    end
+    spent_us = spent_us + looked_us + each_us + #member * MOVED_BYTE_US + way_to(place, way, seek.complete, size, node_us)
     local is_far = PASSED_US * (way.front + way.back) > most_way_us
     if i > 1 and (is_far or not (place or seek.complete) and spent_us > most_us) then
       return i - 1, places, others, pending > FEW_DUE and not place and not is_absent

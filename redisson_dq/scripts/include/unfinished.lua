@@ -1,0 +1,49 @@
+-- Ends leases whose values were not done.
+-- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget
+-- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, full_memory
+
+-- Fails on a wrong type and on a missing right before anything is written. Tells whether the queue has keys or limits.
+local function begin_endings(bounded, ...)
+  redis.call('LLEN', keys.dead)
+  for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget}) do
+    redis.call('ZCARD', key)
+  end
+  for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
+    redis.call('HLEN', key)
+  end
+  need(SETTLING, BURYING, FOLLOWING, bounded == 'bounded' and {'GET', 'INCRBY'} or {}, ...)
+  -- Most queues have neither.
+  local lined = redis.call('EXISTS', keys.turns) == 1
+  if lined then
+    check_lines()
+    need(LINING)
+  end
+  despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  return lined
+end
+
+-- Ends those of these leases that are held, one after the other. Gives its number, its id, its value and its record of each.
+local function each_ended(ids, lined, now_ms)
+  local deadlines, met, i = deadlines_of(ids, now_ms), {}, 0
+  return function()
+    while i < #ids do
+      i = i + 1
+      local id, member, text = ids[i], nil, nil
+      if deadlines[i] and not met[id] then
+        member, met[id] = held(id, deadlines[i], #ids), true
+        text = member and redis.call('HGET', keys.deliveries, id)
+      end
+      -- A lease with a newer record ends by its deadline, and a client that knows the record counts that.
+      if member and not newer_form('deliveries', text) then
+        local value = unwrap(member)
+        end_lease(id, member)
+        redis.call('HDEL', keys.deliveries, id)
+        if lined then
+          forget_unique(id)
+          leave_slot(id, now_ms)
+        end
+        return i, id, value, parsed(text) or unknown(digest_of(value))
+      end
+    end
+  end
+end
