@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from redisson_dq.errors import ClosedError
 from redisson_dq.items import SettleOutcome
 
 __all__ = [
@@ -169,6 +170,11 @@ class Under:
             if self.operation.count is not None:
                 self.operation.count = count
             self.end()
+
+    def end_failing(self, error: BaseException) -> None:
+        """Tells that a receipt has failed. The end of its queue is no failure."""
+        if not isinstance(error, ClosedError):
+            self.end(error)
 
     def end_settling(self, result: Sequence[SettleOutcome] | BaseException) -> None:
         """Tells that leases were ended, or why they were not."""

@@ -8,6 +8,7 @@ ranges of slots get about as many each. A name does not depend on how many there
 
 from __future__ import annotations
 
+import re
 import zlib
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
@@ -16,7 +17,7 @@ from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.keys import NameMapper, map_name
 
-__all__ = ["MOST_PARTITIONS", "partition_names", "partition_of"]
+__all__ = ["MOST_PARTITIONS", "partition_names", "partition_of", "whole_of"]
 
 MOST_PARTITIONS = 1024
 
@@ -24,6 +25,7 @@ MOST_PARTITIONS = 1024
 _WINDOW = 128
 # One name in 128 fits. So many that do not are no chance: the mapper gives them all one raw name.
 _MOST_SALTS = 10_000
+_PARTITION = re.compile(r"(.+):(\d{1,4})-(\d+)", re.DOTALL)
 
 
 def partition_names(name: str, partitions: int, name_mapper: NameMapper | None = None) -> list[str]:
@@ -57,6 +59,24 @@ def partition_of(key: str, partitions: int) -> int:
         return zlib.crc32(key.encode()) % partitions
     except (AttributeError, UnicodeEncodeError):
         raise ArgumentError(f"a key is a str that UTF-8 can hold, not {shown(key)}") from None
+
+
+def whole_of(name: str, name_mapper: NameMapper | None = None) -> tuple[str, int] | None:
+    """The name of the whole queue and the index of the partition with this name. None for any other queue.
+
+    >>> from redisson_dq.wire.partitions import whole_of
+    >>> whole_of("orders:3-135"), whole_of("orders:3-136")
+    (('orders', 3), None)
+    """
+    found = _PARTITION.fullmatch(name)
+    if found is None:
+        return None
+    whole, i = found[1], int(found[2])
+    try:
+        is_partition = i < MOST_PARTITIONS and _name(whole, i, name_mapper) == name
+    except ArgumentError:
+        return None
+    return (whole, i) if is_partition else None
 
 
 def _name(name: str, i: int, mapper: NameMapper | None) -> str:

@@ -14,7 +14,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.errors import ClosedError, DecodeError
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.requests.checks import check_count, check_end, check_function, limit_of
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.ready import QueueRequests
@@ -323,27 +323,32 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         call = "take" if timeout is None else "poll"
         receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
-        while True:
-            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
-            receiver, lifeline = self._receiver(source), Lifeline()
-            taken = await receiver.receive(left, limit, lifeline)
-            if not taken:
-                return nothing
-            try:
-                values = await self._values.received(taken, receiver, lifeline, deadline)
-                if values:
-                    made = result(taken[0].key, values)
-                    if receiving is not None:
-                        receiving.operation.queue = self._name_of(taken[0].key)
-                        receiving.end_taking(len(values))
-                    # Keeping is the last step. After an interruption before it, the values go back.
-                    lifeline.keep()
-                    return made
-            except DecodeError:
-                raise
-            except BaseException:
-                lifeline.let_go()
-                raise
+        try:
+            while True:
+                left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
+                receiver, lifeline = self._receiver(source), Lifeline()
+                taken = await receiver.receive(left, limit, lifeline)
+                if not taken:
+                    return nothing
+                try:
+                    values = await self._values.received(taken, receiver, lifeline, deadline)
+                    if values:
+                        made = result(taken[0].key, values)
+                        if receiving is not None:
+                            receiving.operation.queue = self._name_of(taken[0].key)
+                            receiving.end_taking(len(values))
+                        # Keeping is the last step. After an interruption before it, the values go back.
+                        lifeline.keep()
+                        return made
+                except DecodeError:
+                    raise
+                except BaseException:
+                    lifeline.let_go()
+                    raise
+        except RedissonDQError as error:
+            if receiving is not None:
+                receiving.end_failing(error)
+            raise
 
     async def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Waits for a value and moves it. It stays in Redis whatever happens here."""

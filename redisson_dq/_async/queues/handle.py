@@ -14,7 +14,7 @@ from redisson_dq._concurrency import async_finish
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
+from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.open_queue import OpenQueue
@@ -429,13 +429,20 @@ class Handle(Generic[T]):
         call goes on with the values after it; otherwise, and when they could not be put there, it raises.
         """
         receiving = self._runtime.operations.receiving(call, queue or self.name, count=0 if many else None)
+        try:
+            found = await self._run_readable(request)
+        except RedissonDQError as error:
+            if receiving is not None:
+                receiving.end_failing(error)
+            raise
+        if receiving is not None:
+            receiving.end_taking(len(found) if many else int(found is not None))  # type: ignore[arg-type]
+        return found
+
+    async def _run_readable(self, request: Request[U]) -> U:
         while True:
             try:
-                found = await self._run(request)
-                if receiving is not None:
-                    taken = len(found) if many else int(found is not None)  # type: ignore[arg-type]
-                    receiving.end_taking(taken)
-                return found
+                return await self._run(request)
             except DecodeError as error:
                 if request.aside is None:
                     raise

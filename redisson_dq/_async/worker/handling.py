@@ -76,6 +76,7 @@ class Handling:
         self._mutex = AsyncMutex()
         self._running: AsyncRunning | None = None
         self._began = setting.clock.monotonic()
+        self._is_late = False
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
@@ -139,6 +140,7 @@ class Handling:
         )
 
     def _tell_late(self) -> None:
+        self._is_late = True
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
             self._tell(happenings.TimedOut, event, timeout=timeout)
@@ -187,7 +189,7 @@ class Handling:
                         processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if processing is not None and self._table.state is State.LATE:
+                    if processing is not None and self._is_late:
                         processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING

@@ -90,38 +90,43 @@ class Leaser(Generic[T]):
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
         receiving = self._runtime.operations.receiving("receive", name, count=None if limit is None else 0)
-        while True:
-            self._check()
-            for side in self.sides:
-                if side.start_moving is not None:
-                    side.start_moving()
-            # Made anew each time, as the queue may be renamed meanwhile.
-            sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
-            left = seconds
-            if deadline is not None and seconds != 0:
-                left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
-            # Values of several partitions are kept together, or go back together.
-            lifelines: list[Lifeline] = []
-            leased = self._take(sources, wanted, left, lifelines)
-            try:
-                deliveries = self.opened(sources, leased, deadline if seconds else None)
-                if leased and not deliveries:
+        try:
+            while True:
+                self._check()
+                for side in self.sides:
+                    if side.start_moving is not None:
+                        side.start_moving()
+                # Made anew each time, as the queue may be renamed meanwhile.
+                sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
+                left = seconds
+                if deadline is not None and seconds != 0:
+                    left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
+                # Values of several partitions are kept together, or go back together.
+                lifelines: list[Lifeline] = []
+                leased = self._take(sources, wanted, left, lifelines)
+                try:
+                    deliveries = self.opened(sources, leased, deadline if seconds else None)
+                    if leased and not deliveries:
+                        _keep(lifelines)
+                        continue
+                    if how.renew and deliveries:
+                        self._runtime.renewal.add(deliveries, how.on_lost)
+                    made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                    if receiving is not None:
+                        tell_received(receiving, deliveries)
+                    # Keeping is the last step. After an interruption before it, the values go back.
                     _keep(lifelines)
-                    continue
-                if how.renew and deliveries:
-                    self._runtime.renewal.add(deliveries, how.on_lost)
-                made = deliveries if limit is not None else deliveries[0] if deliveries else None
-                if receiving is not None:
-                    tell_received(receiving, deliveries)
-                # Keeping is the last step. After an interruption before it, the values go back.
-                _keep(lifelines)
-                return made
-            except DecodeError:
-                _keep(lifelines)
-                raise
-            except BaseException:
-                _let_go(lifelines)
-                raise
+                    return made
+                except DecodeError:
+                    _keep(lifelines)
+                    raise
+                except BaseException:
+                    _let_go(lifelines)
+                    raise
+        except RedissonDQError as error:
+            if receiving is not None:
+                receiving.end_failing(error)
+            raise
 
     def _take(
         self, sources: list[LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]

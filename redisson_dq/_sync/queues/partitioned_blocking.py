@@ -196,28 +196,33 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
         call = "take" if timeout is None else "poll"
         receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
-        while True:
-            self._begin_taking()
-            left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
-            receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
-            taken = receiver.receive(left, limit, lifeline)
-            if not taken:
-                # The answer is not kept. Values that come later go back.
-                return nothing
-            try:
-                values = self._decoded(taken, receiver, lifeline, deadline)
-                if values:
-                    made = result(values)
-                    if receiving is not None:
-                        receiving.end_taking(len(values))
-                    # The last step. An interruption up to here lets the values go back.
-                    lifeline.keep()
-                    return made
-            except DecodeError:
-                raise
-            except BaseException:
-                lifeline.let_go()
-                raise
+        try:
+            while True:
+                self._begin_taking()
+                left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
+                receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
+                taken = receiver.receive(left, limit, lifeline)
+                if not taken:
+                    # The answer is not kept. Values that come later go back.
+                    return nothing
+                try:
+                    values = self._decoded(taken, receiver, lifeline, deadline)
+                    if values:
+                        made = result(values)
+                        if receiving is not None:
+                            receiving.end_taking(len(values))
+                        # The last step. An interruption up to here lets the values go back.
+                        lifeline.keep()
+                        return made
+                except DecodeError:
+                    raise
+                except BaseException:
+                    lifeline.let_go()
+                    raise
+        except RedissonDQError as error:
+            if receiving is not None:
+                receiving.end_failing(error)
+            raise
 
     def _decoded(
         self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
@@ -251,14 +256,19 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
         receiving = self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0)
-        while taken := finish_or_undo(self._take_shares(limit), self._put_back):
-            values = self._popped(taken)
-            # Otherwise no value that was taken could be read.
-            if values:
-                if receiving is not None:
-                    receiving.end_taking(len(values))
-                return values
-        return []
+        try:
+            while taken := finish_or_undo(self._take_shares(limit), self._put_back):
+                values = self._popped(taken)
+                # Otherwise no value that was taken could be read.
+                if values:
+                    if receiving is not None:
+                        receiving.end_taking(len(values))
+                    return values
+            return []
+        except RedissonDQError as error:
+            if receiving is not None:
+                receiving.end_failing(error)
+            raise
 
     def _take_shares(self, limit: int) -> list[Taken]:
         while True:

@@ -79,6 +79,7 @@ class Handling:
         self._mutex = Mutex()
         self._running: Running | None = None
         self._began = setting.clock.monotonic()
+        self._is_late = False
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
@@ -142,6 +143,7 @@ class Handling:
         )
 
     def _tell_late(self) -> None:
+        self._is_late = True
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
             self._tell(happenings.TimedOut, event, timeout=timeout)
@@ -190,7 +192,7 @@ class Handling:
                         processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if processing is not None and self._table.state is State.LATE:
+                    if processing is not None and self._is_late:
                         processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING

@@ -287,17 +287,18 @@ class Worker(Declarations):
 
     def each_client(self, prepare: Callable[[Client], object]) -> None:
         """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
-        if not self._owns_client:
-            prepare(self._make_client())
-            return
         self._prepare.append(prepare)
-        if self._client is not None:
-            prepare(self._client)
+        for client in self._clients():
+            prepare(client)
 
-    def no_more_clients(self, prepare: Callable[[Client], object]) -> None:
-        """Calls ``prepare`` no more."""
-        if prepare in self._prepare:
-            self._prepare.remove(prepare)
+    def no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
+        """Calls ``prepare`` no more. Gives the client that it has, if any."""
+        self._prepare = [each for each in self._prepare if each != prepare]
+        return self._clients()
+
+    def _clients(self) -> list[Client]:
+        client = self._client if self._owns_client else self._make_client()
+        return [] if client is None else [client]
 
     def check(self) -> list[QueueReport]:
         """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from redisson_dq.scheduling.recurrence import Recurrence
 
-__all__ = ["DelayedSide", "note_offered", "tell_undelivered"]
+__all__ = ["LARGEST_CONTEXT", "DelayedSide", "note_offered", "tell_undelivered"]
 
 T = TypeVar("T")
 
@@ -56,7 +56,8 @@ _MOST_DUE = 1000
 _LONGEST_ID = 512
 # Outside of a pipeline these calls are several short scripts.
 _IN_A_PIPELINE = "contains or remove in a pipeline"
-_LARGEST_CONTEXT = 16_384
+#: A context takes so many bytes at most, as JSON.
+LARGEST_CONTEXT = 16_384
 
 
 def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
@@ -178,8 +179,8 @@ class DelayedSide(LeasedSide[T]):
             text = json.dumps(dict(context), ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             raise ArgumentError(f"queue {self.name!r}: context= is text that UTF-8 can hold: {error}") from error
-        if len(text) > _LARGEST_CONTEXT:
-            raise ArgumentError(f"queue {self.name!r}: context= takes {len(text)} bytes, more than {_LARGEST_CONTEXT}")
+        if len(text) > LARGEST_CONTEXT:
+            raise ArgumentError(f"queue {self.name!r}: context= takes {len(text)} bytes, more than {LARGEST_CONTEXT}")
         return text
 
     def interval_us(self, deduplicate_for: Delay) -> int:

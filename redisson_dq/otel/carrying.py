@@ -1,0 +1,86 @@
+"""A trace's context in the ``context=`` of an offer: how it gets there, and how it is found again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Union
+
+from opentelemetry import propagate
+from opentelemetry.context import Context
+from opentelemetry.propagators.textmap import TextMapPropagator
+from opentelemetry.trace import Link, SpanContext, get_current_span
+
+from redisson_dq.observing.operations import TracedLease
+from redisson_dq.requests.inner.delayed_side import LARGEST_CONTEXT
+
+__all__ = ["Carrier", "sender"]
+
+# A field that goes along with any trace.
+_BAGGAGE = "baggage"
+# A text of so many characters may be too large in bytes, or as JSON.
+_LOOKED_AT = LARGEST_CONTEXT // 8
+
+#: The context of a message, or none.
+_Given = Union[Mapping[str, str], None]
+
+
+class Carrier:
+    """Puts a trace's context into messages by a propagator: by the program's global one, unless one is given."""
+
+    def __init__(self, propagator: TextMapPropagator | None) -> None:
+        self._given = propagator
+
+    @property
+    def _propagator(self) -> TextMapPropagator:
+        # The program may set its global one after a client was instrumented.
+        return self._given or propagate.get_global_textmap()
+
+    def is_taken(self, given: _Given) -> bool:
+        """Whether the user's context has a trace of its own, which wins."""
+        if not given or not _is_usable(given):
+            return False
+        return not self._propagator.fields.isdisjoint(given.keys() - {_BAGGAGE})
+
+    def with_trace(self, given: _Given, context: Context) -> _Given:
+        """The user's context, and the trace's. The user's words win.
+
+        The user's alone where it has a trace, where it cannot be used, and where there is no room for both.
+        """
+        if not _is_usable(given) or self.is_taken(given):
+            return given
+        fields: dict[str, str] = {}
+        self._propagator.inject(fields, context)
+        if not fields:
+            return given
+        both = {**fields, **(given or {})}
+        return both if _fits(both) else given
+
+    def context_of(self, lease: TracedLease) -> Context | None:
+        """The context that came with a message, or None."""
+        carried = lease.context
+        return self._propagator.extract(carried, Context()) if carried else None
+
+    def links(self, leases: Sequence[TracedLease]) -> list[Link]:
+        """Links to the spans that have sent these messages."""
+        found = (self.context_of(lease) for lease in leases)
+        return [Link(sent) for context in found if context is not None and (sent := sender(context)) is not None]
+
+
+def sender(context: Context) -> SpanContext | None:
+    """The span that has sent a message, by the context that came with it."""
+    found = get_current_span(context).get_span_context()
+    return found if found.is_valid else None
+
+
+def _is_usable(given: _Given) -> bool:
+    """Whether a call takes this for a context. It raises the right error otherwise."""
+    if not given:
+        return True
+    return isinstance(given, Mapping) and all(isinstance(word, str) for each in given.items() for word in each)
+
+
+def _fits(context: Mapping[str, str]) -> bool:
+    if sum(len(word) for each in context.items() for word in each) < _LOOKED_AT:
+        return True
+    return len(json.dumps(context, ensure_ascii=False).encode(errors="replace")) <= LARGEST_CONTEXT

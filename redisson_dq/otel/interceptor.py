@@ -1,0 +1,190 @@
+"""Makes a span of each operation on messages, and records its metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from opentelemetry import context as contexts
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import Meter
+from opentelemetry.trace import Link, NonRecordingSpan, Span, SpanKind, StatusCode, Tracer
+
+from redisson_dq._clock import Clock
+from redisson_dq.observing.operations import Ended, Operation, OperationKind
+from redisson_dq.otel import names
+from redisson_dq.otel.carrying import Carrier, sender
+from redisson_dq.otel.destinations import Destinations
+
+__all__ = ["Spans"]
+
+# The SDK keeps so many links of a span unless it is told otherwise.
+_MOST_LINKS = 128
+
+
+class Spans:
+    """The interceptor of one client."""
+
+    def __init__(
+        self, tracer: Tracer, meter: Meter, carrier: Carrier, destinations: Destinations, clock: Clock, *, parent: bool
+    ) -> None:
+        self._tracer = tracer
+        self._carrier = carrier
+        self._destinations = destinations
+        self._clock = clock
+        self._parent = parent
+        self._begin = {
+            OperationKind.SEND: self._send,
+            OperationKind.RECEIVE: self._receive,
+            OperationKind.PROCESS: self._process,
+            OperationKind.SETTLE: self._settle,
+        }
+        durations: dict[str, Any] = {"unit": "s", "explicit_bucket_boundaries_advisory": names.BUCKETS}
+        counts = {"unit": "{message}"}
+        self._operation_duration = meter.create_histogram(
+            names.OPERATION_DURATION,
+            description="Duration of messaging operation initiated by a producer or consumer client.",
+            **durations,
+        )
+        self._process_duration = meter.create_histogram(
+            names.PROCESS_DURATION, description="Duration of processing operation.", **durations
+        )
+        self._sent = meter.create_counter(
+            names.SENT, description="Number of messages producer attempted to send to the broker.", **counts
+        )
+        self._consumed = meter.create_counter(
+            names.CONSUMED, description="Number of messages that were delivered to the application.", **counts
+        )
+
+    def __call__(self, operation: Operation) -> Ended:
+        return self._begin[operation.kind](operation)
+
+    # -- the four kinds ----------------------------------------------------------------------------------------------
+
+    def _send(self, operation: Operation) -> Ended:
+        if operation.count == 0:
+            return _nothing
+        began = self._clock.monotonic()
+        carries = operation.carries and not self._carrier.is_taken(operation.context)
+        span = self._started(operation, SpanKind.PRODUCER if carries else SpanKind.CLIENT, None, ())
+        if carries:
+            operation.context = self._carrier.with_trace(operation.context, trace.set_span_in_context(span))
+
+        def ended(error: BaseException | None) -> None:
+            if error is None and operation.id is not None:
+                span.set_attribute(names.MESSAGE_ID, operation.id)
+            told = self._end(span, operation, error)
+            self._sent.add(operation.count or 1, told)
+            self._operation_duration.record(self._clock.monotonic() - began, told)
+
+        return ended
+
+    def _receive(self, operation: Operation) -> Ended:
+        # The span is made when it is known that values have come, and which.
+        began, began_ns = self._clock.monotonic(), time.time_ns()
+        caller = contexts.get_current()
+
+        def ended(error: BaseException | None) -> None:
+            links = self._carrier.links(operation.leases[:_MOST_LINKS])
+            span = self._started(operation, SpanKind.CLIENT, caller, links, began_ns)
+            told = self._end(span, operation, error)
+            if error is None:
+                self._consumed.add(1 if operation.count is None else operation.count, told)
+            self._operation_duration.record(self._clock.monotonic() - began, told)
+
+        return ended
+
+    def _process(self, operation: Operation) -> Ended:
+        began = self._clock.monotonic()
+        # A handling belongs to no trace that was current where its worker was started.
+        around, parent, links = Context(), Context(), []
+        if operation.count is not None:
+            links = self._carrier.links(operation.leases[:_MOST_LINKS])
+        elif operation.leases and (carried := self._carrier.context_of(operation.leases[0])) is not None:
+            around, sent = carried, sender(carried)
+            if self._parent:
+                parent = carried
+            elif sent is not None:
+                links = [Link(sent)]
+        span = self._started(operation, SpanKind.CONSUMER, parent, links)
+        for lease in operation.leases:
+            lease.handling = span.get_span_context()
+        token = contexts.attach(trace.set_span_in_context(span, around))
+
+        def ended(error: BaseException | None) -> None:
+            contexts.detach(token)
+            told = self._end(span, operation, error)
+            self._consumed.add(1 if operation.count is None else operation.count, self._metric(operation, None))
+            self._process_duration.record(self._clock.monotonic() - began, told)
+
+        return ended
+
+    def _settle(self, operation: Operation) -> Ended:
+        if operation.count == 0:
+            return _nothing
+        began = self._clock.monotonic()
+        parent, links = None, []
+        leases = operation.leases[:_MOST_LINKS]
+        if not operation.of_worker:
+            links = self._carrier.links(leases)
+        else:
+            parent = Context()
+            handlings = [lease.handling for lease in leases if lease.handling is not None and lease.handling.is_valid]
+            if len(operation.leases) > 1:
+                # Those of a batch have one span.
+                links = [Link(each) for each in {each.span_id: each for each in handlings}.values()]
+            elif handlings:
+                parent = trace.set_span_in_context(NonRecordingSpan(handlings[0]), parent)
+        span = self._started(operation, SpanKind.CLIENT, parent, links)
+
+        def ended(error: BaseException | None) -> None:
+            if operation.outcome is not None:
+                span.set_attribute(names.OUTCOME, operation.outcome)
+            self._operation_duration.record(self._clock.monotonic() - began, self._end(span, operation, error))
+
+        return ended
+
+    # -- their common parts ------------------------------------------------------------------------------------------
+
+    def _started(
+        self,
+        operation: Operation,
+        kind: SpanKind,
+        parent: Context | None,
+        links: list[Link] | tuple[Link, ...],
+        began_ns: int | None = None,
+    ) -> Span:
+        destination = self._destinations.of(operation)
+        attributes = dict(destination.of_span)
+        if operation.count is not None:
+            attributes[names.BATCH_COUNT] = operation.count
+        elif operation.leases:
+            lease = operation.leases[0]
+            attributes[names.DELIVERY_ID] = lease.id.hex()
+            attributes[names.ATTEMPT] = lease.attempt
+            if lease.offer_id is not None:
+                attributes[names.MESSAGE_ID] = lease.offer_id
+        if operation.handler:
+            attributes[names.HANDLER] = operation.handler
+        return self._tracer.start_span(
+            f"{operation.name} {destination.name}", parent, kind, attributes, links, began_ns
+        )
+
+    def _end(self, span: Span, operation: Operation, error: BaseException | None) -> Mapping[str, Any]:
+        """Ends the span. Gives the attributes of the metrics."""
+        if error is not None:
+            span.set_attribute(names.ERROR_TYPE, type(error).__qualname__)
+            span.record_exception(error)
+            span.set_status(StatusCode.ERROR, str(error))
+        span.end()
+        return self._metric(operation, error)
+
+    def _metric(self, operation: Operation, error: BaseException | None) -> Mapping[str, Any]:
+        told = self._destinations.of(operation).of_metric
+        return told if error is None else {**told, names.ERROR_TYPE: type(error).__qualname__}
+
+
+def _nothing(error: BaseException | None) -> None:
+    """The end of an operation on no message."""
