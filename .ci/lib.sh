@@ -93,17 +93,28 @@ package_known() { # manager, one or more packages; looks at the first
 
 # Debian starts the service of a package that it installs. Only the program is wanted, so while the package is
 # configured the commands that start services do nothing; on a systemd machine the service is not left enabled.
-install_redis_server() {
-  local quiet
+install_without_service() { # service, then as install_packages
+  local quiet service=$1
+  shift
   quiet=$(mktemp -d)
   printf '#!/bin/sh\nexit 0\n' | tee "$quiet/invoke-rc.d" >"$quiet/deb-systemd-invoke"
   chmod 755 "$quiet" "$quiet/invoke-rc.d" "$quiet/deb-systemd-invoke"
-  QUIET_PATH=$quiet install_packages "a Redis server" \
-    apt="redis-server|valkey-server" dnf="redis|valkey valkey-compat-redis" apk="redis|valkey" brew="redis"
+  QUIET_PATH=$quiet install_packages "$@"
   rm -rf "$quiet"
   if have apt-get && [ -d /run/systemd/system ]; then
-    as_root systemctl --quiet disable redis-server.service >&2 || true
+    as_root systemctl --quiet disable "$service" >&2 || true
   fi
+}
+
+install_redis_server() {
+  install_without_service redis-server.service "a Redis server" \
+    apt="redis-server|valkey-server" dnf="redis|valkey valkey-compat-redis" apk="redis|valkey" brew="redis"
+}
+
+# Prometheus itself, and promtool, which checks the rules of the alerts.
+install_prometheus() {
+  install_without_service prometheus.service "Prometheus" \
+    apt="prometheus" dnf="golang-github-prometheus|prometheus" apk="prometheus" brew="prometheus"
 }
 
 # --- Python -----------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of scripts.
+"""Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of
+scripts, the table of metrics.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -20,7 +21,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.scheduling import engine  # noqa: E402 - from this tree, installed or not
+from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
+from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table  # noqa: E402
 from redisson_dq.working import fetch_plan, handling_table, roster  # noqa: E402
@@ -93,6 +95,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "roster": partial(decisions, roster.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),
     },
+    "docs/operate.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }
 

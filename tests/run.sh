@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # All checks and all tests on a machine that has Python 3.10 or newer and a package manager:
 #   bash tests/run.sh [--only-install | --only-checks | pytest arguments]
-# Installs what they need: a virtual environment (.venv; REDISSON_DQ_VENV: another place), a Redis server, a JDK
-# 17 or newer and Maven. Stops at the first failure.
+# Installs what they need: a virtual environment (.venv; REDISSON_DQ_VENV: another place), a Redis server, Prometheus, a
+# JDK 17 or newer and Maven. Stops at the first failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/lib.sh
@@ -22,6 +22,8 @@ install_everything() {
   pip_install -e '.[embedded,cli]' --group dev
   have redis-server || install_redis_server
   have redis-server || die "redis-server is still not on PATH"
+  have promtool || install_prometheus
+  have promtool || die "promtool is still not on PATH"
   ensure_java
 }
 

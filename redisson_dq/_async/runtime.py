@@ -16,6 +16,7 @@ from redisson_dq._concurrency import AsyncHome, AsyncMutex, async_finish
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import TransferCounts
+from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
@@ -133,6 +134,13 @@ class Runtime:
                 return
             del self.attachments[ready]
         await self.receivers.end(ready)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of this client for each queue that it moves, from the first transfer on. By the queues' names."""
+        driver = self.transfer_driver
+        tasks = [] if driver is None else list(driver.tasks.values())
+        return {task.name: task.engine.role for task in tasks if task.engine.state is not State.DETACHED}
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

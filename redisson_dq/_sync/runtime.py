@@ -19,6 +19,7 @@ from redisson_dq._sync.receiving.listeners import Listener, end_listeners
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import TransferCounts
+from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
@@ -136,6 +137,13 @@ class Runtime:
                 return
             del self.attachments[ready]
         self.receivers.end(ready)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of this client for each queue that it moves, from the first transfer on. By the queues' names."""
+        driver = self.transfer_driver
+        tasks = [] if driver is None else list(driver.tasks.values())
+        return {task.name: task.engine.role for task in tasks if task.engine.state is not State.DETACHED}
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

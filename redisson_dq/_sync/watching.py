@@ -18,7 +18,7 @@ from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
-from redisson_dq.observing import Observer
+from redisson_dq.observing import Observer, Role
 from redisson_dq.requests.inner.inspecting import figures, figures_together
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.stats import QueueStats
@@ -158,6 +158,14 @@ class Watching(Opening):
     def transfers(self) -> TransferCounts:
         """How many transfers this client has made, and how many of them ran too early. No round trip."""
         return attrs.evolve(self.runtime.transfer_counts)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """Whether this client moves its queues: alone, as the mover, or in reserve. By the queues' names.
+
+        A queue is missing that nobody has called for yet, or whose subscription is not confirmed. No round trip.
+        """
+        return self.runtime.roles
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -38,6 +38,7 @@ from redisson_dq.observing.happenings import (
     ValuesTaken,
 )
 from redisson_dq.observing.observers import Observer, Observers
+from redisson_dq.observing.tally import Tally
 from redisson_dq.scheduling.engine import Role
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Settled",
     "Skipped",
     "Subscribed",
+    "Tally",
     "TookLong",
     "ValuesTaken",
     "Undecodable",

@@ -17,6 +17,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
 from redisson_dq.observing.log import is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
+from redisson_dq.observing.tally import Tally
 
 __all__ = ["LogValues", "Observer", "Observers", "check_log_values"]
 
@@ -43,7 +44,7 @@ class Observers(list[Observer]):
         if observers.hear(Moved):
             observers.tell(Moved(...))
 
-    Requests are not logged, and ask ``if observers`` alone.
+    A place that no line of the log is for may ask ``if observers`` before that.
     """
 
     def __init__(self, observer: Observer | None = None) -> None:
@@ -56,6 +57,10 @@ class Observers(list[Observer]):
         self.operations = Operations()
         #: Whether and how the log shows values.
         self.log_values: LogValues = False
+        #: Those that count values without objects.
+        self.tallies: tuple[Tally, ...] = ()
+        # Whether somebody hears a kind of happenings. It is found once after each change of the list.
+        self._heard: dict[type[Happening], bool] = {}
         if observer is not None:
             self.add(observer)
 
@@ -71,15 +76,25 @@ class Observers(list[Observer]):
             )
         if observer not in self:
             self.append(observer)
+            self._changed()
 
     def discard(self, observer: Observer) -> None:
         """Removes an observer, if it is one."""
         with suppress(ValueError):
             self.remove(observer)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.tallies = tuple(each for each in self if isinstance(each, Tally))
+        self._heard = {}
 
     def hear(self, kind: type[Happening]) -> bool:
-        """Whether the log or an observer is called for a happening of this kind."""
-        return bool(self) or is_logged(kind)
+        """Whether the log or an observer is called for a happening of this kind. Others need not be made."""
+        heard = self._heard.get(kind)
+        if heard is None:
+            heard = self._heard[kind] = any(issubclass(kind, _kinds_of(each)) for each in self)
+        # The log may be set up anew at any time.
+        return heard or is_logged(kind)
 
     def texts(self, kind: type[Happening], values: Iterable[object]) -> tuple[str, ...]:
         """The texts of values for a line of the log. None without ``log_values=``, or where that line is not wanted."""
@@ -113,6 +128,8 @@ class Observers(list[Observer]):
         self._here.tells = True
         try:
             for observer in tuple(self):
+                if not isinstance(happening, _kinds_of(observer)):
+                    continue
                 try:
                     observer(happening)
                 except BaseException as error:
@@ -162,3 +179,11 @@ class Observers(list[Observer]):
 def check_log_values(value: object) -> bool:
     """Whether ``log_values=`` can be that."""
     return isinstance(value, bool) or (callable(value) and not inspect.iscoroutinefunction(value))
+
+
+def _kinds_of(observer: Observer) -> tuple[type[Happening], ...]:
+    """A function hears all."""
+    return observer.kinds if isinstance(observer, Tally) else _ALL
+
+
+_ALL = (Happening,)

@@ -101,7 +101,7 @@ class DelayedRequests(SideRequests[T]):
             return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.lean)
 
         return [
-            side.adding(request_of(delays, values), durable).then(lambda added: side.not_full(added).count)
+            side.adding(request_of(delays, values), durable).then(side.all_offered)
             for delays, values in side.offer_batches(values_and_delays)
         ]
 

@@ -28,10 +28,13 @@ class QueueRequests(LeaseRequests[T]):
     # -- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, value: T) -> Request[bool]:
-        return self._side.adding(commands.add(self._side.keys.ready, "last", [self._side.encode(value)])).then(bool)
+        request = commands.add(self._side.keys.ready, "last", [self._side.encode(value)])
+        return self._side.adding(request).then(lambda length: bool(self._told(length, 1)))
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.adding(commands.add(self._side.keys.ready, "last", self._some(values))).then(bool)
+        encoded = self._some(values)
+        request = commands.add(self._side.keys.ready, "last", encoded)
+        return self._side.adding(request).then(lambda length: bool(self._told(length, len(encoded))))
 
     def offer(self, value: T) -> Request[bool]:
         return self.add(value)
@@ -131,6 +134,11 @@ class QueueRequests(LeaseRequests[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
+    def _told(self, length: int, count: int) -> int:
+        """Tells those that count of so many added values. A length of 0 tells that nothing was added."""
+        self._side.tell_offered(count if length else 0)
+        return length
+
     def _some(self, values: Iterable[T]) -> list[bytes]:
         encoded = self._side.encode_all(values)
         if not encoded:
@@ -151,16 +159,20 @@ class DequeRequests(QueueRequests[T]):
     """A list of ready values that is used at both ends."""
 
     def add_first(self, *values: T) -> Request[int]:
-        return self._side.adding(commands.add(self._side.keys.ready, "first", self._some(values)))
+        request = commands.add(self._side.keys.ready, "first", self._some(values))
+        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
 
     def add_last(self, *values: T) -> Request[int]:
-        return self._side.adding(commands.add(self._side.keys.ready, "last", self._some(values)))
+        request = commands.add(self._side.keys.ready, "last", self._some(values))
+        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
 
     def add_first_if_exists(self, *values: T) -> Request[int]:
-        return self._side.adding(commands.add_if_exists(self._side.keys.ready, "first", self._some(values)))
+        request = commands.add_if_exists(self._side.keys.ready, "first", self._some(values))
+        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
 
     def add_last_if_exists(self, *values: T) -> Request[int]:
-        return self._side.adding(commands.add_if_exists(self._side.keys.ready, "last", self._some(values)))
+        request = commands.add_if_exists(self._side.keys.ready, "last", self._some(values))
+        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
 
     def offer_first(self, value: T) -> Request[bool]:
         return self.add_first(value).then(bool)
@@ -221,10 +233,10 @@ class BoundedRequests(QueueRequests[T]):
         return self.offer(value).then(self._not_full)
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.adding(calls.offer_bounded(self._side.keys, self._some(values))).then(self._offered)
+        return self._offering(self._some(values))
 
     def offer(self, value: T) -> Request[bool]:
-        return self._side.adding(calls.offer_bounded(self._side.keys, [self._side.encode(value)])).then(self._offered)
+        return self._offering([self._side.encode(value)])
 
     def remove(self, value: T, count: int = 0) -> Request[bool]:
         if count != 0:
@@ -244,13 +256,17 @@ class BoundedRequests(QueueRequests[T]):
     def clear(self) -> Request[None]:
         return calls.take_bounded(self._side.keys, "clear", (), int).then(nothing)
 
-    def _offered(self, outcome: int) -> bool:
+    def _offering(self, encoded: list[bytes]) -> Request[bool]:
+        request = calls.offer_bounded(self._side.keys, encoded)
+        return self._side.adding(request).then(lambda outcome: self._offered(outcome, len(encoded)))
+
+    def _offered(self, outcome: int, count: int) -> bool:
         if outcome < 0:
             raise RedisReplyError(
                 f"queue {self._side.name!r}: its capacity has not been set (key {self._side.keys.capacity!r}); "
                 "call try_set_capacity() once"
             )
-        return bool(outcome)
+        return bool(self._told(outcome, count))
 
     def _not_full(self, added: bool) -> bool:
         if not added:

@@ -19,7 +19,7 @@ from redisson_dq._redis import (
     mark_clean,
     pack,
 )
-from redisson_dq.observing import Observers
+from redisson_dq.observing import Observers, Sent
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -77,7 +77,7 @@ class Dedicated:
 
     async def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
-        if not self._observers:
+        if not self._observers.hear(Sent):
             return await self._exchange(request)
         with self._observers.exchange(request.name, request.keys, self._clock):
             return await self._exchange(request)

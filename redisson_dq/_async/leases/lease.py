@@ -142,7 +142,12 @@ class Lease:
     def _tell(self, outcome: SettleOutcome) -> None:
         if outcome is SettleOutcome.LOST:
             self.lost()
-        elif outcome is not SettleOutcome.EXTENDED and self._observers.hear(observing.Settled):
+            return
+        if outcome is SettleOutcome.EXTENDED:
+            return
+        for tally in self._observers.tallies:
+            tally.settled(self.name, outcome)
+        if self._observers.hear(observing.Settled):
             held = timedelta(microseconds=self._clock.now_us() - self.leased.read_us)
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
@@ -152,9 +157,12 @@ class Lease:
 
     def lost(self) -> None:
         """Tells observers, once, that the receiver has lost it."""
-        if not self._is_told_lost and self._observers.hear(observing.LeaseLost):
+        if not self._is_told_lost:
             self._is_told_lost = True
-            self._observers.tell(observing.LeaseLost(**self._known))
+            for tally in self._observers.tallies:
+                tally.settled(self.name, SettleOutcome.LOST)
+            if self._observers.hear(observing.LeaseLost):
+                self._observers.tell(observing.LeaseLost(**self._known))
 
     @property
     def _known(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Transfers:
         if departure.way_us is not None:
             self._head_start.learn(departure.way_us)
         actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
-        self._tell(task, result.moved)
+        self._tell(task, result.moved, read_us - departure.sent_us)
         if task.engine.role is not Role.RESERVE:
             # Records of moved or offered items may stay for a while.
             task.tidying.moved()
@@ -114,12 +114,14 @@ class Transfers:
             return result.now_us // 1000
         return result.next_ms
 
-    def _tell(self, task: Task, moved: int) -> None:
-        """Tells observers the role of this client, and how many items the transfer has moved."""
+    def _tell(self, task: Task, moved: int, took_us: int) -> None:
+        """Tells observers the role of this client, how the transfer went, and how many items it has moved."""
         role, late_us = task.engine.role, task.engine.late_us
         if role is not task.told_role and self._observers.hear(RoleChanged):
             task.told_role = role
             self._observers.tell(RoleChanged(queue=task.name, role=role))
+        for tally in self._observers.tallies:
+            tally.transferred(task.name, took_us / 1_000_000, task.engine.was_early)
         if moved and self._observers.hear(Moved):
             # A transfer may also move an item that was due before the one that it was sent for.
             late_by = None if late_us is None or late_us < 0 else timedelta(microseconds=late_us)

@@ -233,8 +233,10 @@ class Leaser(Generic[T]):
         values, first = side.decoded([each.data for each in leased])
         if first is None:
             found = zip(leased, values, strict=True)
-            return [self._opened(settling, each, value) for each, value in found], None
-        opened: list[Delivery[T]] = []
+            opened = [self._opened(settling, each, value) for each, value in found]
+            self._count(side.name, opened)
+            return opened, None
+        opened = []
         unreadable: list[Leased] = []
         for each in leased:
             values, error = side.decoded([each.data])
@@ -243,6 +245,7 @@ class Leaser(Generic[T]):
             else:
                 unreadable.append(each)
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
+        self._count(side.name, opened)
         side.tell_undecodable(first, side.name)
         try:
             reason = f"undecodable: {first}"
@@ -253,6 +256,21 @@ class Leaser(Generic[T]):
         except RedissonDQError as failure:
             first.__cause__ = failure
         return opened, first
+
+    def _count(self, queue: str, opened: Sequence[Delivery[T]]) -> None:
+        tallies = self._runtime.options.observers.tallies
+        if not tallies or not opened:
+            return
+        # Most values are new, and have no record to read.
+        records = [lease.record for lease in map(lease_of, opened) if lease.leased.text]
+        repeated = sum(record.attempt > 1 for record in records)
+        late_ms = [
+            record.received_ms - record.due_ms
+            for record in records
+            if record.received_ms is not None and record.due_ms is not None
+        ]
+        for tally in tallies:
+            tally.leased(queue, len(opened), repeated, late_ms)
 
     def _opened(self, settling: Settling, leased: Leased, value: T) -> Delivery[T]:
         lease = Lease(settling, leased, self._runtime.options.observers)

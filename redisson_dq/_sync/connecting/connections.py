@@ -40,7 +40,7 @@ from redisson_dq.errors import (
     RedisConnectionError,
     RedissonDQError,
 )
-from redisson_dq.observing import Observers
+from redisson_dq.observing import Observers, Sent
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.fencing import fenced, unfenced
@@ -115,7 +115,7 @@ class Connections(Pools):
             begin()
         try:
             sending = _Sending(request, before_sending, after_sending, within, at_hand)
-            reply, confirmed = self._watched(sending) if self._observers else self._run(sending)
+            reply, confirmed = self._watched(sending) if self._observers.hear(Sent) else self._run(sending)
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
             return result
@@ -156,7 +156,7 @@ class Connections(Pools):
         for request in requests:
             for begin in request.on_sending:
                 begin()
-        exchange = self._watched_together if self._observers else self._run_together
+        exchange = self._watched_together if self._observers.hear(Sent) else self._run_together
         answers = exchange(requests, list(places_of.values()), transaction)
         return [
             self._result_of(request, reply, transaction, confirmed)

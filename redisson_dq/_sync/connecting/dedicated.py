@@ -22,7 +22,7 @@ from redisson_dq._redis import (
     send,
     send_aside,
 )
-from redisson_dq.observing import Observers
+from redisson_dq.observing import Observers, Sent
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
@@ -80,7 +80,7 @@ class Dedicated:
 
     def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
-        if not self._observers:
+        if not self._observers.hear(Sent):
             return self._exchange(request)
         with self._observers.exchange(request.name, request.keys, self._clock):
             return self._exchange(request)

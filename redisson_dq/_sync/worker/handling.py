@@ -219,7 +219,11 @@ class Handling:
 
     def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
-        duration = timedelta(seconds=self._setting.clock.monotonic() - self._began)
+        seconds = self._setting.clock.monotonic() - self._began
+        for tally in self._setting.hooks.observers.tallies:
+            failed = any(error is not None for error in outcomes)
+            tally.handled(self.intake.name, self.handler.name, seconds, failed)
+        duration = timedelta(seconds=seconds)
         try:
             # Values that are done come first: they wait for no on_failed.
             for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):

@@ -202,17 +202,25 @@ class DelayedSide(LeasedSide[T]):
                 due=from_ms(added.due_ms),
                 state=added.fate,
             )
+        outcome = OfferOutcome(added.outcome)
+        if outcome is not OfferOutcome.KEPT:
+            self.tell_offered(1)
         return WaitingItem(
             id=made,
             due_ms=added.due_ms,
             data=data if added.value is None else added.value,
             target=Target(entry=added.entry, due_ms=added.due_ms),
-            outcome=OfferOutcome(added.outcome),
+            outcome=outcome,
             now_us=added.now_us,
             clock=self.options.clock,
             read_us=self.options.clock.now_us(),
             decode=self._waits,
         )
+
+    def all_offered(self, added: Added) -> int:
+        count = self.not_full(added).count
+        self.tell_offered(count)
+        return count
 
     def not_full(self, added: Added) -> Added:
         if added.outcome == "full":

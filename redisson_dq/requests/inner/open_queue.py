@@ -147,6 +147,12 @@ class OpenQueue(Generic[T]):
         if self.options.observers:
             self.options.observers.tell(Undecodable(queue=name, count=len(error.undecodable), error=error))
 
+    def tell_offered(self, count: int) -> None:
+        """Tells those that count of values that were added."""
+        if count:
+            for tally in self.options.observers.tallies:
+                tally.offered(self.name, count)
+
     def skip(self, error: DecodeError) -> bool:
         """Whether the client leaves out values that cannot be read, once they are kept somewhere. Tells observers."""
         if error.kept_in is None or self.options.undecodable != "skip":

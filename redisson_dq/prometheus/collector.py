@@ -1,0 +1,248 @@
+"""How queues are, as metrics: asks Redis at each scrape."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, Protocol, Union
+
+import attrs
+from prometheus_client.metrics_core import Metric
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.prometheus.families import counter, gauge
+from redisson_dq.stats import QueueStats
+
+__all__ = ["Collector", "Queues"]
+
+logger = logging.getLogger("redisson_dq")
+
+#: One round trip asks for so many queues.
+_AT_ONCE = 100
+# Names are looked for that often, in seconds.
+_RESCAN = 60.0
+_PATTERN = frozenset("*?[")
+
+
+class _Looking(Protocol):
+    """A client, for threads or for asyncio."""
+
+    def stats(self, *queues: Any, return_exceptions: bool) -> Any: ...
+
+
+#: A queue is a name, a pattern, or a handle. A function gives the queues anew for each scrape.
+Queues = Union[str, Iterable[Any], Callable[[], Any]]
+
+
+@attrs.frozen
+class _Scrape:
+    """The figures of one scrape. ``is_up``: all that was asked was answered."""
+
+    is_up: bool
+    queues: Mapping[str, QueueStats]
+    left_out: int = 0
+
+
+_NOTHING = _Scrape(False, {})
+
+
+class Collector:
+    """Metrics of queues for a registry of prometheus_client. This process need not work on these queues.
+
+    - ``client``: a client for threads or for asyncio. Of asyncio, in a coroutine
+    - ``queues``: names, patterns such as ``"orders*"``, and handles; or a function that gives them at each scrape. A
+      handle of a partitioned queue shows the sums of its partitions
+    - ``timeout``: for how many seconds a scrape waits for Redis
+    - ``most``: so many queues are shown at most
+
+    Example::
+
+        registry.register(Collector(client, ["orders", "bills"]))
+
+    A scrape is one round trip for each 100 queues and node. Names that match a pattern are looked for once a minute, by
+    SCAN. A scrape never raises. When Redis does not answer in time, ``redisson_dq_up`` is 0. Raises ArgumentError.
+    """
+
+    def __init__(self, client: _Looking, queues: Queues, *, timeout: float = 5.0, most: int = 1000) -> None:
+        if not callable(getattr(client, "stats", None)):
+            raise ArgumentError(f"Collector() takes a client of this library, not {shown(client)}")
+        if not callable(queues):
+            queues = [queues] if isinstance(queues, str) else list(queues)
+            if not queues:
+                raise ArgumentError("Collector(): queues= names no queue")
+        self._client: Any = client
+        self._queues = queues
+        self._timeout, self._most = timeout, most
+        self._mutex = threading.Lock()
+        #: The look at Redis that is under way, for all who scrape meanwhile.
+        self._look: Future[_Scrape] | None = None
+        self._patterns: dict[str, tuple[float, Sequence[str]]] = {}
+        #: The figures of the last look, and when it ended.
+        self._last, self._looked = _NOTHING, float("-inf")
+        self._has_told = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        if inspect.iscoroutinefunction(inspect.unwrap(client.stats)):
+            try:
+                self._loop = asyncio.get_running_loop()
+            except RuntimeError:
+                raise ArgumentError("Collector(): make it in a coroutine, as its client belongs to a loop") from None
+
+    # -- for the registry --------------------------------------------------------------------------------------------
+
+    def describe(self) -> Iterable[Metric]:
+        """The families without samples. A registration asks Redis nothing."""
+        return _families(_NOTHING)
+
+    def collect(self) -> Iterable[Metric]:
+        """The families with the figures of now."""
+        return _families(self._found())
+
+    async def refresh(self) -> None:
+        """Asks Redis, for a scrape that follows in the client's event loop.
+
+        Such a scrape cannot wait there. One in another thread, as that of ``start_http_server``, needs no refresh.
+        Raises nothing. Example::
+
+            await collector.refresh()
+            page = prometheus_client.generate_latest(registry)
+        """
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(self._shared()), self._timeout)
+        except asyncio.TimeoutError:
+            logger.warning("metrics: Redis has not answered within %g s", self._timeout)
+
+    def _found(self) -> _Scrape:
+        if self._is_in_loop():
+            if time.monotonic() - self._looked <= self._timeout:
+                return self._last
+            if not self._has_told:
+                self._has_told = True
+                logger.warning("metrics: a coroutine awaits collector.refresh() before it makes the page")
+            return _NOTHING
+        try:
+            return self._shared().result(self._timeout)
+        # Both names: up to Python 3.10 they are two classes.
+        except (TimeoutError, FutureTimeout):
+            logger.warning("metrics: Redis has not answered within %g s", self._timeout)
+            return _NOTHING
+
+    def _is_in_loop(self) -> bool:
+        try:
+            return self._loop is not None and asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    # -- looking at Redis --------------------------------------------------------------------------------------------
+
+    def _shared(self) -> Future[_Scrape]:
+        """The look that is under way, or a new one. It raises nothing."""
+        with self._mutex:
+            if self._look is None or self._look.done():
+                self._look = Future()
+                # Nobody who waits for it may cancel it for the others.
+                self._look.set_running_or_notify_cancel()
+                self._begin(self._look)
+            return self._look
+
+    def _begin(self, look: Future[_Scrape]) -> None:
+        loop = self._loop
+        try:
+            if loop is None:
+                # A daemon: the end of the program does not wait for Redis.
+                threading.Thread(target=self._run, args=(look,), name="redisson_dq-metrics", daemon=True).start()
+            else:
+                asyncio.run_coroutine_threadsafe(self._run_in_loop(look), loop)
+        except RuntimeError as error:
+            # No thread is to be had, or the loop is closed.
+            logger.warning("metrics: Redis cannot be asked: %s", error)
+            look.set_result(_NOTHING)
+
+    def _run(self, look: Future[_Scrape]) -> None:
+        steps = self._steps()
+        try:
+            answer = next(steps)
+            while True:
+                answer = steps.send(answer)
+        except StopIteration as error:
+            self._end(look, error.value)
+        except Exception as error:
+            self._failed(look, error)
+
+    async def _run_in_loop(self, look: Future[_Scrape]) -> None:
+        steps = self._steps()
+        try:
+            answer = next(steps)
+            while True:
+                answer = steps.send(await answer if inspect.isawaitable(answer) else answer)
+        except StopIteration as error:
+            self._end(look, error.value)
+        except Exception as error:
+            self._failed(look, error)
+
+    def _end(self, look: Future[_Scrape], found: _Scrape) -> None:
+        self._last, self._looked = found, time.monotonic()
+        look.set_result(found)
+
+    def _failed(self, look: Future[_Scrape], error: Exception) -> None:
+        traceback = None if isinstance(error, RedissonDQError) else error
+        logger.warning("metrics: Redis cannot be asked: %s", error, exc_info=traceback)
+        self._end(look, _NOTHING)
+
+    def _steps(self) -> Generator[Any, Any, _Scrape]:
+        """Each step is a call of the client, and gets its result: threads and asyncio differ in that alone."""
+        named = (yield self._queues()) if callable(self._queues) else self._queues
+        wanted: dict[Any, None] = {}
+        for each in [named] if isinstance(named, str) else named:
+            if isinstance(each, str) and not _PATTERN.isdisjoint(each):
+                wanted.update(dict.fromkeys((yield from self._matching(each))))
+            else:
+                wanted[each] = None
+        asked = list(wanted)[: self._most]
+        told: dict[str, QueueStats | RedissonDQError] = {}
+        for start in range(0, len(asked), _AT_ONCE):
+            told.update((yield self._client.stats(*asked[start : start + _AT_ONCE], return_exceptions=True)))
+        found = {name: each for name, each in told.items() if isinstance(each, QueueStats)}
+        for name, each in told.items():
+            if isinstance(each, RedissonDQError):
+                logger.warning("metrics: queue %r cannot be asked for its figures: %s", name, each)
+        return _Scrape(len(found) == len(told), found, len(wanted) - len(asked))
+
+    def _matching(self, pattern: str) -> Generator[Any, Any, Sequence[str]]:
+        known, names = self._patterns.get(pattern, (float("-inf"), ()))
+        if time.monotonic() - known >= _RESCAN:
+            names = sorted((yield self._client.queue_names(match=pattern)))
+            self._patterns[pattern] = time.monotonic(), names
+        return names
+
+
+def _families(found: _Scrape) -> Iterable[Metric]:
+    of_queue = found.queues.items()
+    yield gauge("up", [((), float(found.is_up))])
+    yield gauge("items", [((name, state), each) for name, stats in of_queue for state, each in _states(stats)])
+    yield gauge(
+        "overdue_oldest_seconds", [((name,), max(0.0, stats.late_by.total_seconds())) for name, stats in of_queue]
+    )
+    yield counter("expired", [((name,), stats.expired) for name, stats in of_queue])
+    yield gauge("paused", [((name,), stats.is_paused) for name, stats in of_queue])
+    known = [(name, stats.subscribers) for name, stats in of_queue if stats.subscribers is not None]
+    yield gauge("subscribers", [((name,), subscribers) for name, subscribers in known])
+    yield gauge("mover_known", [((name,), stats.mover is not None) for name, stats in of_queue])
+    yield gauge("queues_left_out", [((), found.left_out)])
+
+
+def _states(stats: QueueStats) -> Iterable[tuple[str, int]]:
+    yield "ready", stats.ready
+    yield "waiting", stats.waiting
+    yield "overdue", stats.overdue
+    yield "in_flight", stats.in_flight
+    yield "dead", stats.dead
+    yield "undecodable", stats.undecodable
+    yield "quarantined", stats.quarantined
+    yield "recurring", stats.recurring

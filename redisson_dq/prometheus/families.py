@@ -1,0 +1,102 @@
+"""The figures in the form that prometheus_client writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+
+from redisson_dq.prometheus.counting import Histogram, OfOneQueue
+from redisson_dq.prometheus.metrics import ALL, OF_PROCESS
+
+__all__ = ["counter", "gauge", "of_process"]
+
+#: The values of a family's labels, and its value for them.
+_Row = tuple[Sequence[str], float]
+
+
+def counter(key: str, rows: Sequence[_Row]) -> Metric:
+    """A family of the table with its samples."""
+    metric = ALL[key]
+    family = CounterMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    for labels, value in rows:
+        family.add_metric(labels, value)
+    return family
+
+
+def gauge(key: str, rows: Sequence[_Row]) -> Metric:
+    """A family of the table with its samples."""
+    metric = ALL[key]
+    family = GaugeMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    for labels, value in rows:
+        family.add_metric(labels, value)
+    return family
+
+
+def of_process(queues: Mapping[str, OfOneQueue]) -> Iterator[Metric]:
+    """Every family of a process."""
+    for key, metric in OF_PROCESS.items():
+        if metric.type == "histogram":
+            yield _histogram(key, queues)
+        elif metric.type == "summary":
+            yield _summary(key, queues)
+        elif metric.type == "gauge":
+            yield gauge(key, [([name], float(each.moves)) for name, each in queues.items() if each.moves is not None])
+        else:
+            yield counter(key, list(_counted(key, queues)))
+
+
+def _counted(key: str, queues: Mapping[str, OfOneQueue]) -> Iterator[_Row]:
+    for name, each in queues.items():
+        if key == "settlements":
+            for outcome, count in each.settled.items():
+                yield [name, outcome], count
+        elif key == "handled":
+            for handler, (succeeded, failed, _) in each.handlers.items():
+                yield [name, handler, "succeeded"], succeeded
+                yield [name, handler, "failed"], failed
+        elif key == "handler_seconds":
+            for handler, (_, _, seconds) in each.handlers.items():
+                yield [name, handler], seconds
+        else:
+            yield [name], each.counts[key]
+
+
+_HISTOGRAMS = {
+    "lateness_seconds": lambda each: each.lateness,
+    "transfer_lateness_seconds": lambda each: each.transfer_lateness,
+    "handling_seconds": lambda each: each.handling,
+}
+
+
+def _histogram(key: str, queues: Mapping[str, OfOneQueue]) -> Metric:
+    metric = ALL[key]
+    family = HistogramMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    for name, each in queues.items():
+        found: Histogram = _HISTOGRAMS[key](each)
+        buckets, total = [], 0
+        for bound, count in zip((*found.bounds, math.inf), found.buckets, strict=True):
+            total += count
+            buckets.append((_as_text(bound), float(total)))
+        if total:
+            family.add_metric([name], buckets, found.sum)
+    return family
+
+
+def _summary(key: str, queues: Mapping[str, OfOneQueue]) -> Metric:
+    metric = ALL[key]
+    family = SummaryMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    for name, each in queues.items():
+        family.add_metric([name], each.transfers, each.transfer_seconds)
+    return family
+
+
+def _as_text(bound: float) -> str:
+    return "+Inf" if bound == math.inf else str(bound)

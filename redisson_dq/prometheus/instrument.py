@@ -1,0 +1,159 @@
+"""Metrics of this process: watches clients and workers, and gives their figures to a registry."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Protocol
+
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.metrics_core import Metric
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Role
+from redisson_dq.prometheus import families
+from redisson_dq.prometheus.counting import Counts, OfOneQueue
+
+__all__ = ["Instrument", "instrument"]
+
+
+class _Watchable(Protocol):
+    """A client, for threads or for asyncio."""
+
+    runtime: Any
+
+    def observe(self, observer: Counts, /) -> object: ...
+
+    def stop_observing(self, observer: Counts, /) -> None: ...
+
+    @property
+    def roles(self) -> Mapping[str, Role]: ...
+
+
+class _Employer(Protocol):
+    """A worker, for threads or for asyncio."""
+
+    def each_client(self, prepare: Callable[[Any], object], /) -> None: ...
+
+    def no_more_clients(self, prepare: Callable[[Any], object], /) -> None: ...
+
+
+class Instrument:
+    """Counts for a client or a worker, until :meth:`remove` or the end of a block. Made by :func:`instrument`."""
+
+    def __init__(self, target: _Watchable | _Employer, registry: CollectorRegistry) -> None:
+        self._target, self._page = target, _page_of(registry)
+        self._counts = Counts()
+        #: A worker makes a client at each start, and lets it go at its stop.
+        self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
+        if hasattr(target, "each_client"):
+            target.each_client(self._watch)
+        else:
+            self._watch(target)
+        self._page.add(self)
+
+    def _watch(self, client: _Watchable) -> None:
+        self._counts.name_mapper = client.runtime.options.name_mapper
+        client.observe(self._counts)
+        self._clients.add(client)
+
+    def remove(self) -> None:
+        """Ends the counting. The registry has its metrics no more, unless another client is counted in it.
+
+        The counts so far stay on the page of that one, as counters never fall. May be called twice.
+        """
+        if hasattr(self._target, "no_more_clients"):
+            self._target.no_more_clients(self._watch)
+        for client in list(self._clients):
+            client.stop_observing(self._counts)
+        self._clients.clear()
+        self._page.discard(self)
+
+    def add_to(self, page: dict[str, OfOneQueue]) -> None:
+        """Adds the figures to those of other clients."""
+        roles = {name: role for client in list(self._clients) for name, role in client.roles.items()}
+        self._counts.add_to(page, roles)
+
+    def __enter__(self) -> Instrument:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = REGISTRY) -> Instrument:
+    """Counts the work of a client or a worker from now on, as metrics in ``registry`` of prometheus_client.
+
+    ``target`` is a :class:`Client` or a :class:`Worker`, for threads or for asyncio. A worker that makes its own client
+    is counted from each of its starts on. Several clients of one registry are summed. Example::
+
+        instrument(worker)
+        prometheus_client.start_http_server(9100)
+
+    The handle that it gives ends the counting: by ``remove()``, or as a context manager. A queue has at most 60 time
+    series. The first 100 queues and the first three handlers of each have labels of their own, and all further ones
+    are ``other``. Redis is asked nothing. Raises ArgumentError.
+    """
+    if not any(callable(getattr(target, name, None)) for name in ("each_client", "stop_observing")):
+        raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(target)}")
+    return Instrument(target, registry)
+
+
+class _Shown:
+    """All that one registry shows. A registry takes each name once, so its clients have one page."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        # The registry holds the page, which must not hold the registry in turn.
+        self._registry = weakref.ref(registry)
+        self._mutex = threading.Lock()
+        self._watched: list[Instrument] = []
+        self._over: list[Instrument] = []
+
+    def add(self, one: Instrument) -> None:
+        with self._mutex:
+            is_first = not self._watched
+            self._watched.append(one)
+        if is_first and (registry := self._registry()) is not None:
+            registry.register(self)
+
+    def discard(self, one: Instrument) -> None:
+        with self._mutex:
+            if one not in self._watched:
+                return
+            self._watched.remove(one)
+            self._over.append(one)
+            is_last = not self._watched
+            if is_last:
+                self._over.clear()
+        if is_last and (registry := self._registry()) is not None:
+            registry.unregister(self)
+
+    def describe(self) -> Iterable[Metric]:
+        """The families without samples. A registration asks for no figures."""
+        return families.of_process({})
+
+    def collect(self) -> Iterable[Metric]:
+        """The families, as the registry asks for them."""
+        page: dict[str, OfOneQueue] = {}
+        with self._mutex:
+            watched, over = list(self._watched), list(self._over)
+        for each in (*over, *watched):
+            each.add_to(page)
+        return families.of_process(page)
+
+
+_pages: weakref.WeakKeyDictionary[CollectorRegistry, _Shown] = weakref.WeakKeyDictionary()
+_pages_mutex = threading.Lock()
+
+
+def _page_of(registry: CollectorRegistry) -> _Shown:
+    with _pages_mutex:
+        found = _pages.get(registry)
+        if found is None:
+            found = _pages[registry] = _Shown(registry)
+        return found
