@@ -37,17 +37,18 @@ class Destinations:
             if address[1] is not None:
                 self._server[names.SERVER_PORT] = address[1]
         self._name_mapper = name_mapper
-        self._known: dict[tuple[str, str, str], Destination] = {}
+        # By call and queue. Calls of one name are of one kind.
+        self._known: dict[tuple[str, str], Destination] = {}
 
     def of(self, operation: Operation) -> Destination:
         """That of an operation. A message is of the partition that its lease is in."""
         queue = operation.leases[0].name if len(operation.leases) == 1 else operation.queue
-        key = operation.kind.value, operation.name, queue
+        key = operation.name, queue
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            found = self._known[key] = self._made(*key)
+            found = self._known[key] = self._made(operation.kind.value, *key)
         return found
 
     def _made(self, kind: str, call: str, queue: str) -> Destination:

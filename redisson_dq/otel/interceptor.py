@@ -16,7 +16,7 @@ from redisson_dq._clock import Clock
 from redisson_dq.observing.operations import Ended, Operation, OperationKind
 from redisson_dq.otel import names
 from redisson_dq.otel.carrying import Carrier, sender
-from redisson_dq.otel.destinations import Destinations
+from redisson_dq.otel.destinations import Destination, Destinations
 
 __all__ = ["Spans"]
 
@@ -67,15 +67,16 @@ class Spans:
         if operation.count == 0:
             return _nothing
         began = self._clock.monotonic()
+        destination = self._destinations.of(operation)
         carries = operation.carries and not self._carrier.is_taken(operation.context)
-        span = self._started(operation, SpanKind.PRODUCER if carries else SpanKind.CLIENT, None, ())
+        span = self._started(operation, destination, SpanKind.PRODUCER if carries else SpanKind.CLIENT, None, ())
         if carries:
             operation.context = self._carrier.with_trace(operation.context, trace.set_span_in_context(span))
 
         def ended(error: BaseException | None) -> None:
             if error is None and operation.id is not None:
                 span.set_attribute(names.MESSAGE_ID, operation.id)
-            told = self._end(span, operation, error)
+            told = self._end(span, destination, error)
             self._sent.add(operation.count or 1, told)
             self._operation_duration.record(self._clock.monotonic() - began, told)
 
@@ -88,8 +89,10 @@ class Spans:
 
         def ended(error: BaseException | None) -> None:
             links = self._carrier.links(operation.leases[:_MOST_LINKS])
-            span = self._started(operation, SpanKind.CLIENT, caller, links, began_ns)
-            told = self._end(span, operation, error)
+            # The leases tell of which partition it is.
+            destination = self._destinations.of(operation)
+            span = self._started(operation, destination, SpanKind.CLIENT, caller, links, began_ns)
+            told = self._end(span, destination, error)
             if error is None:
                 self._consumed.add(1 if operation.count is None else operation.count, told)
             self._operation_duration.record(self._clock.monotonic() - began, told)
@@ -108,15 +111,16 @@ class Spans:
                 parent = carried
             elif sent is not None:
                 links = [Link(sent)]
-        span = self._started(operation, SpanKind.CONSUMER, parent, links)
+        destination = self._destinations.of(operation)
+        span = self._started(operation, destination, SpanKind.CONSUMER, parent, links)
         for lease in operation.leases:
             lease.handling = span.get_span_context()
         token = contexts.attach(trace.set_span_in_context(span, around))
 
         def ended(error: BaseException | None) -> None:
             contexts.detach(token)
-            told = self._end(span, operation, error)
-            self._consumed.add(1 if operation.count is None else operation.count, self._metric(operation, None))
+            told = self._end(span, destination, error)
+            self._consumed.add(1 if operation.count is None else operation.count, destination.of_metric)
             self._process_duration.record(self._clock.monotonic() - began, told)
 
         return ended
@@ -137,12 +141,13 @@ class Spans:
                 links = [Link(each) for each in {each.span_id: each for each in handlings}.values()]
             elif handlings:
                 parent = trace.set_span_in_context(NonRecordingSpan(handlings[0]), parent)
-        span = self._started(operation, SpanKind.CLIENT, parent, links)
+        destination = self._destinations.of(operation)
+        span = self._started(operation, destination, SpanKind.CLIENT, parent, links)
 
         def ended(error: BaseException | None) -> None:
             if operation.outcome is not None:
                 span.set_attribute(names.OUTCOME, operation.outcome)
-            self._operation_duration.record(self._clock.monotonic() - began, self._end(span, operation, error))
+            self._operation_duration.record(self._clock.monotonic() - began, self._end(span, destination, error))
 
         return ended
 
@@ -151,12 +156,12 @@ class Spans:
     def _started(
         self,
         operation: Operation,
+        destination: Destination,
         kind: SpanKind,
         parent: Context | None,
         links: list[Link] | tuple[Link, ...],
         began_ns: int | None = None,
     ) -> Span:
-        destination = self._destinations.of(operation)
         attributes = dict(destination.of_span)
         if operation.count is not None:
             attributes[names.BATCH_COUNT] = operation.count
@@ -172,18 +177,17 @@ class Spans:
             f"{operation.name} {destination.name}", parent, kind, attributes, links, began_ns
         )
 
-    def _end(self, span: Span, operation: Operation, error: BaseException | None) -> Mapping[str, Any]:
+    def _end(self, span: Span, destination: Destination, error: BaseException | None) -> Mapping[str, Any]:
         """Ends the span. Gives the attributes of the metrics."""
+        told = destination.of_metric
         if error is not None:
-            span.set_attribute(names.ERROR_TYPE, type(error).__qualname__)
+            kind = type(error).__qualname__
+            told = {**told, names.ERROR_TYPE: kind}
+            span.set_attribute(names.ERROR_TYPE, kind)
             span.record_exception(error)
             span.set_status(StatusCode.ERROR, str(error))
         span.end()
-        return self._metric(operation, error)
-
-    def _metric(self, operation: Operation, error: BaseException | None) -> Mapping[str, Any]:
-        told = self._destinations.of(operation).of_metric
-        return told if error is None else {**told, names.ERROR_TYPE: type(error).__qualname__}
+        return told
 
 
 def _nothing(error: BaseException | None) -> None:

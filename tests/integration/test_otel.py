@@ -515,6 +515,25 @@ def test_each_attempt_is_a_span_of_its_own_linked_to_the_offer(worker: Any, dela
     assert (point.count, point.attributes["error.type"]) == (3, "ZeroDivisionError")
 
 
+def test_a_worker_makes_one_span_for_each_value_and_one_for_each_call_that_acks(
+    worker: Any, admin: Any, queue: Any, telemetry: Telemetry
+) -> None:
+    worker.handler("orders", concurrency=8)(lambda value: None)
+    queue.add_all([str(number) for number in range(200)])
+    with running(worker):
+        telemetry.until("process orders", 200)
+        at_rest(admin)
+    handlings = [sent_by(span) for span in telemetry.named("process orders")]
+    acks = telemetry.named("ack orders")
+    acked = [each for span in acks for each in ([parent(span)] if span.parent else linked(span))]
+    assert sorted(filter(None, acked)) == sorted(handlings)
+    assert {len(linked(span)) for span in acks if span.parent is None} == {
+        attributes(span)["messaging.batch.message_count"] for span in acks if span.parent is None
+    }
+    assert telemetry.counted(names.CONSUMED) == telemetry.timed(names.PROCESS_DURATION) == {"process": 200}
+    assert telemetry.timed(names.OPERATION_DURATION)["ack"] == len(acks)
+
+
 def test_a_dead_letter_that_is_redriven_is_linked_still(
     worker: Any, queue: Any, delayed: Any, telemetry: Telemetry
 ) -> None:
@@ -643,6 +662,9 @@ class Failing:
 
     def _on_ending(self, span: Any) -> None:
         """The SDK's own processors have it."""
+
+    def shutdown(self) -> None:
+        """The provider calls it when the program ends."""
 
 
 class FailingAtTheEnd(Failing):
