@@ -25,7 +25,7 @@ _LIKENESS, _LETTERS = 0.65, 4
 
 # In the repr of an object that has none of its own.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
-_PASSWORD = re.compile(r"(?s)(\w+://)[^/]*@|\bpassword=[^&\s]*")
+_PASSWORD = re.compile(r"(?s)(\w+://)[^/]*@|password=[^&\s]*")
 
 _FLAVOURS = ("redisson_dq._async.", "redisson_dq._sync.")
 

@@ -33,7 +33,7 @@ class Flavour:
         self._own: list[Any] = []
         self._receivers_of: dict[str, Any] = {}
 
-    def connect(self, url: str, **options: Any) -> Any:
+    def connect(self, url: str | None, **options: Any) -> Any:
         return redisson_dq.connect(url, **options)
 
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
@@ -91,7 +91,7 @@ class AsyncioFlavour(Flavour):
         self._thread = threading.Thread(target=self.loop.run_forever, name="test-loop", daemon=True)
         self._thread.start()
 
-    def connect(self, url: str, **options: Any) -> Any:
+    def connect(self, url: str | None, **options: Any) -> Any:
         return self.run(_opened(redisson_dq.aio.connect, url, **options))
 
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Makes a client by a URL."""
+"""Makes a client by a URL, by the environment, or by a file of Redisson's settings."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ from redis.asyncio import Redis
 
 from redisson_dq._async.client import Client
 from redisson_dq._options import OnUndecodable, Wakeups, Written
-from redisson_dq._redis import connection_factory, unexpected_option, without_password
+from redisson_dq._redis import async_client_at, unexpected_option, without_password
+from redisson_dq._redisson_config import FileSettings, RedissonConfig, taken_from
 from redisson_dq._shared_options import options_of, unknown_option
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec
@@ -20,16 +22,19 @@ from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
-__all__ = ["connect", "unopened"]
+__all__ = ["connect", "names_server", "unopened"]
 
 _A_URL = "redis://localhost:6379/0"
+#: The variable of the environment that has the URL where the program gives none.
+_VARIABLE = "REDISSON_DQ_URL"
 
 
 # The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
 # Editors also show the defaults then.
 def connect(
-    url: str,
+    url: str | None = None,
     *,
+    redisson_config: RedissonConfig | None = None,
     codec: Codec | None = None,
     envelope: Written = Envelope.CURRENT,
     name_mapper: NameMapper | None = None,
@@ -44,21 +49,33 @@ def connect(
     log_values: LogValues = False,
     **redis_options: Any,
 ) -> Client:
-    """A client for the server at ``url``: ``redis://``, ``rediss://`` (TLS) or ``unix://``, as in redis-py.
+    """A client for the server at ``url``, else for the one that the environment variable ``REDISSON_DQ_URL`` names.
 
-    ``redis_options`` go to redis-py's ``Redis.from_url`` (``username=``, ``password=``, ``ssl_ca_certs=`` ...); the
-    others are those of :class:`Client`. For a Sentinel or a cluster make a redis-py client and give it to Client.
+    ``redis://host:port/db``, ``rediss://`` (TLS) and ``unix://path`` are as in redis-py. ``redis+sentinel://host:port,
+    host:port/service`` is the master of a service, and ``redis+cluster://host:port,host:port`` a cluster, both also
+    with ``rediss``. User and password stand before the hosts (``user:password@``), and options of redis-py behind a
+    question mark (``?socket_timeout=2&ssl_ca_certs=ca.pem``).
+
+    ``redisson_config`` stands in the place of a URL: a YAML or JSON file of Redisson, or a mapping with its content.
+    Its server, user, password, TLS, timeouts and codec are taken over. A setting that matters and cannot be is an
+    ArgumentError. docs/operate.md lists them. Options that are given here win over the file. Example::
+
+        client = redisson_dq.connect(redisson_config="redisson.yaml")
+
+    ``redis_options`` go to redis-py (``username=``, ``password=``, ``ssl_ca_certs=`` ...); the others are those of
+    :class:`Client`.
 
     Raises ArgumentError for a URL or an option that cannot be used. Whether Redis can be reached is checked by one
     round trip, which raises RedisConnectionError or RedisReplyError: at once here, and in :mod:`redisson_dq.aio`
     by ``async with`` or ``await client.open()``.
 
-    Answers to ``Redisson.create(config)``.
+    Answers to ``Redisson.create(config)`` and ``Config.fromYAML(file)``.
     """
     client = unopened(
         url,
         {
             **redis_options,
+            "redisson_config": redisson_config,
             "codec": codec,
             "envelope": envelope,
             "name_mapper": name_mapper,
@@ -77,28 +94,55 @@ def connect(
     return client
 
 
-def unopened(url: str, options: Mapping[str, Any], call: str = "connect", more: Iterable[str] = ()) -> Client:
+def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect", more: Iterable[str] = ()) -> Client:
     """A client by the arguments of :func:`connect`. Nothing is sent.
 
     ``call`` is the user's call, for errors, and ``more`` the options that it takes itself.
     """
+    own = options_of(Client)
+    given = {name: value for name, value in options.items() if name != "redisson_config"}
+    taken = _taken(url, options.get("redisson_config"), given)
+    of_redis = {**taken.redis_options, **{name: value for name, value in given.items() if name not in own}}
+    of_client = {name: value for name, value in given.items() if name in own}
+    if taken.codec is not None:
+        of_client["codec"] = taken.codec
+    try:
+        redis = async_client_at(taken.url, of_redis)
+    except (ValueError, TypeError, AttributeError) as error:
+        unknown = unexpected_option(error, of_redis)
+        if unknown is not None:
+            known = {*options_of(connect), *options_of(Redis), *more}
+            raise unknown_option(call, [unknown], known) from error
+        and_options = f" with {', '.join(f'{name}=' for name in of_redis)}" if of_redis else ""
+        message = (
+            f"{shown(without_password(taken.url))}{and_options} cannot be used: {error}; a URL looks like {_A_URL}"
+        )
+        raise ArgumentError(message) from error
+    made = Client(redis, **of_client)
+    made.runtime.connections.own = redis
+    return made
+
+
+def names_server(url: str | None, options: Mapping[str, Any]) -> bool:
+    """Whether the arguments of :func:`connect`, or the environment, say which server is meant."""
+    return url is not None or options.get("redisson_config") is not None or bool(os.environ.get(_VARIABLE))
+
+
+def _taken(url: str | None, config: RedissonConfig | None, given: Mapping[str, Any]) -> FileSettings:
+    """The URL that is given, that of the environment, or the settings of a file."""
+    if config is not None:
+        if url is not None:
+            raise ArgumentError("connect() takes a URL or redisson_config=, and not both")
+        return taken_from(config, [name for name, value in given.items() if value is not None])
+    if url is None:
+        url = os.environ.get(_VARIABLE) or None
+    if url is None:
+        raise ArgumentError(
+            f"connect() needs a URL such as {_A_URL}: give it one, or set the environment variable {_VARIABLE}"
+        )
     if not isinstance(url, str):
         kind = type(url).__name__
         raise ArgumentError(
             f"connect() takes a URL such as {_A_URL}, not a {kind}; around a client of redis-py write Client(...)"
         )
-    own = options_of(Client)
-    of_redis = {name: value for name, value in options.items() if name not in own}
-    try:
-        redis = Redis.from_url(url, **of_redis)
-        # redis-py looks at an option when it makes its first connection, and not before.
-        connection_factory(redis.connection_pool)
-    except (ValueError, TypeError, AttributeError) as error:
-        unknown = unexpected_option(error, of_redis)
-        if unknown is not None:
-            known = {*options_of(connect), *options_of(Redis), *more} - {"url"}
-            raise unknown_option(call, [unknown], known) from error
-        and_options = f" with {', '.join(f'{name}=' for name in of_redis)}" if of_redis else ""
-        message = f"{shown(without_password(url))}{and_options} cannot be used: {error}; a URL looks like {_A_URL}"
-        raise ArgumentError(message) from error
-    return Client(redis, **{name: value for name, value in options.items() if name in own})
+    return FileSettings(url, {}, None)

@@ -1,4 +1,4 @@
-"""The parts of redis-py that the library needs beyond commands: settings, pools, sending and errors.
+"""The parts of redis-py that the library needs beyond commands: settings, URLs, pools, sending and errors.
 
 The library reads the settings of the user's client, and never sends through it.
 """
@@ -33,9 +33,12 @@ from redisson_dq._redis.settings import (
     unexpected_option,
     without_password,
 )
+from redisson_dq._redis.urls import async_client_at, async_close_client, client_at, close_client
 
 __all__ = [
     "WHICH_CLIENT",
+    "async_client_at",
+    "async_close_client",
     "async_cluster_ready",
     "async_hang_up",
     "async_may_send_aside",
@@ -44,6 +47,8 @@ __all__ = [
     "async_read",
     "async_send",
     "async_send_aside",
+    "client_at",
+    "close_client",
     "cluster_ready",
     "connection_factory",
     "dedicated_connection",

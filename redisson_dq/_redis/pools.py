@@ -242,7 +242,9 @@ def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any, client: str)
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:
-    """A synchronous cluster client knows its nodes from the start."""
+    """Asks for the cluster's nodes, if that has not been done yet."""
+    # A client of the user's has done so when it was made, and one of ours (urls.py) does so now.
+    _ = cluster.nodes_manager
 
 
 async def async_cluster_ready(cluster: redis.asyncio.RedisCluster) -> None:

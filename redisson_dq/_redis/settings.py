@@ -104,4 +104,4 @@ def without_password(url: object) -> object:
     if not isinstance(url, str):
         return url
     # A text that is no URL may hold a password as well. So everything before the last @ is left out.
-    return re.sub(r"(?s)^((?:rediss?|unix)://)?.*@", r"\1***@", url).partition("?")[0]
+    return re.sub(r"(?s)^((?:rediss?(?:\+\w+)?|unix)://)?.*@", r"\1***@", url).partition("?")[0]

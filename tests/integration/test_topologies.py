@@ -58,6 +58,37 @@ def test_a_sentinel_that_is_down_is_named_in_few_words(flavour: Flavour) -> None
     client.close()
 
 
+@pytest.mark.parametrize("way", ["url", "file"])
+def test_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster, way: str) -> None:
+    nodes = [each.url.removeprefix("redis://").partition("/")[0] for each in cluster.servers]
+    if way == "file":
+        config = {"clusterServersConfig": {"nodeAddresses": [f"redis://{node}" for node in nodes]}}
+        made = flavour.connect(None, redisson_config=config, codec=StringCodec())
+    else:
+        # A node that is away is no hindrance.
+        url = f"redis+cluster://127.0.0.1:1,{nodes[1]},{nodes[2]}?socket_timeout=5"
+        made = flavour.connect(url, codec=StringCodec())
+    with made as client:
+        for name in NAMES[:6]:
+            queue = client.blocking_queue(name)
+            client.delayed_queue(queue).offer(name, delay=0.05)
+            assert queue.take() == name
+
+
+def test_a_worker_of_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster) -> None:
+    url = f"redis+cluster://{cluster.url.removeprefix('redis://').partition('/')[0]}"
+    ledger, worker = Ledger(), flavour.worker_of(url, codec=StringCodec())
+    worker.handler(NAMES[0])(ledger.handle)
+    cluster.admins[cluster.owner(NAMES[0])].rpush(NAMES[0], "a")
+    with running(worker):
+        assert ledger.next() == "a"
+
+
+def test_a_cluster_that_is_away(flavour: Flavour) -> None:
+    with pytest.raises(RedisConnectionError, match=r"127\.0\.0\.1:1"):
+        flavour.connect("redis+cluster://127.0.0.1:1")
+
+
 def test_queues_on_every_node(client: Any, cluster: Cluster) -> None:
     assert {cluster.owner(name) for name in NAMES} == {0, 1, 2}
     queues = [client.blocking_queue(name) for name in NAMES]
@@ -304,6 +335,22 @@ def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path, threads: 
         assert taken == [f"v{i}" for i in range(50)]
         _offer_until_accepted(delayed)
         assert queue.take() == "after"
+
+
+def test_a_sentinels_master_by_its_url(flavour: Flavour, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        watched = Watched(stack, tmp_path)
+        address = f"127.0.0.1:{watched.port}"
+        config = {"sentinelServersConfig": {"sentinelAddresses": [f"redis://{address}"], "masterName": "main"}}
+        given: list[tuple[str | None, dict[str, Any]]] = [
+            (f"redis+sentinel://127.0.0.1:1,{address}/main?db=0", {}),
+            (None, {"redisson_config": config}),
+        ]
+        for url, options in given:
+            client = stack.enter_context(flavour.connect(url, codec=StringCodec(), **options))
+            queue = client.blocking_queue("orders")
+            client.delayed_queue(queue).offer("first", delay=0.05)
+            assert queue.take() == "first"
 
 
 @pytest.mark.nightly

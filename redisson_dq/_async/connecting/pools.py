@@ -12,10 +12,18 @@ from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.outage import Outage
 from redisson_dq._async.connecting.refusals import Refusals
-from redisson_dq._async.connecting.servers import ClusterServers, Servers
+from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
-from redisson_dq._redis import async_read, async_send, dedicated_connection, mark_clean, pack, translate
+from redisson_dq._redis import (
+    async_close_client,
+    async_read,
+    async_send,
+    dedicated_connection,
+    mark_clean,
+    pack,
+    translate,
+)
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
@@ -39,6 +47,8 @@ class Pools:
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
+        #: The redis-py client that this client has made for itself, whose nodes it asks.
+        self.own: AsyncAnyRedis | None = None
         self._closed = False
         self._process = os.getpid()
 
@@ -171,3 +181,5 @@ class Pools:
         """Closes the pooled connections: idle ones now, those in use when their reply has come."""
         self._closed = True
         await self._servers.aclose()
+        if self.own is not None:
+            await async_close_client(self.own)

@@ -14,11 +14,19 @@ from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Semaphore, Work
-from redisson_dq._redis import dedicated_connection, mark_clean, pack, read, send, translate
+from redisson_dq._redis import (
+    close_client,
+    dedicated_connection,
+    mark_clean,
+    pack,
+    read,
+    send,
+    translate,
+)
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq._sync.connecting.refusals import Refusals
-from redisson_dq._sync.connecting.servers import ClusterServers, Servers
+from redisson_dq._sync.connecting.servers import AnyRedis, ClusterServers, Servers
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
@@ -42,6 +50,8 @@ class Pools:
         self.refusals = Refusals()
         #: Lets so many callers have connections at once.
         self.permits = Semaphore(servers.max_connections)
+        #: The redis-py client that this client has made for itself, whose nodes it asks.
+        self.own: AnyRedis | None = None
         self._closed = False
         self._process = os.getpid()
 
@@ -174,3 +184,5 @@ class Pools:
         """Closes the pooled connections: idle ones now, those in use when their reply has come."""
         self._closed = True
         self._servers.close()
+        if self.own is not None:
+            close_client(self.own)

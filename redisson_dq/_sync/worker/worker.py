@@ -15,9 +15,10 @@ from redisson_dq._concurrency import Switch, finish, here
 from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
+from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._sync.client import Client
-from redisson_dq._sync.connect import unopened
+from redisson_dq._sync.connect import names_server, unopened
 from redisson_dq._sync.worker.beside import QueueReport, paused_among, report, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
@@ -79,7 +80,7 @@ class Worker(Declarations):
     @classmethod
     def connect(
         cls: type[Self],
-        url: str,
+        url: str | None = None,
         *,
         concurrency: int | None = None,
         order: AnyOrder | None = None,
@@ -91,8 +92,8 @@ class Worker(Declarations):
     ) -> Self:
         """A worker with a client of its own, which it makes when it starts and closes when it stops.
 
-        ``client_options`` are those of :func:`connect`. Nothing is sent before the start, so a worker may be made when
-        its module is imported.
+        ``url`` and ``client_options`` are those of :func:`connect`. Nothing is sent before the start, so a worker may
+        be made when its module is imported. Where nothing names a server yet, ``redisson-dq worker --url`` may do so.
         """
         made = cls.__new__(cls)
         options = WorkerOptions(
@@ -104,7 +105,8 @@ class Worker(Declarations):
             chance=chance,
         )
         # A wrong option raises at once.
-        unopened(url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
+        some_url = url if names_server(url, client_options) else "redis://localhost"
+        unopened(some_url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
         made._setup(made._connected, True, options)
         made._url = url, client_options
         return made
@@ -117,7 +119,7 @@ class Worker(Declarations):
         # It remembers turns from one start to the next.
         self._order = options.turns()
         self._grace = options.grace_seconds()
-        self._url: tuple[str, dict[str, Any]] | None = None
+        self._url: tuple[str | None, dict[str, Any]] | None = None
         #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
         #: leases back (:meth:`return_leases`) when this process has died.
         self.owner = b""
@@ -280,10 +282,18 @@ class Worker(Declarations):
 
     def set_url(self, url: str) -> None:
         """Connects to another server from the next start on. Only a worker of :meth:`connect` can."""
+        self._set_server(url, None)
+
+    def set_redisson_config(self, redisson_config: RedissonConfig) -> None:
+        """Connects by a file of Redisson's settings from the next start on. Only a worker of :meth:`connect` can."""
+        self._set_server(None, redisson_config)
+
+    def _set_server(self, url: str | None, redisson_config: RedissonConfig | None) -> None:
         if self._url is None:
             raise ArgumentError("a worker over a client of yours has no URL: make it with Worker.connect(url)")
-        unopened(url, self._url[1])
-        self._url = url, self._url[1]
+        options = {**self._url[1], "redisson_config": redisson_config}
+        unopened(url, options)
+        self._url = url, options
 
     def each_client(self, prepare: Callable[[Client], object]) -> None:
         """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
@@ -347,7 +357,7 @@ class Worker(Declarations):
                 self._crew.employ(self._handlers)
 
     def _connected(self) -> Client:
-        url, options = self._url or ("", {})
+        url, options = self._url or (None, {})
         return unopened(url, options)
 
     def _done_with(self, client: Client) -> None:

@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target", metavar="MODULE:NAME", help="the worker, or a function that makes it: shop.work:worker"
     )
     parser.add_argument("--processes", metavar="N", type=_count, default=1, help="how many processes (1)")
-    parser.add_argument("--url", help="the server, instead of the one that the worker names")
+    server = parser.add_mutually_exclusive_group()
+    server.add_argument("--url", help="the server, instead of the one that the worker names")
+    server.add_argument("--redisson-config", metavar="FILE", help="a YAML or JSON file of Redisson's settings, instead")
     parser.add_argument(
         "--grace", metavar="S", type=_seconds, help="how long handlers may go on at a stop (the worker's own)"
     )
@@ -83,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         from redisson_dq.cli.worker.check import check
 
-        return check(arguments.target, arguments.url)
+        return check(arguments.target, arguments.url, arguments.redisson_config)
     from redisson_dq.cli.worker.supervisor import supervise
 
     return supervise(arguments)

@@ -21,13 +21,13 @@ __all__ = ["check"]
 _WELL, _PROBLEM, _USAGE, _DATA, _UNREACHABLE, _NO_RIGHTS = 0, 1, 64, 65, 69, 77
 
 
-def check(target: str, url: str | None) -> int:
+def check(target: str, url: str | None, redisson_config: str | None = None) -> int:
     """Prints each queue with its handlers and its problems; the exit code. A warning changes no exit code.
 
     Raises LoadError.
     """
     try:
-        worker = load(target, url)
+        worker = load(target, url, redisson_config)
     except ArgumentError as error:
         return _failed(error, _USAGE)
     code = _WELL

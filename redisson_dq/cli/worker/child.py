@@ -161,7 +161,7 @@ def main(told: dict[str, Any]) -> int:
     # Programs that the handlers start must not keep it open.
     supervisor.set_inheritable(False)
     try:
-        worker = load(told["target"], told["url"])
+        worker = load(told["target"], told["url"], told["redisson_config"])
     except LoadError as error:
         print(f"redisson-dq: error: {error}", file=sys.stderr)
         return 1

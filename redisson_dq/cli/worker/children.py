@@ -36,6 +36,7 @@ class ChildOptions:
 
     target: str
     url: str | None
+    redisson_config: str | None
     grace: float
     max_jobs: int | None
     max_memory: int | None

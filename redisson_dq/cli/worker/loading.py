@@ -47,8 +47,10 @@ class OwnCodeError(LoadError):
     exit_code = 70
 
 
-def load(target: str, url: str | None) -> AnyWorker:
-    """Imports the module, from the current directory too, and gives its worker. ``url`` replaces the worker's own.
+def load(target: str, url: str | None, redisson_config: str | None = None) -> AnyWorker:
+    """Imports the module, from the current directory too, and gives its worker.
+
+    ``url`` or a file of Redisson's settings replaces the worker's own server.
 
     Raises LoadError. Where the user's code raised, standard error has the user's part of the traceback.
     """
@@ -71,6 +73,8 @@ def load(target: str, url: str | None) -> AnyWorker:
         raise LoadError(f"{target!r} has no handlers: import the modules that declare them in {module_name!r}")
     if url is not None:
         worker.set_url(url)
+    if redisson_config is not None:
+        worker.set_redisson_config(redisson_config)
     return worker
 
 

@@ -295,7 +295,7 @@ def supervise(arguments: argparse.Namespace) -> int:
     """Runs ``redisson-dq worker``; the exit code."""
     changes = Changes(os.getcwd()) if arguments.reload else None
     try:
-        worker = _loaded(arguments.target, arguments.url)
+        worker = _loaded(arguments.target, arguments.url, arguments.redisson_config)
     except LoadError as error:
         if changes is None:
             raise
@@ -306,6 +306,7 @@ def supervise(arguments: argparse.Namespace) -> int:
     options = ChildOptions(
         target=arguments.target,
         url=arguments.url,
+        redisson_config=arguments.redisson_config,
         grace=worker.grace if arguments.grace is None else arguments.grace,
         max_jobs=arguments.max_jobs,
         max_memory=arguments.max_memory,
@@ -333,9 +334,9 @@ def supervise(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _loaded(target: str, url: str | None) -> AnyWorker:
+def _loaded(target: str, url: str | None, redisson_config: str | None) -> AnyWorker:
     """The worker, when its processes could start. Raises LoadError."""
-    worker = load(target, url)
+    worker = load(target, url, redisson_config)
     try:
         worker.check_dependencies()
     except ArgumentError as error:

@@ -38,6 +38,7 @@ class TestArguments:
             "target": "shop:worker",
             "processes": 1,
             "url": None,
+            "redisson_config": None,
             "grace": None,
             "max_jobs": None,
             "max_memory": None,
@@ -203,6 +204,19 @@ class TestLoading:
         load("load_shop", "redis://elsewhere:1")
         with pytest.raises(ArgumentError, match="http://"):
             load("load_shop", "http://elsewhere")
+
+    def test_a_file_of_redissons_settings(self, tmp_path: Path) -> None:
+        path = tmp_path / "redisson.json"
+        path.write_text('{"singleServerConfig": {"address": "redis://elsewhere:1"}}', "utf-8")
+        load("load_shop", None, str(path))
+        path.write_text('{"singleServerConfig": {"address": "elsewhere:1"}}', "utf-8")
+        with pytest.raises(ArgumentError, match="address cannot be taken over"):
+            load("load_shop", None, str(path))
+
+    def test_a_url_and_a_file_are_one_too_many(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            arguments("shop:worker", "--url", "redis://h", "--redisson-config", "redisson.yaml")
+        assert "not allowed with argument --url" in capsys.readouterr().err
 
     def test_a_client_of_the_users_has_no_url(self) -> None:
         import redis

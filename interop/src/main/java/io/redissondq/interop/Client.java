@@ -1,6 +1,7 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -46,6 +47,11 @@ final class Client implements AutoCloseable {
     static Client open(String address, boolean cluster, Codec codec, String prefix)
             throws ReflectiveOperationException {
         return new Client(address, cluster, prefix, connect(address, cluster, codec, prefix));
+    }
+
+    /** By a file of Redisson's settings. Such a client has no dump. */
+    static Client configured(String file) throws ReflectiveOperationException, IOException {
+        return new Client("", false, "", Redisson.create(Settings.load(file)));
     }
 
     RBlockingQueue<Object> ready(String queue) {

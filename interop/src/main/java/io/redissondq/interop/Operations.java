@@ -1,6 +1,7 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -27,6 +28,7 @@ final class Operations implements AutoCloseable {
 
     Operations() {
         table.put("open", this::open);
+        table.put("settings", request -> Settings.load(request.text("file")).toYAML());
         table.put("close", request -> discard(clients.remove(clientName(request))));
 
         table.put("open_delayed", request -> client(request).openDelayed(queue(request)));
@@ -95,7 +97,11 @@ final class Operations implements AutoCloseable {
         clients.values().forEach(Client::close);
     }
 
-    private Object open(Request request) throws ReflectiveOperationException {
+    private Object open(Request request) throws ReflectiveOperationException, IOException {
+        if (request.has("file")) {
+            discard(clients.put(clientName(request), Client.configured(request.text("file"))));
+            return null;
+        }
         Codec codec = request.has("codec") ? codec(request) : null;
         String prefix = request.text("nameMapperPrefix", "");
         Client client = Client.open(request.text("address"), request.has("cluster"), codec, prefix);

@@ -1,0 +1,126 @@
+"""Reads a file of Redisson's settings. A scalar stays the text that it is, as Redisson takes ``password: 0123``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Union
+
+import attrs
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["NamedObject", "RedissonConfig", "read"]
+
+#: A YAML or JSON file, or its content as a mapping.
+RedissonConfig = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+# As Redisson finds variables. A default must not be empty.
+_VARIABLE = re.compile(r"\$\{([\w.]+(?::-.+?)?)\}", re.ASCII)
+_NOTHING = ("", "~", "null", "Null", "NULL")
+_NO_TAG = ("tag:yaml.org,2002:", "!")
+
+
+@attrs.frozen
+class NamedObject:
+    """The name of a Java class, and the properties of its object. Nothing is made of it."""
+
+    name: str
+    properties: Any
+
+
+def read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
+    """The settings, and the name of the source for errors. Raises ArgumentError."""
+    if isinstance(source, Mapping):
+        return {str(name): _plain(value) for name, value in source.items()}, "redisson_config="
+    if not isinstance(source, (str, os.PathLike)):
+        raise ArgumentError(f"redisson_config= is the path of a YAML or JSON file, or a mapping, not {shown(source)}")
+    path = Path(source)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        # A text of settings in place of a path may hold a password.
+        reason = error.strerror if isinstance(error, OSError) else type(error).__name__
+        name = f"the file {str(path)!r}" if "\n" not in str(path) else "a text where the path of a file is wanted"
+        raise ArgumentError(f"redisson_config=: {name} cannot be read: {reason}") from None
+    text = _resolved(text, str(path))
+    found = _json(text, str(path)) if path.suffix == ".json" else _yaml(text, str(path))
+    if not isinstance(found, Mapping):
+        raise ArgumentError(f"{path}: these are no settings of Redisson, which begin with singleServerConfig: or such")
+    return found, str(path)
+
+
+def _resolved(text: str, where: str) -> str:
+    """Puts in the variables of the environment."""
+    resolved = text
+    for found in _VARIABLE.finditer(text):
+        name, *default = found[1].split(":-")
+        value = os.environ.get(name, default[0] if len(default) == 1 else None)
+        if value is None:
+            raise ArgumentError(f"{where}: the environment has no variable {name}, and ${{{name}}} has no default")
+        resolved = resolved.replace(found[0], value)
+    return resolved
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return _plain(json.loads(text, parse_int=str, parse_float=str))
+    except json.JSONDecodeError as error:
+        # Without the line itself, which may hold a password.
+        raise ArgumentError(f"{where}: line {error.lineno}, column {error.colno}: {error.msg}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        made = {str(name): _plain(each) for name, each in value.items()}
+        return NamedObject(str(made.pop("class")), made) if "class" in made else made
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else value if isinstance(value, NamedObject) else str(value)
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        import yaml
+    except ImportError as error:
+        raise ArgumentError(f"{where}: YAML needs PyYAML: pip install 'pyyaml>=6'") from error
+    try:
+        # Composing makes a tree of texts. No constructor runs, so no tag makes anything.
+        node = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or "it is no YAML"
+        raise ArgumentError(f"{where}: {place}{problem}") from None
+    return _tree(node, {})
+
+
+def _tree(node: Any, seen: dict[int, Any]) -> Any:
+    # An alias is the node itself, so that many of them make no large tree.
+    if node is None:
+        return None
+    if id(node) not in seen:
+        seen[id(node)] = None
+        seen[id(node)] = _tagged(node, _content(node, seen))
+    return seen[id(node)]
+
+
+def _content(node: Any, seen: dict[int, Any]) -> Any:
+    if node.id == "mapping":
+        return {str(_tree(name, seen)): _tree(value, seen) for name, value in node.value}
+    if node.id == "sequence":
+        return [_tree(each, seen) for each in node.value]
+    return None if node.style is None and node.value in _NOTHING else node.value
+
+
+def _tagged(node: Any, content: Any) -> Any:
+    if node.tag.startswith(_NO_TAG[0]) or node.tag == _NO_TAG[1]:
+        is_of_class = isinstance(content, dict) and isinstance(content.get("class"), str)
+        return NamedObject(content.pop("class"), content) if is_of_class else content
+    return NamedObject(node.tag.lstrip("!"), content)

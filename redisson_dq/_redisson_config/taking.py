@@ -1,0 +1,257 @@
+"""Takes over the settings of a file: as a URL, options of redis-py and a codec. The rest is an error that names it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import attrs
+
+from redisson_dq import codecs
+from redisson_dq._redisson_config.known import HARMLESS, MEANINGLESS, REFUSED, SERVERS, TAKEN
+from redisson_dq._redisson_config.reading import NamedObject, RedissonConfig, read
+from redisson_dq._texts import nearest
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError, RedissonDQError
+
+__all__ = ["FileSettings", "taken_from"]
+
+logger = logging.getLogger("redisson_dq")
+
+_SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
+_CODEC = re.compile(r"org\.redisson\.(?:client\.)?codec\.(\w+)")
+_TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
+
+
+@attrs.frozen
+class FileSettings:
+    """The settings of a file. ``redis_options`` have the passwords, and ``url`` has none."""
+
+    url: str
+    redis_options: dict[str, Any] = attrs.field(repr=False)
+    #: None: the file names no codec.
+    codec: Codec[Any] | None
+
+
+def taken_from(source: RedissonConfig, given: Collection[str] = ()) -> FileSettings:
+    """Reads a file and takes its settings over. ``given`` are the options that the user has given beside it, which win.
+
+    Raises ArgumentError for a file that cannot be read, and for a setting that is unknown or cannot be taken over.
+    """
+    content, where = read(source)
+    return _SettingsFile(content, where, given).taken()
+
+
+class _SettingsFile:
+    """The settings of one file, those of the section with its server's."""
+
+    def __init__(self, content: Mapping[str, Any], where: str, given: Collection[str]) -> None:
+        self._where, self._given = where, given
+        sections = [name for name in SERVERS if content.get(name) is not None]
+        if len(sections) != 1:
+            found = "has " + " and ".join(sections) if sections else "has none"
+            raise ArgumentError(f"{where}: one of {', '.join(SERVERS)} is wanted, and the file {found}")
+        self._section = sections[0]
+        of_server = content[self._section]
+        if not isinstance(of_server, Mapping):
+            raise self._wrong(self._section, "it has no settings")
+        # Redisson 4 has many settings beside the server's section, and still takes them in it.
+        self._settings: dict[str, Any] = {}
+        self._add({name: value for name, value in content.items() if name not in SERVERS})
+        self._add(of_server)
+
+    def _add(self, settings: Mapping[str, Any]) -> None:
+        for name, value in settings.items():
+            known = self._settings.get(name)
+            if value is None or (known is not None and _is_default(value)):
+                continue
+            if name not in MEANINGLESS and known not in (None, value) and not _is_default(known):
+                raise self._wrong(name, f"it stands in {self._section} with another value")
+            self._settings[name] = value
+
+    def taken(self) -> FileSettings:
+        self._check_names()
+        protocol, nodes, options = self._servers()
+        options.update(self._of_connections())
+        if protocol == "rediss":
+            options.update(self._tls())
+        for name in REFUSED:
+            self._refuse(name, protocol)
+        url = f"{protocol}://{nodes[0]}"
+        if self._section == "sentinelServersConfig":
+            url = f"{protocol}+sentinel://{','.join(nodes)}/{quote(self._text('masterName', wanted=True), safe='')}"
+        elif self._section == "clusterServersConfig":
+            url = f"{protocol}+cluster://{','.join(nodes)}"
+        return FileSettings(url, options, None if "codec" in self._given else self._codec())
+
+    def _check_names(self) -> None:
+        known = TAKEN | MEANINGLESS | REFUSED.keys()
+        for name in self._settings.keys() - known:
+            meant = nearest(name, known)
+            raise self._wrong(name, f"Redisson has no such setting{f'; did you mean {meant}?' if meant else ''}")
+        ignored = sorted(self._settings.keys() & MEANINGLESS)
+        if ignored:
+            logger.debug("%s: these settings change nothing here: %s", self._where, ", ".join(ignored))
+
+    # -- servers -----------------------------------------------------------------------------------------------------
+
+    def _servers(self) -> tuple[str, list[str], dict[str, Any]]:
+        """The protocol, the nodes, and the options that go with the kind of server."""
+        name = SERVERS[self._section]
+        addresses = self._settings.get(name)
+        addresses = [addresses] if isinstance(addresses, str) else addresses
+        if not isinstance(addresses, list) or not addresses:
+            raise self._wrong(name, "an address is wanted, such as redis://127.0.0.1:6379")
+        if self._section == "replicatedServersConfig" and len(addresses) > 1:
+            raise self._wrong(name, "this library does not look for the master among several; name the master alone")
+        options: dict[str, Any] = {}
+        protocols, nodes = set(), []
+        for address in addresses:
+            protocol, node, login = self._node(name, str(address))
+            protocols.add(protocol)
+            nodes.append(node)
+            options.update(login)
+        if len(protocols) > 1:
+            raise self._wrong(name, "either all of its addresses begin with rediss:// or none does")
+        database = self._whole("database")
+        if database:
+            options["db"] = database
+        if self._section == "sentinelServersConfig":
+            options.update(self._texts(sentinel_username="sentinelUsername", sentinel_password="sentinelPassword"))
+        if self._section == "clusterServersConfig":
+            options.update(self._of_cluster())
+        elif self._settings.get("natMap"):
+            raise self._wrong("natMap", "a cluster's addresses alone can be mapped")
+        return protocols.pop(), nodes, options
+
+    def _node(self, name: str, address: str) -> tuple[str, str, dict[str, str]]:
+        try:
+            parts = urlsplit(address)
+            protocol, port = _SCHEMES[parts.scheme], parts.port
+        except (KeyError, ValueError):
+            raise self._wrong(name, "an address begins with redis:// or rediss://, and has a host and a port") from None
+        if not parts.hostname or parts.path not in ("", "/"):
+            raise self._wrong(name, "an address has a host and a port, and nothing behind them")
+        login = {"username": parts.username, "password": parts.password}
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return protocol, f"{host}:{port}" if port else host, {of: unquote(text) for of, text in login.items() if text}
+
+    def _of_cluster(self) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        if not self._flag("checkSlotsCoverage", True):
+            options["require_full_coverage"] = False
+        addresses = self._settings.get("natMap")
+        if addresses:
+            try:
+                pairs = {_pair(inside): _pair(outside) for inside, outside in addresses.items()}
+            except (AttributeError, ValueError):
+                raise self._wrong("natMap", "it maps host:port to host:port") from None
+            options["address_remap"] = lambda address: pairs.get(address, address)
+        return options
+
+    # -- connections -------------------------------------------------------------------------------------------------
+
+    def _of_connections(self) -> dict[str, Any]:
+        options: dict[str, Any] = self._texts(username="username", password="password", client_name="clientName")
+        for option, name in (("socket_timeout", "timeout"), ("socket_connect_timeout", "connectTimeout")):
+            milliseconds = self._whole(name)
+            if milliseconds:
+                options[option] = milliseconds / 1000
+        return options
+
+    def _tls(self) -> dict[str, Any]:
+        mode = self._text("sslVerificationMode") or "STRICT"
+        if not self._flag("sslEnableEndpointIdentification", True) and mode == "STRICT":
+            mode = "CA_ONLY" if "sslTruststore" in self._settings else "NONE"
+        if mode not in ("STRICT", "CA_ONLY", "NONE"):
+            raise self._wrong("sslVerificationMode", "it is STRICT, CA_ONLY or NONE")
+        options: dict[str, Any] = {"ssl_check_hostname": mode == "STRICT"}
+        if mode == "NONE":
+            options["ssl_cert_reqs"] = "none"
+        protocols = self._settings.get("sslProtocols")
+        if protocols:
+            named = {protocols} if isinstance(protocols, str) else set(map(str, protocols))
+            if not named & _TLS.keys():
+                raise self._wrong("sslProtocols", "Python speaks TLSv1.2 and TLSv1.3")
+            options["ssl_min_version"] = min(_TLS[each] for each in named & _TLS.keys())
+        for option, name in (("ssl_ca_certs", "sslTruststore"), ("ssl_certfile", "sslKeystore")):
+            path = self._pem(name)
+            if path:
+                options[option] = path
+        if "ssl_certfile" in options:
+            options.update(self._texts(ssl_password="sslKeystorePassword"))
+        return options
+
+    def _pem(self, name: str) -> str:
+        """The path of a truststore or a keystore that is a PEM file."""
+        path = self._text(name).removeprefix("file:")
+        return re.sub("^//+", "/", path) if path.endswith((".pem", ".crt")) else ""
+
+    def _refuse(self, name: str, protocol: str) -> None:
+        """Raises ArgumentError for a setting that cannot be taken over, unless the user has said it in another way."""
+        value, refused = self._settings.get(name), REFUSED[name]
+        if value is None or refused.instead & set(self._given):
+            return
+        if _is_default(value):
+            return
+        if name.startswith("ssl") and (protocol == "redis" or not value or self._pem(name)):
+            return
+        raise self._wrong(name, refused.why)
+
+    def _codec(self) -> Codec[Any] | None:
+        value = self._settings.get("codec")
+        if value is None:
+            return None
+        name = value.name if isinstance(value, NamedObject) else str(value)
+        found = _CODEC.fullmatch(name)
+        if found is None or found[1] not in codecs.__all__ or found[1] == "Codec":
+            raise self._wrong("codec", f"this library has no {name}; give codec= one that reads the same bytes")
+        if isinstance(value, NamedObject) and value.properties:
+            raise self._wrong("codec", f"{found[1]} with properties; give codec= the same codec with its options")
+        try:
+            made: Codec[Any] = getattr(codecs, found[1])()
+        except TypeError:
+            raise self._wrong("codec", f"{found[1]} takes arguments; give codec={found[1]}(...)") from None
+        except RedissonDQError as error:
+            raise self._wrong("codec", str(error)) from error
+        return made
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    def _text(self, name: str, *, wanted: bool = False) -> str:
+        value = self._settings.get(name)
+        if not isinstance(value, (str, type(None))) or (wanted and not value):
+            raise self._wrong(name, "a text is wanted")
+        return value or ""
+
+    def _texts(self, **names: str) -> dict[str, str]:
+        """The options that have a text, by their settings' names."""
+        return {option: text for option, name in names.items() if (text := self._text(name))}
+
+    def _whole(self, name: str) -> int:
+        text = self._text(name) or "0"
+        if not text.isdecimal():
+            raise self._wrong(name, "a whole number is wanted")
+        return int(text)
+
+    def _flag(self, name: str, default: bool) -> bool:
+        text = self._text(name) or str(default).lower()
+        if text not in ("true", "false"):
+            raise self._wrong(name, "true or false is wanted")
+        return text == "true"
+
+    def _wrong(self, name: str, why: str) -> ArgumentError:
+        return ArgumentError(f"{self._where}: {name} cannot be taken over: {why}")
+
+
+def _is_default(value: Any) -> bool:
+    """Whether Redisson has this value where a file says nothing."""
+    return value == "STRICT" or (isinstance(value, NamedObject) and value.name.rpartition(".")[2] in HARMLESS)
+
+
+def _pair(text: Any) -> tuple[str, int]:
+    host, _, port = str(text).rpartition(":")
+    return host, int(port)

@@ -1,0 +1,144 @@
+"""The redis-py client that a URL stands for. There is no server: nothing is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import redis
+import redis.asyncio
+
+import redisson_dq
+from redisson_dq._redis import async_client_at, client_at
+from redisson_dq.errors import ArgumentError, UnknownOptionError
+from redisson_dq.worker import Worker
+
+FLAVOURS: list[Any] = [client_at, async_client_at]
+
+
+def settings(client: Any) -> dict[str, Any]:
+    return dict(client.connection_pool.connection_kwargs)
+
+
+@pytest.mark.parametrize("made", FLAVOURS)
+@pytest.mark.parametrize(
+    ("url", "expected", "connection"),
+    [
+        ("redis://u:p%40@h:1/3?socket_timeout=2", {"host": "h", "port": 1, "db": 3, "password": "p@"}, "Connection"),
+        ("rediss://h?ssl_ca_certs=/ca.pem&ssl_check_hostname=no", {"ssl_ca_certs": "/ca.pem"}, "SSLConnection"),
+        ("unix:///run/redis.sock?db=2", {"path": "/run/redis.sock", "db": 2}, "UnixDomainSocketConnection"),
+    ],
+)
+def test_one_server(made: Any, url: str, expected: dict[str, Any], connection: str) -> None:
+    client = made(url, {"health_check_interval": 7})
+    assert settings(client).items() >= {**expected, "health_check_interval": 7}.items()
+    assert client.connection_pool.connection_class.__name__ == connection
+
+
+@pytest.mark.parametrize("made", FLAVOURS)
+@pytest.mark.parametrize(("scheme", "is_tls"), [("redis", False), ("rediss", True)])
+def test_a_sentinels_master(made: Any, scheme: str, is_tls: bool) -> None:
+    query = "db=3&socket_timeout=2&sentinel_username=watch&sentinel_password=own" + "&ssl_cert_reqs=none" * is_tls
+    client = made(f"{scheme}+sentinel://u:p%2F@one:1,two,[::1]:5/the%20master?{query}", {"client_name": "shop"})
+    pool = client.connection_pool
+    assert pool.service_name == "the master"
+    of_master = {"username": "u", "password": "p/", "db": 3, "socket_timeout": 2.0, "client_name": "shop"}
+    assert settings(client).items() >= of_master.items()
+    asked = [settings(each) for each in pool.sentinel_manager.sentinels]
+    assert [(each["host"], each["port"]) for each in asked] == [("one", 1), ("two", 26379), ("::1", 5)]
+    of_each = {"username": "watch", "password": "own", "socket_timeout": 2.0}
+    assert all(each.items() >= of_each.items() for each in asked)
+    pools = [pool, *(each.connection_pool for each in pool.sentinel_manager.sentinels)]
+    assert ["SSL" in each.connection_class.__name__ for each in pools] == [is_tls] * 4
+
+
+@pytest.mark.parametrize("made", FLAVOURS)
+def test_a_sentinel_is_asked_without_the_masters_password(made: Any) -> None:
+    client = made("redis+sentinel://u:p@one/main/2", {})
+    assert settings(client)["db"] == 2
+    asked = settings(client.connection_pool.sentinel_manager.sentinels[0])
+    assert (asked.get("username"), asked.get("password")) == (None, None)
+
+
+def test_a_cluster_asks_nobody_before_its_first_use() -> None:
+    made: Any = client_at("redis+cluster://u:p@127.0.0.1:1,127.0.0.1:2", {"socket_timeout": 3})
+    assert isinstance(made, redis.RedisCluster)
+    made.close()
+    with pytest.raises(redis.exceptions.RedisClusterException):
+        made.get_primaries()
+    made.close()
+
+
+def test_a_cluster_with_asyncio() -> None:
+    made = async_client_at("rediss+cluster://u:p@one:1,two?ssl_cert_reqs=none", {"socket_timeout": 3})
+    assert isinstance(made, redis.asyncio.RedisCluster)
+    assert sorted(made.nodes_manager.startup_nodes) == ["one:1", "two:6379"]
+    known = made.connection_kwargs
+    assert (known["username"], known["password"], known["socket_timeout"]) == ("u", "p", 3)
+    assert "SSL" in known["connection_class"].__name__
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis+sentinel://secret@h", "it has to name the service"),
+        ("redis+sentinel://:secret@h/main/x", "invalid literal"),
+        ("redis+sentinel://:secret@/main", "names no host"),
+        ("redis+cluster://:secret@h:port", "host:port"),
+        ("redis+cluster://:secret@h:70000", "host:port"),
+        ("redis+cluster://:secret@h/3", "database 0"),
+        ("redis+cluster://:secret@h?db=3", "database 0"),
+        ("redis+cluster://h?socket_timeout=x&password=secret", "socket_timeout"),
+        ("redis+other://:secret@h", "schemes"),
+        ("http+cluster://:secret@h", "schemes"),
+    ],
+)
+def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, url: str, why: str) -> None:
+    with pytest.raises(ArgumentError, match=why) as refused:
+        flavour.connect(url)
+    assert "secret" not in str(refused.value)
+    assert "redis://localhost:6379/0" in str(refused.value)
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+@pytest.mark.parametrize("url", ["redis://h", "redis+sentinel://h/main", "redis+cluster://h"])
+def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
+    with pytest.raises(UnknownOptionError, match=r"socket_timeouts.*did you mean 'socket_timeout'"):
+        flavour.connect(url, socket_timeouts=3)
+
+
+# -- without a URL ---------------------------------------------------------------------------------------------------
+
+
+def test_the_environment_names_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDISSON_DQ_URL", "redis+sentinel://one/main")
+    client = redisson_dq.aio.connect()
+    made: Any = client.runtime.connections.own
+    assert made.connection_pool.service_name == "main"
+    monkeypatch.setenv("REDISSON_DQ_URL", "http://elsewhere")
+    with pytest.raises(ArgumentError, match="http://elsewhere"):
+        redisson_dq.connect()
+    # A URL that is given wins.
+    redisson_dq.aio.connect("redis://h")
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+@pytest.mark.parametrize("value", [None, ""])
+def test_no_url_is_an_error(flavour: Any, value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REDISSON_DQ_URL", raising=False)
+    if value is not None:
+        monkeypatch.setenv("REDISSON_DQ_URL", value)
+    with pytest.raises(ArgumentError, match="set the environment variable REDISSON_DQ_URL"):
+        flavour.connect()
+
+
+def test_a_worker_may_wait_for_its_url_until_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REDISSON_DQ_URL", raising=False)
+    with pytest.raises(UnknownOptionError, match="codecs"):
+        Worker.connect(codecs=None)
+    worker = Worker.connect(grace=0)
+    worker.handler("orders")(print)
+    with pytest.raises(ArgumentError, match="REDISSON_DQ_URL"):
+        worker.start()
+    worker.set_url("redis://elsewhere:1")
